@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which processor family this build is for, the instruction-set clusters, and how the left operand
+// of a GEMM is stored in it. The only file that reads compiler macros about the target.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#define EMBERT_X86 1
+#else
+#define EMBERT_X86 0
+#endif
+
+namespace embert {
+
+/// Instruction-set clusters, as bits of a mask. Values are pinned: embert.h repeats them.
+/// A cluster stands for all the features that its kernels use together.
+enum Isa : uint32_t {
+  kIsaScalar = 0,
+  kIsaAvx2 = 1u << 0,        ///< AVX2, and the SSE4.2 CRC instruction
+  kIsaAvxVnni = 1u << 1,     ///< AVX2 and AVX-VNNI (VEX-coded VPDPBUSD)
+  kIsaAvx512Vnni = 1u << 2,  ///< AVX-512 F, BW, DQ, VL and VNNI
+  kIsaNeon = 1u << 3,
+  kIsaDotprod = 1u << 4,
+  kIsaI8mm = 1u << 5,
+  kIsaMve = 1u << 6,
+  kIsaDsp = 1u << 7,
+};
+
+/// The left operand of a GEMM is one byte a value. VPDPBUSD multiplies unsigned by signed bytes,
+/// while SDOT, SMLAL and VMLADAVA want both signed. So the bytes are stored as the target's
+/// multipliers read them: a signed value s as s ^ kSignedLhsFlip, an unsigned value u as u ^
+/// kUnsignedLhsFlip, and the GEMM takes the resulting constant offset out again with the column
+/// sums of the right operand, which is exact.
+enum class LhsType : uint8_t { kSigned, kUnsigned };
+static constexpr uint8_t kSignedLhsFlip = EMBERT_X86 ? 0x80 : 0x00;
+static constexpr uint8_t kUnsignedLhsFlip = EMBERT_X86 ? 0x00 : 0x80;
+
+/// What a GEMM adds, times the column sum, to undo the flip.
+static constexpr int32_t lhs_correction(LhsType type) {
+  if (EMBERT_X86) return type == LhsType::kSigned ? -128 : 0;
+  return type == LhsType::kSigned ? 0 : 128;
+}
+
+}  // namespace embert

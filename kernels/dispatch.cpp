@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/dispatch.hpp"
+
+#include "kernels/variants.hpp"
+
+namespace embert {
+
+uint32_t compiled_isas() {
+  uint32_t mask = 0;
+#define EMBERT_KERNEL(operation, type_name, function, isa) mask |= isa;
+#include "kernels/variants.inc"
+#undef EMBERT_KERNEL
+  return mask;
+}
+
+Kernels select_kernels(uint32_t isa_mask) {
+  Kernels kernels = {};
+#define EMBERT_KERNEL(operation, type_name, function, isa) \
+  if ((isa_mask & isa) == isa) kernels.operation = function;
+#include "kernels/variants.inc"
+#undef EMBERT_KERNEL
+  return kernels;
+}
+
+const char* isa_name(uint32_t isa_mask) {
+  const uint32_t isas = isa_mask & compiled_isas();
+  if (isas & kIsaAvx512Vnni) return "avx512vnni";
+  if (isas & kIsaAvxVnni) return "avxvnni";
+  if (isas & kIsaAvx2) return "avx2";
+  if (isas & kIsaMve) return "mve";
+  if (isas & kIsaI8mm) return "i8mm";
+  if (isas & kIsaDotprod) return "dotprod";
+  if (isas & kIsaNeon) return "neon";
+  if (isas & kIsaDsp) return "dsp";
+  return "scalar";
+}
+
+}  // namespace embert

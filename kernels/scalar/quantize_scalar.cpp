@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/variants.hpp"
+
+namespace embert {
+namespace {
+
+template <typename T>
+void quantize_row(const T* src, size_t k, int32_t top, uint8_t flip, uint8_t* dst,
+                  int32_t* row_max) {
+  int32_t largest = 1;
+  for (size_t c = 0; c < k; ++c) {
+    const int32_t magnitude = src[c] < 0 ? -src[c] : src[c];
+    if (magnitude > largest) largest = magnitude;
+  }
+  *row_max = largest;
+  const RowScale scale = row_scale(largest, top);
+  for (size_t c = 0; c < k; ++c) {
+    const int32_t q =
+        quantize_row_value(src[c], scale);  // read before dst[c], which may lie in src
+    dst[c] = static_cast<uint8_t>(q) ^ flip;
+  }
+  for (size_t c = k; c < pad_inputs(k); ++c) dst[c] = flip;
+}
+
+}  // namespace
+
+void narrow_rows_scalar(const NarrowRowsArgs& args) {
+  for (size_t i = 0; i < args.m; ++i) {
+    const int16_t* src = args.src + i * args.src_stride;
+    uint8_t* dst = args.dst + i * args.dst_stride;
+    for (size_t c = 0; c < pad_inputs(args.k); ++c) {
+      const int32_t value = c < args.k ? sat8(shift_round(src[c], 7)) : 0;
+      dst[c] = static_cast<uint8_t>(value) ^ kSignedLhsFlip;
+    }
+  }
+}
+
+void quantize_rows_s16_scalar(const QuantizeRowsS16Args& args) {
+  for (size_t i = 0; i < args.m; ++i) {
+    quantize_row(args.src + i * args.src_stride, args.k, 127, kSignedLhsFlip,
+                 args.dst + i * args.dst_stride, args.row_max + i);
+  }
+}
+
+void quantize_rows_u16_scalar(const QuantizeRowsU16Args& args) {
+  for (size_t i = 0; i < args.m; ++i) {
+    quantize_row(args.src + i * args.src_stride, args.k, 255, kUnsignedLhsFlip,
+                 args.dst + i * args.dst_stride, args.row_max + i);
+  }
+}
+
+}  // namespace embert
