@@ -1,4 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# Variant sources and the compiler flags of their cluster. A variant file is the only place compiled with its
-# flags, and all that it includes has internal linkage, so that no such code can be picked for the baseline.
+# Variant sources and the compiler flags of their cluster, by the last word of the file name. A variant file is
+# the only place compiled with its flags, and all that it includes has internal linkage, so that no such code
+# can be picked by the linker for the baseline.
+set(isa_flags_avx2 -mavx2 -msse4.2)
+set(isa_flags_avxvnni -mavx2 -mavxvnni)
+set(isa_flags_avx512vnni -mavx2 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni)
+
 set(variant_sources)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|i[3-6]86)$")
+  list(APPEND variant_sources)
+endif()
+
+foreach(source IN LISTS variant_sources)
+  string(REGEX MATCH "_([a-z0-9]+)\\.cpp$" _ "${source}")
+  # gcc 12 spills the accumulators of a large tile at -O3 and halves its speed; -O2 does not.
+  set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${isa_flags_${CMAKE_MATCH_1}};-O2")
+endforeach()
