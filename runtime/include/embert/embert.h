@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * embert: BERT in int8 with integer arithmetic only. Text in, vector or label out.
+ *
+ *   embert_model model;
+ *   embert_model_open(blob, blob_bytes, embert_isa_detect(), &model);       validates, copies nothing
+ *   embert_options options = embert_options_default(&model);
+ *   size_t bytes;
+ *   embert_arena_bytes(&model, &options, &bytes);                           exact, to the byte
+ *   embert_engine* engine;
+ *   embert_engine_init(&model, &options, arena, bytes, &engine);            the engine lives in the arena
+ *   embert_tokenize(&model, text, text_bytes, NULL, 0, NULL, &encoding);    ids and offsets
+ *   embert_embed(engine, &input, EMBERT_POOLING_MODEL, embedding, &scale);  or embert_classify, embert_encode
+ *
+ * The same model and text give the same bits on every processor, instruction set and number of threads.
+ * Memory: blob and arena belong to the caller, start at 64-byte aligned addresses and outlive model and
+ * engine. Nothing here allocates, prints, throws, reads the environment or keeps a static variable; there is
+ * nothing to free. (embert_isa_detect and the thread pool of embert_host.h are for hosted systems.)
+ * Threads: a model is immutable and may be shared; an engine belongs to one thread at a time.
+ * Every function returns a status; results are written only where it is EMBERT_STATUS_OK, unless said.
+ */
+#ifndef EMBERT_EMBERT_H_
+#define EMBERT_EMBERT_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define EMBERT_VERSION_MAJOR 0
+#define EMBERT_VERSION_MINOR 1
+#define EMBERT_VERSION_PATCH 0
+
+/** Pinned values, in decades: 1x argument, 2x blob, 3x memory, 4x not supported by this model or build. */
+typedef enum embert_status {
+  EMBERT_STATUS_OK = 0,
+  EMBERT_STATUS_NULL_ARGUMENT = 10,
+  EMBERT_STATUS_INVALID_OPTION = 11,     /**< an option, enumerator or mask outside its range */
+  EMBERT_STATUS_EMPTY_INPUT = 12,        /**< no text, or a text without a token */
+  EMBERT_STATUS_TOO_MANY_TOKENS = 13,    /**< a text longer than options.max_tokens */
+  EMBERT_STATUS_TOO_MANY_TEXTS = 14,     /**< more texts than options.max_batch */
+  EMBERT_STATUS_TOKEN_OUT_OF_RANGE = 15, /**< an id outside the vocabulary */
+  EMBERT_STATUS_TYPE_OUT_OF_RANGE = 16,  /**< a segment id outside the model's table */
+  EMBERT_STATUS_BUFFER_TOO_SMALL = 17,   /**< the size needed is reported */
+  EMBERT_STATUS_TRUNCATION = 18,         /**< the text can not be cut as asked, or stride >= room */
+  EMBERT_STATUS_WINDOW_OUT_OF_RANGE = 19,
+  EMBERT_STATUS_BLOB_TRUNCATED = 20,     /**< fewer bytes than the header says, or than a header has */
+  EMBERT_STATUS_BLOB_MISALIGNED = 21,    /**< not at a 64-byte aligned address */
+  EMBERT_STATUS_BLOB_MAGIC = 22,         /**< not a model blob */
+  EMBERT_STATUS_BLOB_VERSION = 23,       /**< of a version that this build does not read */
+  EMBERT_STATUS_BLOB_CHECKSUM = 24,
+  EMBERT_STATUS_BLOB_HEADER = 25,        /**< a header field outside its range */
+  EMBERT_STATUS_BLOB_SECTION = 26,       /**< a section missing, out of place or of a wrong size */
+  EMBERT_STATUS_BLOB_VALUE = 27,         /**< a table value outside its range */
+  EMBERT_STATUS_BLOB_TOKENIZER = 28,     /**< the tokenizer section is broken */
+  EMBERT_STATUS_ARENA_TOO_SMALL = 30,
+  EMBERT_STATUS_ARENA_MISALIGNED = 31,
+  EMBERT_STATUS_NO_TOKENIZER = 40,       /**< the model was converted without one */
+  EMBERT_STATUS_NO_POOLER = 41,
+  EMBERT_STATUS_NO_CLASSIFIER = 42,
+  EMBERT_STATUS_LAYOUT = 43,             /**< weights in an order that no kernel of this build reads */
+  EMBERT_STATUS_ISA = 44                 /**< a mask with clusters that this build has no kernels for */
+} embert_status;
+
+/** "EMBERT_STATUS_OK" and so on; "unknown status" for other values. */
+const char* embert_status_name(embert_status status);
+/** "0.1.0" */
+const char* embert_version(void);
+
+/* ---- Instruction sets ---------------------------------------------------------------------------------- */
+
+/** Clusters of kernels, as bits of a mask; pinned values. */
+#define EMBERT_ISA_SCALAR 0u
+#define EMBERT_ISA_AVX2 1u
+#define EMBERT_ISA_AVXVNNI 2u
+#define EMBERT_ISA_AVX512VNNI 4u
+
+/** What this machine and this build both have. On hosted systems cpuinfo reads the machine on the first call,
+ * which allocates; on bare metal the build says. */
+uint32_t embert_isa_detect(void);
+/** Name of the fastest cluster in the mask ("scalar", "avx2", "avxvnni", "avx512vnni"). */
+const char* embert_isa_name(uint32_t isa_mask);
+
+/* ---- Model --------------------------------------------------------------------------------------------- */
+
+typedef struct embert_model {
+  uint64_t opaque[48];
+} embert_model;
+
+/** Checks every byte of the blob that later code relies on and fills in model. Nothing is copied: the blob stays in
+ * use. isa_mask: the kernels allowed, embert_isa_detect() or a part of it. */
+embert_status embert_model_open(const void* blob, size_t blob_bytes, uint32_t isa_mask, embert_model* model);
+
+/** real = value * scale, as the bits of a float32: copied as an integer, so that no float unit is needed. */
+typedef struct embert_scale {
+  uint32_t float_bits;
+} embert_scale;
+
+typedef struct embert_model_info {
+  uint32_t hidden_size, num_layers, num_heads, head_size, intermediate_size;
+  uint32_t vocab_size, max_positions, type_vocab_size;
+  uint32_t max_tokens; /**< default length of a text, special tokens included */
+  uint32_t num_labels; /**< 0: no classifier */
+  uint32_t problem;    /**< embert_problem */
+  uint32_t pooling;    /**< embert_pooling */
+  uint32_t normalize;
+  uint32_t has_tokenizer, has_pooler;
+  uint32_t isa_mask;        /**< clusters in use */
+  const char* certificate;  /**< UTF-8 JSON of the converter, not terminated; in the blob */
+  size_t certificate_bytes;
+} embert_model_info;
+
+embert_status embert_model_get_info(const embert_model* model, embert_model_info* info);
+/** Name of a label, 0 <= label < num_labels: zero-terminated UTF-8 in the blob; null out of range. */
+const char* embert_model_label(const embert_model* model, uint32_t label);
+
+/* ---- Engine -------------------------------------------------------------------------------------------- */
+
+typedef struct embert_engine embert_engine;
+
+/** Calls task(task_argument, i) for i = 0 .. tasks-1, in any order, at once or one after another, and returns when
+ * all are done. tasks is options.threads. */
+typedef void (*embert_parallel_for)(void* context, void (*task)(void* task_argument, size_t index),
+                                    void* task_argument, size_t tasks);
+
+typedef struct embert_options {
+  uint32_t max_tokens;              /**< longest text, 1..max_positions */
+  uint32_t max_batch;               /**< most texts of a call, 1..1024 */
+  uint32_t threads;                 /**< 1..64; more than 1 needs parallel_for */
+  uint32_t reserved;                /**< 0 */
+  embert_parallel_for parallel_for; /**< null: everything in the calling thread */
+  void* parallel_context;
+} embert_options;
+
+/** The model's max_tokens, one text, one thread. A null model gives zeros. */
+embert_options embert_options_default(const embert_model* model);
+
+/** The arena's exact size: of model and options only, the same on every machine. */
+embert_status embert_arena_bytes(const embert_model* model, const embert_options* options, size_t* bytes);
+
+/** Puts an engine into the arena (64-byte aligned, at least embert_arena_bytes). *engine points into the arena. */
+embert_status embert_engine_init(const embert_model* model, const embert_options* options, void* arena,
+                                 size_t arena_bytes, embert_engine** engine);
+
+/** Texts as token ids, one after another without padding. */
+typedef struct embert_input {
+  const int32_t* ids;      /**< [sum of lengths] */
+  const int32_t* type_ids; /**< [sum of lengths], or null for zeros */
+  const uint32_t* lengths; /**< [batch], each 1..max_tokens */
+  uint32_t batch;          /**< 1..max_batch */
+} embert_input;
+
+/** The last hidden state of each token. *hidden points into the arena, [sum of lengths][hidden_size], until the
+ * next call with this engine. */
+embert_status embert_encode(embert_engine* engine, const embert_input* input, const int16_t** hidden,
+                            embert_scale* scale);
+
+typedef enum embert_pooling {
+  EMBERT_POOLING_MEAN = 0,
+  EMBERT_POOLING_CLS = 1,
+  EMBERT_POOLING_MAX = 2,
+  EMBERT_POOLING_MODEL = 255 /**< what the model was made for */
+} embert_pooling;
+
+/** One vector a text: embeddings [batch][hidden_size]. Of length 1 (scale 2^-15) where the model normalises. */
+embert_status embert_embed(embert_engine* engine, const embert_input* input, embert_pooling pooling,
+                           int16_t* embeddings, embert_scale* scale);
+
+/** The pooler's output, tanh(dense(first token)): pooled [batch][hidden_size]. */
+embert_status embert_pool(embert_engine* engine, const embert_input* input, int16_t* pooled, embert_scale* scale);
+
+typedef enum embert_problem {
+  EMBERT_PROBLEM_SINGLE_LABEL = 0,
+  EMBERT_PROBLEM_MULTI_LABEL = 1,
+  EMBERT_PROBLEM_REGRESSION = 2
+} embert_problem;
+
+/** Sequence classification: logits [batch][num_labels]. */
+embert_status embert_classify(embert_engine* engine, const embert_input* input, int32_t* logits,
+                              embert_scale* scale);
+
+/* ---- Tokenizer ----------------------------------------------------------------------------------------- */
+/* Declared by the tokenizer: see below. */
+/* ---- Float helpers, for callers with a float unit ------------------------------------------------------ */
+
+static inline float embert_scale_to_float(embert_scale scale) {
+  union {
+    uint32_t bits;
+    float value;
+  } both;
+  both.bits = scale.float_bits;
+  return both.value;
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* EMBERT_EMBERT_H_ */
