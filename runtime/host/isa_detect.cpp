@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernel clusters this machine has. cpuinfo reads the processor and what the operating system
+// saves at a task switch (AVX and AVX-512 state). The cpuinfo that distributions ship (2022) does
+// not know AVX-VNNI, so that one bit is read here: CPUID leaf 7, subleaf 1, EAX bit 4. It needs no
+// state beyond that of AVX2.
+#include <cpuinfo.h>
+
+#include "embert/embert.h"
+#include "kernels/config.hpp"
+#include "kernels/dispatch.hpp"
+
+#if EMBERT_X86
+#include <cpuid.h>
+#endif
+
+namespace {
+
+static_assert(EMBERT_ISA_SCALAR == embert::kIsaScalar, "pinned value");
+static_assert(EMBERT_ISA_AVX2 == embert::kIsaAvx2, "pinned value");
+static_assert(EMBERT_ISA_AVXVNNI == embert::kIsaAvxVnni, "pinned value");
+static_assert(EMBERT_ISA_AVX512VNNI == embert::kIsaAvx512Vnni, "pinned value");
+
+#if EMBERT_X86
+bool has_avxvnni() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || eax < 1) return false;
+  if (__get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) == 0) return false;
+  return (eax & (1u << 4)) != 0;
+}
+
+uint32_t machine_isas() {
+  uint32_t mask = EMBERT_ISA_SCALAR;
+  if (!cpuinfo_has_x86_avx2() || !cpuinfo_has_x86_sse4_2()) return mask;
+  mask |= EMBERT_ISA_AVX2;
+  if (has_avxvnni()) mask |= EMBERT_ISA_AVXVNNI;
+  if (cpuinfo_has_x86_avx512f() && cpuinfo_has_x86_avx512bw() && cpuinfo_has_x86_avx512dq() &&
+      cpuinfo_has_x86_avx512vl() && cpuinfo_has_x86_avx512vnni()) {
+    mask |= EMBERT_ISA_AVX512VNNI;
+  }
+  return mask;
+}
+#else
+uint32_t machine_isas() { return EMBERT_ISA_SCALAR; }
+#endif
+
+}  // namespace
+
+uint32_t embert_isa_detect(void) {
+  // cpuinfo fails on processors that it does not know; the scalar kernels run everywhere.
+  if (!cpuinfo_initialize()) return EMBERT_ISA_SCALAR;
+  return machine_isas() & embert::compiled_isas();
+}

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# Defines embert::cpuinfo and embert::pthreadpool. Distributions ship these two with different package files
+# or none, so header and library are looked up directly. Used by the build and by the installed package.
+foreach(name cpuinfo pthreadpool)
+  if(NOT TARGET embert::${name})
+    string(TOUPPER ${name} upper)
+    find_path(EMBERT_${upper}_INCLUDE_DIR ${name}.h)
+    find_library(EMBERT_${upper}_LIBRARY ${name})
+    mark_as_advanced(EMBERT_${upper}_INCLUDE_DIR EMBERT_${upper}_LIBRARY)
+    if(NOT EMBERT_${upper}_INCLUDE_DIR OR NOT EMBERT_${upper}_LIBRARY)
+      message(FATAL_ERROR "embert needs ${name} (Debian: lib${name}-dev). Install it, or name it with "
+        "EMBERT_${upper}_INCLUDE_DIR and EMBERT_${upper}_LIBRARY.")
+    endif()
+    add_library(embert::${name} UNKNOWN IMPORTED GLOBAL)
+    set_target_properties(embert::${name} PROPERTIES
+      IMPORTED_LOCATION "${EMBERT_${upper}_LIBRARY}"
+      INTERFACE_INCLUDE_DIRECTORIES "${EMBERT_${upper}_INCLUDE_DIR}")
+  endif()
+endforeach()
