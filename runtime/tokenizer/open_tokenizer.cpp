@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks a tokenizer section once, so that tokenising needs no checks. The rules are those of
+// TOKENIZER_FORMAT.md.
+#include "runtime/tokenizer/text_stream.hpp"
+#include "runtime/tokenizer/tokenizer.hpp"
+#include "runtime/tokenizer/vocabulary.hpp"
+
+namespace embert {
+namespace {
+
+using Status = TokenizerStatus;
+
+bool is_utf8(const uint8_t* begin, const uint8_t* end) {
+  while (begin < end) {
+    const Utf8Char c = decode_utf8(begin, end);
+    // U+FFFD itself is three bytes long; a part that is no UTF-8 may be too, but then its first
+    // bytes differ.
+    if (c.code_point == 0xFFFD &&
+        !(c.bytes == 3 && begin[0] == 0xEF && begin[1] == 0xBF && begin[2] == 0xBD)) {
+      return false;
+    }
+    begin += c.bytes;
+  }
+  return true;
+}
+
+// The arrays follow the header, each at the next multiple of 64, with zeros between.
+class Layout {
+ public:
+  Layout(const uint8_t* section, uint64_t section_bytes)
+      : section_(section), section_bytes_(section_bytes) {}
+
+  // Null if the array would not fit.
+  const uint8_t* take(uint64_t bytes) {
+    const uint64_t begin = end_;
+    const uint64_t padded =
+        (bytes + kTokenizerAlignment - 1) / kTokenizerAlignment * kTokenizerAlignment;
+    end_ = begin + padded;
+    if (end_ > section_bytes_) return nullptr;
+    for (uint64_t i = begin + bytes; i < end_; ++i) clean_ = clean_ && section_[i] == 0;
+    return section_ + begin;
+  }
+  bool full() const { return end_ == section_bytes_; }
+  bool clean() const { return clean_; }
+
+ private:
+  const uint8_t* section_;
+  uint64_t section_bytes_;
+  uint64_t end_ = sizeof(TokenizerHeader);
+  bool clean_ = true;
+};
+
+Status check_header(const TokenizerHeader& h) {
+  const bool has_added = (h.flags & (kTokenizerHasRawTokens | kTokenizerHasNormalizedTokens)) != 0;
+  bool ok = h.flags <= kTokenizerAllFlags;
+  ok = ok && h.token_count >= 1 && h.token_count <= kMaxTokenizerTokens;
+  ok = ok && h.word_unit_count >= kUnitSpan && h.word_unit_count <= kMaxTokenizerUnits;
+  ok = ok && h.added_count <= kMaxAddedTokens && (h.added_count != 0) == has_added;
+  ok = ok && (has_added ? h.added_unit_count >= kUnitSpan : h.added_unit_count == 0);
+  ok = ok && h.added_unit_count <= kMaxTokenizerUnits;
+  ok = ok && h.string_bytes <= h.token_count * kMaxTokenBytes;
+  ok = ok && h.max_word_chars >= 1 && h.max_word_chars <= kMaxWordChars;
+  ok = ok && h.max_tokens <= kMaxTokensLimit;
+  ok = ok && h.prefix_bytes <= kMaxPrefixBytes;
+  for (uint32_t i = 0; ok && i < kMaxPrefixBytes; ++i) ok = i < h.prefix_bytes || h.prefix[i] == 0;
+  for (const uint32_t reserved : h.reserved) ok = ok && reserved == 0;
+  if (!ok) return Status::kSectionBadHeader;
+  return is_utf8(h.prefix, h.prefix + h.prefix_bytes) ? Status::kOk : Status::kSectionBadUtf8;
+}
+
+Status check_ids(const TokenizerHeader& h) {
+  if (h.unk_id >= h.token_count) return Status::kSectionBadId;
+  const uint32_t optional[] = {h.cls_id, h.sep_id, h.pad_id, h.mask_id};
+  for (const uint32_t id : optional) {
+    if (id != kNoToken && id >= h.token_count) return Status::kSectionBadId;
+  }
+  return Status::kOk;
+}
+
+Status check_template(const TokenizerTemplate& t, uint32_t token_count, uint32_t texts) {
+  if (t.count > kMaxTemplatePieces) return Status::kSectionBadTemplate;
+  uint32_t seen = 0;
+  for (uint32_t i = 0; i < kMaxTemplatePieces; ++i) {
+    const TokenizerTemplatePiece& piece = t.pieces[i];
+    if (i >= t.count) {
+      if (piece.token_id != 0 || piece.type_id != 0) return Status::kSectionBadTemplate;
+      continue;
+    }
+    if (piece.type_id > kMaxTypeId) return Status::kSectionBadTemplate;
+    if (piece.token_id == kSequenceA || piece.token_id == kSequenceB) {
+      if (piece.token_id != (seen == 0 ? kSequenceA : kSequenceB))
+        return Status::kSectionBadTemplate;
+      ++seen;
+    } else if (piece.token_id >= token_count) {
+      return Status::kSectionBadTemplate;
+    }
+  }
+  return seen == texts ? Status::kOk : Status::kSectionBadTemplate;
+}
+
+Status check_strings(const TokenizerView& view) {
+  const TokenizerHeader& h = *view.header;
+  if (view.string_blocks[0] != 0 || view.string_starts[0] != 0) return Status::kSectionBadStrings;
+  uint32_t begin = 0;
+  for (uint32_t i = 0; i < h.token_count; ++i) {
+    const uint32_t block = view.string_blocks[(i + 1) / kStringBlock];
+    if (block > h.string_bytes) return Status::kSectionBadStrings;
+    const uint32_t end = string_begin(view, i + 1);
+    if (end < begin || end - begin > kMaxTokenBytes || end > h.string_bytes)
+      return Status::kSectionBadStrings;
+    if (!is_utf8(view.strings + begin, view.strings + end)) return Status::kSectionBadUtf8;
+    begin = end;
+  }
+  return begin == h.string_bytes ? Status::kOk : Status::kSectionBadStrings;
+}
+
+// Every unit that can be reached has its children and its value inside the array. Nodes may form a
+// circle in a broken trie; a look-up still ends, as each step takes a byte of a word (or of the 255
+// that an added token may have).
+Status check_units(const uint32_t* units, uint32_t count, uint32_t values) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t unit = units[i];
+    const uint32_t payload = unit >> kUnitPayloadShift;
+    if ((unit & kUnitIsChild) == 0) {
+      // Unused, or the value of a node.
+      if ((unit & (0xFFu | kUnitIsLeaf | kUnitHasValue)) != 0) return Status::kSectionBadUnit;
+    } else if ((unit & kUnitIsLeaf) != 0) {
+      if (payload >= values || (unit & kUnitHasValue) != 0) return Status::kSectionBadUnit;
+    } else {
+      if (payload > count - kUnitSpan) return Status::kSectionBadUnit;
+      if ((unit & kUnitHasValue) != 0) {
+        const uint32_t value = units[payload];
+        if ((value & kUnitIsChild) != 0 || (value >> kUnitPayloadShift) >= values)
+          return Status::kSectionBadUnit;
+      }
+    }
+  }
+  return Status::kOk;
+}
+
+Status check_tries(const TokenizerView& view) {
+  const TokenizerHeader& h = *view.header;
+  if (h.word_root > h.word_unit_count - kUnitSpan ||
+      h.continuation_root > h.word_unit_count - kUnitSpan) {
+    return Status::kSectionBadUnit;
+  }
+  const Status words = check_units(view.word_units, h.word_unit_count, h.token_count);
+  if (words != Status::kOk) return words;
+  if (h.added_unit_count == 0) {
+    return h.raw_root == 0 && h.normalized_root == 0 ? Status::kOk : Status::kSectionBadUnit;
+  }
+  if (h.raw_root > h.added_unit_count - kUnitSpan ||
+      h.normalized_root > h.added_unit_count - kUnitSpan) {
+    return Status::kSectionBadUnit;
+  }
+  return check_units(view.added_units, h.added_unit_count, h.added_count);
+}
+
+Status check_added(const TokenizerView& view) {
+  for (uint32_t i = 0; i < view.header->added_count; ++i) {
+    const AddedTokenRecord& token = view.added_tokens[i];
+    if (token.id >= view.header->token_count || token.flags > kAddedTokenAllFlags)
+      return Status::kSectionBadAddedToken;
+  }
+  return Status::kOk;
+}
+
+void collect_first_bytes(const TokenizerView& view, uint32_t root, uint32_t bits[8]) {
+  for (uint32_t byte = 0; byte < 256; ++byte) {
+    const bool used = child_unit(view.added_units, root, static_cast<uint8_t>(byte)) != 0;
+    bits[byte >> 5] |= (used ? 1u : 0u) << (byte & 31);
+  }
+}
+
+Status locate(const uint8_t* section, size_t bytes, TokenizerView* view) {
+  if (reinterpret_cast<uintptr_t>(section) % kTokenizerAlignment != 0)
+    return Status::kSectionMisaligned;
+  if (bytes < sizeof(TokenizerHeader)) return Status::kSectionTruncated;
+  const TokenizerHeader& h = *reinterpret_cast<const TokenizerHeader*>(section);
+  if (h.magic != kTokenizerMagic) return Status::kSectionBadMagic;
+  if (h.version != kTokenizerVersion) return Status::kSectionBadVersion;
+  if (bytes < h.section_bytes) return Status::kSectionTruncated;
+  if (bytes > h.section_bytes) return Status::kSectionBadSize;
+  const Status header = check_header(h);
+  if (header != Status::kOk) return header;
+  Layout layout(section, bytes);
+  const uint64_t blocks = (h.token_count + kStringBlock) / kStringBlock;
+  const uint8_t* const word_units = layout.take(uint64_t{h.word_unit_count} * sizeof(uint32_t));
+  const uint8_t* const added_units = layout.take(uint64_t{h.added_unit_count} * sizeof(uint32_t));
+  const uint8_t* const added_tokens =
+      layout.take(uint64_t{h.added_count} * sizeof(AddedTokenRecord));
+  const uint8_t* const string_blocks = layout.take(blocks * sizeof(uint32_t));
+  const uint8_t* const string_starts =
+      layout.take((uint64_t{h.token_count} + 1) * sizeof(uint16_t));
+  const uint8_t* const strings = layout.take(h.string_bytes);
+  if (!layout.full()) return Status::kSectionBadSize;
+  if (!layout.clean()) return Status::kSectionBadPadding;
+  view->header = &h;
+  view->word_units = reinterpret_cast<const uint32_t*>(word_units);
+  view->added_units = reinterpret_cast<const uint32_t*>(added_units);
+  view->added_tokens = reinterpret_cast<const AddedTokenRecord*>(added_tokens);
+  view->string_blocks = reinterpret_cast<const uint32_t*>(string_blocks);
+  view->string_starts = reinterpret_cast<const uint16_t*>(string_starts);
+  view->strings = strings;
+  return Status::kOk;
+}
+
+Status check_contents(const TokenizerView& view) {
+  const TokenizerHeader& h = *view.header;
+  Status status = check_ids(h);
+  if (status == Status::kOk) status = check_template(h.single, h.token_count, 1);
+  if (status == Status::kOk) status = check_template(h.pair, h.token_count, 2);
+  if (status == Status::kOk) status = check_strings(view);
+  if (status == Status::kOk) status = check_tries(view);
+  if (status == Status::kOk) status = check_added(view);
+  return status;
+}
+
+}  // namespace
+
+TokenizerStatus tokenizer_open(const uint8_t* section, size_t bytes, TokenizerView* view) {
+  if (view == nullptr) return Status::kNullArgument;
+  *view = {};
+  if (section == nullptr) return Status::kNullArgument;
+  Status status = locate(section, bytes, view);
+  if (status == Status::kOk) status = check_contents(*view);
+  if (status != Status::kOk) {
+    *view = {};
+    return status;
+  }
+  const TokenizerHeader& h = *view->header;
+  if ((h.flags & kTokenizerHasRawTokens) != 0)
+    collect_first_bytes(*view, h.raw_root, view->raw_first_bytes);
+  if ((h.flags & kTokenizerHasNormalizedTokens) != 0) {
+    collect_first_bytes(*view, h.normalized_root, view->normalized_first_bytes);
+  }
+  return Status::kOk;
+}
+
+TokenizerStatus tokenizer_token(const TokenizerView& view, uint32_t id, const char** string,
+                                size_t* bytes) {
+  if (view.header == nullptr || string == nullptr || bytes == nullptr) return Status::kNullArgument;
+  if (id >= view.header->token_count) return Status::kTokenOutOfRange;
+  const uint32_t begin = string_begin(view, id);
+  *string = reinterpret_cast<const char*>(view.strings + begin);
+  *bytes = string_begin(view, id + 1) - begin;
+  return Status::kOk;
+}
+
+const char* tokenizer_status_name(TokenizerStatus status) {
+  switch (status) {
+    case Status::kOk:
+      return "ok";
+    case Status::kNullArgument:
+      return "null_argument";
+    case Status::kBadOption:
+      return "bad_option";
+    case Status::kTextTooLong:
+      return "text_too_long";
+    case Status::kCapacityTooSmall:
+      return "capacity_too_small";
+    case Status::kStrideTooLarge:
+      return "stride_too_large";
+    case Status::kSequenceTooShort:
+      return "sequence_too_short";
+    case Status::kNoSecondSequence:
+      return "no_second_sequence";
+    case Status::kWindowOutOfRange:
+      return "window_out_of_range";
+    case Status::kTokenOutOfRange:
+      return "token_out_of_range";
+    case Status::kSectionMisaligned:
+      return "section_misaligned";
+    case Status::kSectionTruncated:
+      return "section_truncated";
+    case Status::kSectionBadMagic:
+      return "section_bad_magic";
+    case Status::kSectionBadVersion:
+      return "section_bad_version";
+    case Status::kSectionBadHeader:
+      return "section_bad_header";
+    case Status::kSectionBadSize:
+      return "section_bad_size";
+    case Status::kSectionBadPadding:
+      return "section_bad_padding";
+    case Status::kSectionBadId:
+      return "section_bad_id";
+    case Status::kSectionBadTemplate:
+      return "section_bad_template";
+    case Status::kSectionBadStrings:
+      return "section_bad_strings";
+    case Status::kSectionBadUtf8:
+      return "section_bad_utf8";
+    case Status::kSectionBadUnit:
+      return "section_bad_unit";
+    case Status::kSectionBadAddedToken:
+      return "section_bad_added_token";
+  }
+  return "unknown";
+}
+
+}  // namespace embert

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+// Splits a text at added tokens and into words, and words into pieces. Words of plain ASCII, nearly
+// all in most texts, are read straight from the text; everything else goes through the normaliser.
+#include "runtime/tokenizer/sequence_encoder.hpp"
+
+#include "runtime/tokenizer/text_stream.hpp"
+#include "runtime/tokenizer/unicode_tables.hpp"
+#include "runtime/tokenizer/vocabulary.hpp"
+
+namespace embert {
+namespace {
+
+enum AsciiClass : uint8_t { kWord, kBlank, kMarkOfPunctuation, kControl, kBeyond };
+
+inline AsciiClass classify(uint8_t byte) {
+  constexpr uint8_t C = kControl, B = kBlank, P = kMarkOfPunctuation, W = kWord;
+  static constexpr uint8_t kClasses[128] = {
+      C, C, C, C, C, C, C, C, C, B, B, C, C, B, C, C, C, C, C, C, C, C, C, C, C, C,
+      C, C, C, C, C, C, B, P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, W, W, W, W,
+      W, W, W, W, W, W, P, P, P, P, P, P, P, W, W, W, W, W, W, W, W, W, W, W, W, W,
+      W, W, W, W, W, W, W, W, W, W, W, W, W, P, P, P, P, P, P, W, W, W, W, W, W, W,
+      W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, P, P, P, P, C,
+  };
+  return byte < 0x80 ? static_cast<AsciiClass>(kClasses[byte]) : kBeyond;
+}
+
+bool is_space(uint32_t code_point) {
+  return (unicode::properties(code_point).flags & unicode::kSpace) != 0;
+}
+
+// A word of ASCII characters that stand side by side in the text.
+struct PlainWord {
+  const uint8_t* bytes;
+  uint32_t length;
+  uint32_t byte_start;
+  uint32_t char_start;
+
+  TokenPlace place(uint32_t begin, uint32_t end) {
+    return {byte_start + begin, byte_start + end, char_start + begin, char_start + end};
+  }
+  TokenPlace whole() { return place(0, length); }
+};
+
+// A word as it comes out of the normaliser, with the place of each character. Only max_word_chars
+// are kept: a longer word is unknown whatever it is.
+struct NormalizedWord {
+  uint8_t bytes[4 * kMaxWordChars];
+  SourcePlace places[kMaxWordChars];
+  SourcePlace last;
+  uint32_t length = 0;
+  uint32_t characters = 0;
+  uint32_t counted_bytes = 0;  // what counted_characters stands for
+  uint32_t counted_characters = 0;
+
+  void append(const NormalizedChar& c, uint32_t limit) {
+    if (characters < limit) {
+      places[characters] = c.place;
+      length += encode_utf8(c.code_point, bytes + length);
+    }
+    last = c.place;
+    ++characters;
+  }
+
+  void clear() { length = characters = counted_bytes = counted_characters = 0; }
+
+  // The character that a byte belongs to; asked for bytes in rising order.
+  uint32_t character_of(uint32_t byte) {
+    for (; counted_bytes <= byte; ++counted_bytes) {
+      if ((bytes[counted_bytes] & 0xC0) != 0x80) ++counted_characters;
+    }
+    return counted_characters - 1;
+  }
+
+  TokenPlace place(uint32_t begin, uint32_t end) {
+    const SourcePlace& from = places[character_of(begin)];
+    const SourcePlace& to = places[character_of(end - 1)];
+    return {from.byte_start, to.byte_end, from.char_index, to.char_index + 1};
+  }
+  TokenPlace whole() {
+    return {places[0].byte_start, last.byte_end, places[0].char_index, last.char_index + 1};
+  }
+};
+
+struct AddedMatch {
+  uint32_t index;
+  uint32_t begin;  // bytes of the text, white space that the token takes in included
+  uint32_t end;
+};
+
+class SequenceEncoder {
+ public:
+  SequenceEncoder(const TokenizerView& view, const uint8_t* text, uint32_t bytes, TokenSink* sink)
+      : view_(view), text_(text), bytes_(bytes), sink_(*sink), flags_(view.header->flags) {}
+
+  void run() {
+    for (;;) {
+      AddedMatch match = {};
+      const bool found = (flags_ & kTokenizerHasRawTokens) != 0 && find_raw_token(&match);
+      encode_piece(found ? match.begin : bytes_);
+      if (!found) return;
+      const uint32_t char_start = cursor_.character;
+      while (cursor_.byte < match.end) {
+        cursor_.byte += decode_utf8(text_ + cursor_.byte, text_ + match.end).bytes;
+        ++cursor_.character;
+      }
+      sink_.emit(view_.added_tokens[match.index].id,
+                 {match.begin, match.end, char_start, cursor_.character}, word_++);
+    }
+  }
+
+ private:
+  // The leftmost, then longest added token of the raw text from the cursor on.
+  bool find_raw_token(AddedMatch* match) const {
+    for (uint32_t begin = cursor_.byte; begin < bytes_; ++begin) {
+      if (!has_bit(view_.raw_first_bytes, text_[begin])) continue;
+      AddedTokenWalk walk = {view_.header->raw_root};
+      uint32_t end = begin;
+      for (uint32_t i = begin; i < bytes_; ++i) {
+        uint32_t index = kNoToken;
+        if (!walk.step(view_, text_[i], &index)) break;
+        if (index == kNoToken) continue;
+        match->index = index;
+        end = i + 1;
+      }
+      if (end == begin) continue;
+      match->begin = begin;
+      match->end = end;
+      take_in_spaces(match);
+      return true;
+    }
+    return false;
+  }
+
+  void take_in_spaces(AddedMatch* match) const {
+    const uint32_t flags = view_.added_tokens[match->index].flags;
+    while ((flags & kAddedTokenStripLeft) != 0 && match->begin > cursor_.byte) {
+      uint32_t lead = match->begin - 1;
+      while (lead > cursor_.byte && match->begin - lead < 4 && (text_[lead] & 0xC0) == 0x80) --lead;
+      const Utf8Char c = decode_utf8(text_ + lead, text_ + match->begin);
+      if (lead + c.bytes != match->begin || !is_space(c.code_point)) break;
+      match->begin = lead;
+    }
+    while ((flags & kAddedTokenStripRight) != 0 && match->end < bytes_) {
+      const Utf8Char c = decode_utf8(text_ + match->end, text_ + bytes_);
+      if (!is_space(c.code_point)) break;
+      match->end += c.bytes;
+    }
+  }
+
+  // A stretch without raw added tokens, from the cursor to `end`.
+  void encode_piece(uint32_t end) {
+    if ((flags_ & kTokenizerHasNormalizedTokens) != 0) {
+      encode_normalized(end);
+      return;
+    }
+    const bool clean = (flags_ & kTokenizerCleanText) != 0;
+    while (cursor_.byte < end) {
+      switch (classify(text_[cursor_.byte])) {
+        case kBlank:
+          advance(1);
+          break;
+        case kMarkOfPunctuation:
+          encode_word(PlainWord{text_ + cursor_.byte, 1, cursor_.byte, cursor_.character});
+          advance(1);
+          break;
+        case kWord:
+          if (!encode_plain_word(end)) encode_normalized(end);
+          break;
+        case kControl:
+          if (clean) {
+            advance(1);
+            break;
+          }
+          encode_normalized(end);
+          break;
+        case kBeyond:
+          encode_normalized(end);
+          break;
+      }
+    }
+  }
+
+  void advance(uint32_t characters) {
+    cursor_.byte += characters;
+    cursor_.character += characters;
+  }
+
+  // False, with nothing done, if the word does not end at a blank, punctuation or the end of the
+  // piece.
+  bool encode_plain_word(uint32_t end) {
+    const uint8_t* const word = text_ + cursor_.byte;
+    const uint32_t limit = end - cursor_.byte;
+    const bool lowercase = (flags_ & kTokenizerLowercase) != 0;
+    uint8_t folded[kMaxWordChars];
+    uint32_t length = 0;
+    AsciiClass after = kBlank;
+    for (; length < limit; ++length) {
+      const uint8_t byte = word[length];
+      after = classify(byte);
+      if (after != kWord) break;
+      if (lowercase && length < kMaxWordChars) {
+        folded[length] =
+            static_cast<uint8_t>(byte + (static_cast<uint8_t>(byte - 'A') < 26 ? 32 : 0));
+      }
+    }
+    if (length < limit && after != kBlank && after != kMarkOfPunctuation) return false;
+    PlainWord plain = {lowercase ? folded : word, length, cursor_.byte, cursor_.character};
+    if (length > view_.header->max_word_chars) {
+      sink_.emit(view_.header->unk_id, plain.whole(), word_++);
+    } else {
+      encode_word(plain);
+    }
+    advance(length);
+    return true;
+  }
+
+  template <typename Word>
+  void encode_word(Word&& word) {
+    const uint32_t before = sink_.count;
+    uint32_t root = view_.header->word_root;
+    uint32_t skip = 0;
+    for (uint32_t at = 0; at < word.length;) {
+      uint32_t id = 0;
+      const uint32_t piece =
+          longest_piece(view_, root, skip, word.bytes + at, word.length - at, &id);
+      if (piece == 0) {
+        // One unknown part makes the whole word unknown: its token goes where the pieces so far
+        // went.
+        sink_.count = before;
+        sink_.emit(view_.header->unk_id, word.whole(), word_++);
+        return;
+      }
+      sink_.emit(id, word.place(at, at + piece), word_);
+      at += piece;
+      root = view_.header->continuation_root;
+      skip = view_.header->prefix_bytes;
+    }
+    ++word_;
+  }
+
+  void flush(NormalizedWord* word) {
+    if (word->characters > view_.header->max_word_chars) {
+      sink_.emit(view_.header->unk_id, word->whole(), word_++);
+    } else if (word->characters != 0) {
+      encode_word(*word);
+    }
+    word->clear();
+  }
+
+  // Goes on through the normaliser, up to the end or to where plain words may be read again.
+  void encode_normalized(uint32_t end) {
+    const bool match_tokens = (flags_ & kTokenizerHasNormalizedTokens) != 0;
+    NormalizedWord word;
+    TextStream stream(text_, cursor_, end, flags_);
+    SourcePlace blank = {};  // first of the white space that has just been read
+    bool after_blank = false;
+    for (;;) {
+      NormalizedChar c;
+      if (match_tokens) {
+        const TextStream bookmark = stream;
+        if (!stream.next(&c)) break;
+        uint8_t utf8[4];
+        encode_utf8(c.code_point, utf8);
+        if (has_bit(view_.normalized_first_bytes, utf8[0])) {
+          TextStream rest = bookmark;
+          uint32_t index = kNoToken;
+          SourcePlace last = {};
+          if (match_normalized_token(&rest, &index, &last)) {
+            flush(&word);
+            emit_normalized_token(index, after_blank ? blank : c.place, c.place, last, &rest);
+            stream = rest;
+            after_blank = false;
+            continue;
+          }
+        }
+      } else if (!stream.next(&c)) {
+        break;
+      }
+      const uint8_t flags = unicode::properties(c.code_point).flags;
+      if ((flags & unicode::kSpace) != 0) {
+        flush(&word);
+        if (!after_blank) blank = c.place;
+        after_blank = true;
+      } else {
+        after_blank = false;
+        if ((flags & unicode::kPunctuation) != 0) flush(&word);
+        word.append(c, view_.header->max_word_chars);
+        if ((flags & unicode::kPunctuation) != 0) flush(&word);
+      }
+      if (!match_tokens && word.characters == 0 && stream.idle()) {
+        const TextCursor at = stream.cursor();
+        if (at.byte < end && text_[at.byte] < 0x80) break;
+      }
+    }
+    flush(&word);
+    cursor_ = stream.cursor();
+  }
+
+  // The longest normalised added token that begins where `stream` stands; the stream goes behind
+  // it.
+  bool match_normalized_token(TextStream* stream, uint32_t* index, SourcePlace* last) const {
+    TextStream ahead = *stream;
+    AddedTokenWalk walk = {view_.header->normalized_root};
+    NormalizedChar c;
+    bool going = true;
+    while (going && ahead.next(&c)) {
+      uint8_t utf8[4];
+      const uint32_t bytes = encode_utf8(c.code_point, utf8);
+      uint32_t found = kNoToken;
+      for (uint32_t i = 0; i < bytes && going; ++i) {
+        found = kNoToken;
+        going = walk.step(view_, utf8[i], &found);
+      }
+      if (found == kNoToken) continue;
+      *index = found;
+      *last = c.place;
+      *stream = ahead;
+    }
+    return *index != kNoToken;
+  }
+
+  void emit_normalized_token(uint32_t index, const SourcePlace& blank, const SourcePlace& first,
+                             SourcePlace last, TextStream* rest) {
+    const AddedTokenRecord& token = view_.added_tokens[index];
+    const SourcePlace& from = (token.flags & kAddedTokenStripLeft) != 0 ? blank : first;
+    while ((token.flags & kAddedTokenStripRight) != 0) {
+      TextStream ahead = *rest;
+      NormalizedChar c;
+      if (!ahead.next(&c) || !is_space(c.code_point)) break;
+      last = c.place;
+      *rest = ahead;
+    }
+    sink_.emit(token.id, {from.byte_start, last.byte_end, from.char_index, last.char_index + 1},
+               word_++);
+  }
+
+  const TokenizerView& view_;
+  const uint8_t* text_;
+  uint32_t bytes_;
+  TokenSink& sink_;
+  uint32_t flags_;
+  TextCursor cursor_ = {0, 0};
+  uint32_t word_ = 0;
+};
+
+}  // namespace
+
+void encode_sequence(const TokenizerView& view, const uint8_t* text, uint32_t bytes,
+                     TokenSink* sink) {
+  SequenceEncoder(view, text, bytes, sink).run();
+}
+
+}  // namespace embert

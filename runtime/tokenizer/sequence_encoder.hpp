@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// One text to tokens: added tokens, words, word pieces.
+#ifndef EMBERT_RUNTIME_TOKENIZER_SEQUENCE_ENCODER_HPP_
+#define EMBERT_RUNTIME_TOKENIZER_SEQUENCE_ENCODER_HPP_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/tokenizer/tokenizer.hpp"
+
+namespace embert {
+
+struct TokenPlace {
+  uint32_t byte_start;
+  uint32_t byte_end;
+  uint32_t char_start;
+  uint32_t char_end;
+};
+
+/// Takes the tokens of one text in order, counts them, and writes those of a window to the caller's
+/// arrays.
+struct TokenSink {
+  const Encoding* arrays;
+  size_t at;       // where the window's first token goes in the arrays
+  uint32_t first;  // the window: tokens first <= number < last
+  uint32_t last;
+  int32_t type_id;
+  int32_t sequence_id;
+  uint32_t count = 0;  // tokens so far
+
+  void emit(uint32_t id, const TokenPlace& place, uint32_t word) {
+    const uint32_t number = count++;
+    if (number < first || number >= last) return;
+    const size_t i = at + (number - first);
+    if (i >= arrays->capacity) return;
+    if (arrays->ids != nullptr) arrays->ids[i] = static_cast<int32_t>(id);
+    if (arrays->type_ids != nullptr) arrays->type_ids[i] = type_id;
+    if (arrays->byte_offsets != nullptr) {
+      arrays->byte_offsets[2 * i] = place.byte_start;
+      arrays->byte_offsets[2 * i + 1] = place.byte_end;
+    }
+    if (arrays->char_offsets != nullptr) {
+      arrays->char_offsets[2 * i] = place.char_start;
+      arrays->char_offsets[2 * i + 1] = place.char_end;
+    }
+    if (arrays->word_ids != nullptr) arrays->word_ids[i] = static_cast<int32_t>(word);
+    if (arrays->sequence_ids != nullptr) arrays->sequence_ids[i] = sequence_id;
+  }
+};
+
+/// Sends all tokens of a text to the sink; afterwards sink->count is their number.
+void encode_sequence(const TokenizerView& view, const uint8_t* text, uint32_t bytes,
+                     TokenSink* sink);
+
+}  // namespace embert
+
+#endif  // EMBERT_RUNTIME_TOKENIZER_SEQUENCE_ENCODER_HPP_

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// The normaliser. The hard case is canonical ordering: NFD sorts each run of combining marks by
+// class, and a few marks survive stripping. A run may be as long as the text, so it is not stored
+// but read again for every class that survives in it (there are about a dozen such classes, hence
+// linear time).
+#include "runtime/tokenizer/text_stream.hpp"
+
+#include "runtime/format/tokenizer_format.hpp"
+#include "runtime/tokenizer/unicode_tables.hpp"
+
+namespace embert {
+namespace {
+
+constexpr uint32_t kReplacement = 0xFFFD;
+constexpr uint32_t kCapitalIWithDot = 0x130;  // the only code point whose lower case is two
+constexpr uint32_t kCombiningDotAbove = 0x307;
+constexpr uint32_t kHangulFirst = 0xAC00;
+constexpr uint32_t kHangulCount = 11172;
+constexpr uint32_t kHangulFinals = 28;
+constexpr uint32_t kHangulPerInitial = 588;
+constexpr uint32_t kNoClass = 256;
+
+bool in_range(uint8_t byte, uint8_t low, uint8_t high) { return byte >= low && byte <= high; }
+
+}  // namespace
+
+Utf8Char decode_utf8(const uint8_t* begin, const uint8_t* end) {
+  const uint8_t lead = begin[0];
+  if (lead < 0x80) return {lead, 1};
+  // The second byte's range excludes overlong forms, surrogates and what lies above U+10FFFF.
+  uint8_t low = 0x80;
+  uint8_t high = 0xBF;
+  uint32_t length = 0;
+  uint32_t code_point = 0;
+  if (in_range(lead, 0xC2, 0xDF)) {
+    length = 2;
+    code_point = lead & 0x1Fu;
+  } else if (in_range(lead, 0xE0, 0xEF)) {
+    length = 3;
+    code_point = lead & 0x0Fu;
+    if (lead == 0xE0) low = 0xA0;
+    if (lead == 0xED) high = 0x9F;
+  } else if (in_range(lead, 0xF0, 0xF4)) {
+    length = 4;
+    code_point = lead & 0x07u;
+    if (lead == 0xF0) low = 0x90;
+    if (lead == 0xF4) high = 0x8F;
+  } else {
+    return {kReplacement, 1};
+  }
+  const size_t available = static_cast<size_t>(end - begin);
+  for (uint32_t i = 1; i < length; ++i) {
+    if (i >= available || !in_range(begin[i], low, high)) return {kReplacement, i};
+    code_point = (code_point << 6) | (begin[i] & 0x3Fu);
+    low = 0x80;
+    high = 0xBF;
+  }
+  return {code_point, length};
+}
+
+bool TextStream::read_clean(TextCursor* cursor, NormalizedChar* out) const {
+  while (cursor->byte < end_) {
+    const Utf8Char in = decode_utf8(text_ + cursor->byte, text_ + end_);
+    out->place = {cursor->byte, cursor->byte + in.bytes, cursor->character};
+    cursor->byte += in.bytes;
+    cursor->character += 1;
+    out->code_point = in.code_point;
+    if ((flags_ & kTokenizerCleanText) != 0) {
+      const uint8_t flags = unicode::properties(in.code_point).flags;
+      if ((flags & unicode::kRemoved) != 0) continue;
+      if ((flags & unicode::kSpace) != 0) out->code_point = ' ';
+    }
+    return true;
+  }
+  return false;
+}
+
+// False at the end of the run; the reader then stands before the code point that ends it.
+bool TextStream::read_mark(MarkReader* reader, Mark* mark) const {
+  if (reader->tail_next < reader->tail_count) {
+    mark->survivor = reader->tail[reader->tail_next++];
+    mark->combining_class = unicode::properties(mark->survivor).combining_class;
+    mark->inserted = true;
+    return true;
+  }
+  TextCursor ahead = reader->cursor;
+  NormalizedChar in;
+  if (!read_clean(&ahead, &in)) return false;
+  const unicode::Properties& properties = unicode::properties(in.code_point);
+  if (properties.combining_class == 0) return false;
+  reader->cursor = ahead;
+  mark->survivor = (properties.flags & unicode::kMark) != 0 ? 0 : in.code_point;
+  mark->combining_class = properties.combining_class;
+  mark->inserted = false;
+  return true;
+}
+
+// Finds the lowest class above `above` of which a mark survives, and the rank of its first mark.
+bool TextStream::select_class(uint32_t above) {
+  uint32_t selected = kNoClass;
+  MarkReader reader = run_.start;
+  Mark mark;
+  while (read_mark(&reader, &mark)) {
+    if (mark.survivor != 0 && mark.combining_class > above && mark.combining_class < selected) {
+      selected = mark.combining_class;
+    }
+  }
+  cursor_ = reader.cursor;
+  run_.active = selected != kNoClass;
+  if (!run_.active) return false;
+  run_.combining_class = static_cast<uint8_t>(selected);
+  run_.rank = 0;
+  reader = run_.start;
+  while (read_mark(&reader, &mark)) {
+    if (mark.combining_class < selected && !mark.inserted) ++run_.rank;
+  }
+  run_.reader = run_.start;
+  return true;
+}
+
+bool TextStream::begin_run(const MarkReader& start, const SourcePlace& before) {
+  run_.start = start;
+  run_.places = start.cursor;
+  run_.place = before;
+  run_.places_read = 0;
+  return select_class(0);
+}
+
+// The k-th mark of the sorted run takes the place of the k-th mark of the text; an inserted mark,
+// which no code point of the text stands for, takes the place of the mark sorted before it.
+bool TextStream::next_in_run(NormalizedChar* out) {
+  while (run_.active) {
+    Mark mark;
+    while (read_mark(&run_.reader, &mark)) {
+      if (mark.combining_class != run_.combining_class) continue;
+      if (!mark.inserted) ++run_.rank;
+      if (mark.survivor == 0) continue;
+      while (run_.places_read < run_.rank) {
+        NormalizedChar original;
+        if (!read_clean(&run_.places, &original)) break;
+        run_.place = original.place;
+        ++run_.places_read;
+      }
+      *out = {mark.survivor, run_.place};
+      return true;
+    }
+    select_class(run_.combining_class);
+  }
+  return false;
+}
+
+void TextStream::push(uint32_t code_point, const SourcePlace& place) {
+  pending_place_ = place;
+  pending_[pending_end_++] = code_point;
+}
+
+void TextStream::push_lowercase(uint32_t code_point, const SourcePlace& place) {
+  if ((flags_ & kTokenizerLowercase) == 0) {
+    push(code_point, place);
+  } else if (code_point == kCapitalIWithDot) {
+    push('i', place);
+    push(kCombiningDotAbove, place);
+  } else {
+    const int32_t delta = unicode::properties(code_point).lowercase_delta;
+    push(static_cast<uint32_t>(static_cast<int32_t>(code_point) + delta), place);
+  }
+}
+
+void TextStream::push_stripped(const NormalizedChar& in, uint8_t flags) {
+  const uint32_t hangul = in.code_point - kHangulFirst;
+  if (hangul < kHangulCount) {
+    push(0x1100 + hangul / kHangulPerInitial, in.place);
+    push(0x1161 + hangul % kHangulPerInitial / kHangulFinals, in.place);
+    if (hangul % kHangulFinals != 0) push(0x11A7 + hangul % kHangulFinals, in.place);
+    return;
+  }
+  if ((flags & unicode::kDecomposes) == 0) {
+    push_lowercase(in.code_point, in.place);
+    return;
+  }
+  uint32_t parts[3] = {};
+  const uint32_t count = unicode::decomposition(in.code_point, parts);
+  push_lowercase(parts[0], in.place);
+  if (count == 1) return;
+  if (unicode::properties(parts[1]).combining_class == 0) {
+    for (uint32_t i = 1; i < count; ++i) push_lowercase(parts[i], in.place);
+    return;
+  }
+  MarkReader start = {cursor_, {parts[1], count == 3 ? parts[2] : 0}, count - 1, 0};
+  begin_run(start, in.place);
+}
+
+bool TextStream::next(NormalizedChar* out) {
+  const bool strip = (flags_ & kTokenizerStripAccents) != 0;
+  for (;;) {
+    if (pending_begin_ != pending_end_) {
+      *out = {pending_[pending_begin_++], pending_place_};
+      return true;
+    }
+    pending_begin_ = 0;
+    pending_end_ = 0;
+    if (run_.active) {
+      NormalizedChar in;
+      if (next_in_run(&in)) push_lowercase(in.code_point, in.place);
+      continue;
+    }
+    const TextCursor before = cursor_;
+    NormalizedChar in;
+    if (!read_clean(&cursor_, &in)) return false;
+    if (in.code_point < 0x80 && (flags_ & kTokenizerLowercase) == 0) {
+      *out = in;
+      return true;
+    }
+    const unicode::Properties& properties = unicode::properties(in.code_point);
+    if (strip && properties.combining_class != 0) {
+      begin_run({before, {0, 0}, 0, 0}, in.place);
+      continue;
+    }
+    if (strip && (properties.flags & unicode::kMark) != 0) continue;
+    const bool cjk = (properties.flags & unicode::kCjk) != 0 && (flags_ & kTokenizerSplitCjk) != 0;
+    if (cjk) push(' ', in.place);
+    if (strip) {
+      push_stripped(in, properties.flags);
+    } else {
+      push_lowercase(in.code_point, in.place);
+    }
+    if (cjk) push(' ', in.place);
+  }
+}
+
+}  // namespace embert

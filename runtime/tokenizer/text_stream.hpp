@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The normaliser: reads a piece of text one normalised code point at a time, each with the place it
+// came from. Cleaning, spaces around ideographs, canonical decomposition without accents and
+// lower-casing happen on the way, in the order of the Hugging Face BertNormalizer, so nothing is
+// ever stored.
+#ifndef EMBERT_RUNTIME_TOKENIZER_TEXT_STREAM_HPP_
+#define EMBERT_RUNTIME_TOKENIZER_TEXT_STREAM_HPP_
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace embert {
+
+/// A code point of the original text.
+struct SourcePlace {
+  uint32_t byte_start;
+  uint32_t byte_end;
+  uint32_t char_index;
+};
+
+struct NormalizedChar {
+  uint32_t code_point;
+  SourcePlace place;
+};
+
+struct Utf8Char {
+  uint32_t code_point;
+  uint32_t bytes;
+};
+
+/// Decodes one code point of well-formed UTF-8; needs begin < end. Where the bytes are no UTF-8,
+/// the longest part that begins a well-formed sequence (at least one byte) counts as one U+FFFD.
+Utf8Char decode_utf8(const uint8_t* begin, const uint8_t* end);
+
+/// Writes the UTF-8 of a code point; returns its 1 to 4 bytes.
+inline uint32_t encode_utf8(uint32_t code_point, uint8_t* out) {
+  if (code_point < 0x80) {
+    out[0] = static_cast<uint8_t>(code_point);
+    return 1;
+  }
+  if (code_point < 0x800) {
+    out[0] = static_cast<uint8_t>(0xC0 | (code_point >> 6));
+    out[1] = static_cast<uint8_t>(0x80 | (code_point & 0x3F));
+    return 2;
+  }
+  if (code_point < 0x10000) {
+    out[0] = static_cast<uint8_t>(0xE0 | (code_point >> 12));
+    out[1] = static_cast<uint8_t>(0x80 | ((code_point >> 6) & 0x3F));
+    out[2] = static_cast<uint8_t>(0x80 | (code_point & 0x3F));
+    return 3;
+  }
+  out[0] = static_cast<uint8_t>(0xF0 | (code_point >> 18));
+  out[1] = static_cast<uint8_t>(0x80 | ((code_point >> 12) & 0x3F));
+  out[2] = static_cast<uint8_t>(0x80 | ((code_point >> 6) & 0x3F));
+  out[3] = static_cast<uint8_t>(0x80 | (code_point & 0x3F));
+  return 4;
+}
+
+/// A position in the text: bytes and code points before it.
+struct TextCursor {
+  uint32_t byte;
+  uint32_t character;
+};
+
+/// Small and copyable: a copy is a bookmark from which reading goes on independently.
+class TextStream {
+ public:
+  /// Reads text[from.byte, end) with the TokenizerFlags of a section. The place must be one where
+  /// the original text can be cut: the begin of a piece, or after an ASCII character.
+  TextStream(const uint8_t* text, TextCursor from, uint32_t end, uint32_t flags)
+      : text_(text), end_(end), flags_(flags), cursor_(from) {}
+
+  /// The next normalised code point; false at the end.
+  bool next(NormalizedChar* out);
+
+  /// True if everything that was read has been given out, so that reading may go on elsewhere from
+  /// cursor().
+  bool idle() const { return pending_begin_ == pending_end_ && !run_.active; }
+  TextCursor cursor() const { return cursor_; }
+
+ private:
+  // One element of a run of non-starters: a combining mark, or the tail of a decomposed character
+  // (inserted).
+  struct Mark {
+    uint32_t survivor;  // the code point, or 0 if stripping removes it
+    uint8_t combining_class;
+    bool inserted;
+  };
+
+  // Reads a run mark by mark.
+  struct MarkReader {
+    TextCursor cursor;
+    uint32_t tail[2];
+    uint32_t tail_count;
+    uint32_t tail_next;
+  };
+
+  // A run of non-starters of which some survive: they come out sorted by class, though the text is
+  // only read.
+  struct Run {
+    MarkReader start;
+    MarkReader reader;
+    TextCursor places;  // reads the original marks in their own order, for the alignment
+    SourcePlace place;  // the last that was read from `places`
+    uint32_t places_read;
+    uint32_t rank;  // marks of the text that sort before the one to come
+    uint8_t combining_class;
+    bool active;
+  };
+
+  bool read_clean(TextCursor* cursor, NormalizedChar* out) const;
+  bool read_mark(MarkReader* reader, Mark* mark) const;
+  bool begin_run(const MarkReader& start, const SourcePlace& before);
+  bool select_class(uint32_t above);
+  bool next_in_run(NormalizedChar* out);
+  void push(uint32_t code_point, const SourcePlace& place);
+  void push_lowercase(uint32_t code_point, const SourcePlace& place);
+  void push_stripped(const NormalizedChar& in, uint8_t flags);
+
+  const uint8_t* text_;
+  uint32_t end_;
+  uint32_t flags_;
+  TextCursor cursor_;
+  SourcePlace pending_place_ = {};
+  uint32_t pending_[6] = {};
+  uint8_t pending_begin_ = 0;
+  uint8_t pending_end_ = 0;
+  Run run_ = {};
+};
+
+}  // namespace embert
+
+#endif  // EMBERT_RUNTIME_TOKENIZER_TEXT_STREAM_HPP_

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tokenizer knows about each code point: two-stage tables, written by
+// generate_unicode_tables.py.
+#ifndef EMBERT_RUNTIME_TOKENIZER_UNICODE_TABLES_HPP_
+#define EMBERT_RUNTIME_TOKENIZER_UNICODE_TABLES_HPP_
+
+#include <stdint.h>
+
+namespace embert {
+namespace unicode {
+
+enum PropertyFlags : uint8_t {
+  kRemoved = 1 << 0,  // clean_text drops it (control, format, private use, U+0000, U+FFFD)
+  kSpace = 1 << 1,    // white space: ends a word; clean_text makes U+0020 of it unless it drops it
+  kPunctuation = 1 << 2,  // a word of its own
+  kCjk = 1 << 3,          // an ideograph that gets spaces around it
+  kMark = 1 << 4,         // nothing of its decomposition is left when accents are stripped
+  kDecomposes =
+      1 << 5,  // stripping accents replaces it, see decomposition(); Hangul does not have this flag
+};
+
+struct Properties {
+  int32_t lowercase_delta;
+  uint8_t flags;
+  uint8_t combining_class;  // canonical; of the first code point of the decomposition
+};
+
+struct PropertyRange {
+  uint32_t start;
+  uint32_t properties;
+};
+
+/// What is left of a code point without accents: up to three code points, filled up with 0.
+struct LongDecomposition {
+  uint32_t code_point;
+  uint32_t parts[3];
+};
+
+constexpr uint32_t kPropertyTableEnd = 0x20000;
+constexpr uint32_t kPropertyShift = 6;
+constexpr uint32_t kPropertyRangeCount = 19;
+constexpr uint32_t kDecompositionShift = 5;
+constexpr uint32_t kLongDecompositionCount = 53;
+constexpr uint16_t kLongDecompositionMarker = 0xD800;
+constexpr uint32_t kCompatibilityFirst = 0x2F800;
+
+extern const uint8_t kPropertyStage1[];
+extern const uint8_t kPropertyStage2[];
+extern const Properties kProperties[];
+extern const PropertyRange kPropertyRanges[];
+extern const uint8_t kDecompositionStage1[];
+extern const uint16_t kDecompositionStage2[];
+extern const uint32_t kCompatibilitySupplement[];
+extern const LongDecomposition kLongDecompositions[];
+
+/// Properties of any code point up to U+10FFFF.
+inline const Properties& properties(uint32_t code_point) {
+  if (code_point < kPropertyTableEnd) {
+    const uint32_t block = kPropertyStage1[code_point >> kPropertyShift];
+    const uint32_t low = code_point & ((1u << kPropertyShift) - 1);
+    return kProperties[kPropertyStage2[(block << kPropertyShift) + low]];
+  }
+  uint32_t i = kPropertyRangeCount - 1;
+  while (kPropertyRanges[i].start > code_point) --i;
+  return kProperties[kPropertyRanges[i].properties];
+}
+
+/// Writes what stripping accents leaves of a code point with kDecomposes; returns how many (1 to
+/// 3).
+inline uint32_t decomposition(uint32_t code_point, uint32_t parts[3]) {
+  if (code_point >= kCompatibilityFirst) {
+    parts[0] = kCompatibilitySupplement[code_point - kCompatibilityFirst];
+    return 1;
+  }
+  if (code_point < 0x10000) {
+    const uint32_t block = kDecompositionStage1[code_point >> kDecompositionShift];
+    const uint32_t low = code_point & ((1u << kDecompositionShift) - 1);
+    const uint16_t target = kDecompositionStage2[(block << kDecompositionShift) + low];
+    if (target != kLongDecompositionMarker) {
+      parts[0] = target;
+      return 1;
+    }
+  }
+  uint32_t low = 0;
+  uint32_t high = kLongDecompositionCount - 1;
+  while (low < high) {
+    const uint32_t middle = (low + high) / 2;
+    if (kLongDecompositions[middle].code_point < code_point) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  uint32_t count = 0;
+  while (count < 3 && kLongDecompositions[low].parts[count] != 0) {
+    parts[count] = kLongDecompositions[low].parts[count];
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace unicode
+}  // namespace embert
+
+#endif  // EMBERT_RUNTIME_TOKENIZER_UNICODE_TABLES_HPP_
