@@ -38,6 +38,8 @@ static constexpr int16_t kGeluNodes[65] = {
     295,  254,  218,  186,  158,  134,  113,  95,   79,   66,   55,   45,   37,
     31,   25,   20,   16,   13,   11,   9,    7,    5,    4,    3,    3,    0,
 };
+/// Just above the largest h, so that f(x) + offset is never negative.
+static constexpr int32_t kGeluOffset = 2786;
 
 /// The same remainder of the tanh form of GELU (Hendrycks and Gimpel 2016, section 2).
 static constexpr int16_t kGeluNewNodes[65] = {
@@ -47,6 +49,8 @@ static constexpr int16_t kGeluNewNodes[65] = {
     288,  247,  210,  178,  151,  126,  105,  88,   72,   59,   49,   39,   32,
     26,   20,   16,   13,   10,   8,    6,    5,    4,    3,    2,    2,    0,
 };
+/// Just above the largest h, so that f(x) + offset is never negative.
+static constexpr int32_t kGeluNewOffset = 2788;
 
 /// h(t) = t / (1 + e^t), so that silu(x) = max(x, 0) - h(|x|).
 static constexpr int16_t kSiluNodes[257] = {
@@ -68,6 +72,8 @@ static constexpr int16_t kSiluNodes[257] = {
     0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,
     0,
 };
+/// Just above the largest h, so that f(x) + offset is never negative.
+static constexpr int32_t kSiluOffset = 4563;
 
 /// h(t) = 1 - tanh(t), so that tanh(x) = sign(x) * (1 - h(|x|)).
 static constexpr int16_t kTanhNodes[129] = {

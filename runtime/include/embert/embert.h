@@ -182,7 +182,50 @@ embert_status embert_classify(embert_engine* engine, const embert_input* input, 
                               embert_scale* scale);
 
 /* ---- Tokenizer ----------------------------------------------------------------------------------------- */
-/* Declared by the tokenizer: see below. */
+
+/** How a text that is too long is cut: from the longer of a pair, or only from the one named. */
+typedef enum embert_truncation {
+  EMBERT_TRUNCATION_NONE = 0,
+  EMBERT_TRUNCATION_LONGEST_FIRST = 1,
+  EMBERT_TRUNCATION_ONLY_FIRST = 2,
+  EMBERT_TRUNCATION_ONLY_SECOND = 3
+} embert_truncation;
+
+typedef struct embert_tokenize_options {
+  int32_t max_tokens;           /**< longest result, special tokens included; 0: no limit */
+  embert_truncation truncation;
+  int32_t stride;               /**< tokens that a window repeats from the one before */
+  uint32_t add_special_tokens;  /**< 1: as the model's template says ([CLS] text [SEP]) */
+  uint32_t window;              /**< which window of a long text; 0 is what truncation keeps */
+} embert_tokenize_options;
+
+/** The model's max_tokens, longest first, special tokens, no stride. A null model gives no limit. */
+embert_tokenize_options embert_tokenize_options_default(const embert_model* model);
+
+/** Results. Arrays belong to the caller and may be null; others have room for capacity tokens (offsets for twice as many
+ * numbers: start and end). Offsets count from the start of the text that the token is from; special tokens of the
+ * template have 0, 0 and word and sequence -1. */
+typedef struct embert_encoding {
+  size_t capacity;
+  int32_t* ids;
+  int32_t* type_ids;
+  uint32_t* byte_offsets;
+  uint32_t* char_offsets;  /**< in Unicode code points */
+  int32_t* word_ids;
+  int32_t* sequence_ids;
+  size_t length;           /**< out: tokens of this window; set with EMBERT_STATUS_BUFFER_TOO_SMALL, too */
+  uint32_t windows;        /**< out: windows that the text has; set with EMBERT_STATUS_WINDOW_OUT_OF_RANGE, too */
+} embert_encoding;
+
+/** Tokenises a text, or a pair where pair is not null. Texts may hold any bytes; a maximal part that is not UTF-8
+ * counts as one U+FFFD, which vanishes. options may be null for the defaults. */
+embert_status embert_tokenize(const embert_model* model, const char* text, size_t text_bytes, const char* pair,
+                              size_t pair_bytes, const embert_tokenize_options* options,
+                              embert_encoding* encoding);
+
+/** The string of a token: UTF-8 in the blob, not terminated. */
+embert_status embert_token(const embert_model* model, uint32_t id, const char** string, size_t* bytes);
+
 /* ---- Float helpers, for callers with a float unit ------------------------------------------------------ */
 
 static inline float embert_scale_to_float(embert_scale scale) {

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "embert/embert.h"
+#include "kernels/dispatch.hpp"
+
+const char* embert_status_name(embert_status status) {
+  switch (status) {
+    case EMBERT_STATUS_OK:
+      return "EMBERT_STATUS_OK";
+    case EMBERT_STATUS_NULL_ARGUMENT:
+      return "EMBERT_STATUS_NULL_ARGUMENT";
+    case EMBERT_STATUS_INVALID_OPTION:
+      return "EMBERT_STATUS_INVALID_OPTION";
+    case EMBERT_STATUS_EMPTY_INPUT:
+      return "EMBERT_STATUS_EMPTY_INPUT";
+    case EMBERT_STATUS_TOO_MANY_TOKENS:
+      return "EMBERT_STATUS_TOO_MANY_TOKENS";
+    case EMBERT_STATUS_TOO_MANY_TEXTS:
+      return "EMBERT_STATUS_TOO_MANY_TEXTS";
+    case EMBERT_STATUS_TOKEN_OUT_OF_RANGE:
+      return "EMBERT_STATUS_TOKEN_OUT_OF_RANGE";
+    case EMBERT_STATUS_TYPE_OUT_OF_RANGE:
+      return "EMBERT_STATUS_TYPE_OUT_OF_RANGE";
+    case EMBERT_STATUS_BUFFER_TOO_SMALL:
+      return "EMBERT_STATUS_BUFFER_TOO_SMALL";
+    case EMBERT_STATUS_TRUNCATION:
+      return "EMBERT_STATUS_TRUNCATION";
+    case EMBERT_STATUS_WINDOW_OUT_OF_RANGE:
+      return "EMBERT_STATUS_WINDOW_OUT_OF_RANGE";
+    case EMBERT_STATUS_BLOB_TRUNCATED:
+      return "EMBERT_STATUS_BLOB_TRUNCATED";
+    case EMBERT_STATUS_BLOB_MISALIGNED:
+      return "EMBERT_STATUS_BLOB_MISALIGNED";
+    case EMBERT_STATUS_BLOB_MAGIC:
+      return "EMBERT_STATUS_BLOB_MAGIC";
+    case EMBERT_STATUS_BLOB_VERSION:
+      return "EMBERT_STATUS_BLOB_VERSION";
+    case EMBERT_STATUS_BLOB_CHECKSUM:
+      return "EMBERT_STATUS_BLOB_CHECKSUM";
+    case EMBERT_STATUS_BLOB_HEADER:
+      return "EMBERT_STATUS_BLOB_HEADER";
+    case EMBERT_STATUS_BLOB_SECTION:
+      return "EMBERT_STATUS_BLOB_SECTION";
+    case EMBERT_STATUS_BLOB_VALUE:
+      return "EMBERT_STATUS_BLOB_VALUE";
+    case EMBERT_STATUS_BLOB_TOKENIZER:
+      return "EMBERT_STATUS_BLOB_TOKENIZER";
+    case EMBERT_STATUS_ARENA_TOO_SMALL:
+      return "EMBERT_STATUS_ARENA_TOO_SMALL";
+    case EMBERT_STATUS_ARENA_MISALIGNED:
+      return "EMBERT_STATUS_ARENA_MISALIGNED";
+    case EMBERT_STATUS_NO_TOKENIZER:
+      return "EMBERT_STATUS_NO_TOKENIZER";
+    case EMBERT_STATUS_NO_POOLER:
+      return "EMBERT_STATUS_NO_POOLER";
+    case EMBERT_STATUS_NO_CLASSIFIER:
+      return "EMBERT_STATUS_NO_CLASSIFIER";
+    case EMBERT_STATUS_LAYOUT:
+      return "EMBERT_STATUS_LAYOUT";
+    case EMBERT_STATUS_ISA:
+      return "EMBERT_STATUS_ISA";
+  }
+  return "unknown status";
+}
+
+const char* embert_version(void) { return "0.1.0"; }
+
+const char* embert_isa_name(uint32_t isa_mask) { return embert::isa_name(isa_mask); }
