@@ -5,10 +5,19 @@
 set(isa_flags_avx2 -mavx2 -msse4.2)
 set(isa_flags_avxvnni -mavx2 -mavxvnni)
 set(isa_flags_avx512vnni -mavx2 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # gcc 12 warns of the undefined pass-through operands inside its own intrinsics (GCC bug 105593).
+  list(APPEND isa_flags_avx512vnni -Wno-uninitialized -Wno-maybe-uninitialized)
+endif()
 
 set(variant_sources)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|i[3-6]86)$")
-  list(APPEND variant_sources)
+  list(APPEND variant_sources
+    x86/activation_avx512vnni.cpp
+    x86/layernorm_avx512vnni.cpp
+    x86/quantize_avx512vnni.cpp
+    x86/residual_avx512vnni.cpp
+    x86/softmax_avx512vnni.cpp)
 endif()
 
 foreach(source IN LISTS variant_sources)

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// LayerNorm on blocks of rows: their sums first, then 32 columns at a time down the block, so that
+// a column's constants are made once. Both products stay in 64-bit lanes; with two floors in a row
+// joined to one (requantize_avx512.hpp) each costs an addition and a shift, bias included. The four
+// columns of a 64-bit lane are separated by VPDPWSSD, which also subtracts the mean. About 38
+// instructions for 32 elements, 0.35 cycles an element on Zen 5.
+#include "kernels/variants.hpp"
+#include "kernels/x86/requantize_avx512.hpp"
+
+namespace embert {
+namespace {
+
+constexpr size_t kRows = 16;
+
+struct Row {
+  int32_t minus_s1, y_q30;
+  int64_t round, shift;  // of (n v - s1) y to Q21
+};
+
+// Exact sums. A pair of squares reaches 2^31, so 64-bit lanes: all adds up whole lanes modulo 2^64,
+// upper their upper halves.
+EMBERT_INLINE void sums(const int16_t* src, size_t n, int64_t* s1, int64_t* s2) {
+  const __m512i ones = _mm512_set1_epi16(1);
+  __m512i sum = _mm512_setzero_si512(), all = sum, upper = sum;
+  for (size_t c = 0; c < n; c += 32) {
+    const __m512i v = n - c >= 32 ? _mm512_loadu_si512(src + c)
+                                  : _mm512_maskz_loadu_epi16(mask32(n - c), src + c);
+    const __m512i squares = _mm512_madd_epi16(v, v);
+    sum = _mm512_dpwssd_epi32(sum, v, ones);
+    all = _mm512_add_epi64(all, squares);
+    upper = _mm512_add_epi64(upper, _mm512_srli_epi64(squares, 32));
+  }
+  *s1 = _mm512_reduce_add_epi32(sum);  // below 2^27 for n <= 4096
+  *s2 = _mm512_reduce_add_epi64(
+      _mm512_add_epi64(_mm512_sub_epi64(all, _mm512_slli_epi64(upper, 32)), upper));
+}
+
+EMBERT_INLINE Row prepare_row(const LayerNormArgs& args, const int16_t* src) {
+  int64_t s1, s2;
+  sums(src, args.n, &s1, &s2);
+  const LayerNormRow r = layernorm_row(s1, s2, args.epsilon_n2, static_cast<int32_t>(args.n));
+  return {-r.s1, r.y_q30,
+          (int64_t{1} << (30 - r.pre_shift)) + (int64_t{1} << (30 + r.shift - r.pre_shift)),
+          31 + r.shift - r.pre_shift};
+}
+
+// gain and (bias and roundings) << 28 of columns 4 q + part in 64-bit lanes; the upper halves of
+// gain are not read.
+struct Columns {
+  __m512i gain[4], bias[4];
+};
+EMBERT_INLINE Columns load_columns(const LayerNormArgs& args, size_t c) {
+  const __mmask16 low_mask = mask16(args.n - c);
+  const __mmask16 high_mask = args.n - c > 16 ? mask16(args.n - c - 16) : __mmask16{0};
+  const __m512i evens =
+      _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  const __m512i odds = _mm512_or_si512(evens, _mm512_set1_epi32(1));
+  const __m512i round = _mm512_set1_epi64((int64_t{1} << 27) + (int64_t{1} << (args.shift + 20)));
+  Columns k;
+  const int32_t* const values[2] = {args.gain + c, args.bias + c};
+  for (size_t which = 0; which < 2; ++which) {
+    const __m512i low = _mm512_maskz_loadu_epi32(low_mask, values[which]);
+    const __m512i high = _mm512_maskz_loadu_epi32(high_mask, values[which] + 16);
+    __m512i* part = which == 0 ? k.gain : k.bias;
+    part[0] = _mm512_permutex2var_epi32(low, evens, high);
+    part[1] = _mm512_permutex2var_epi32(low, odds, high);
+    part[2] = odd_lanes(part[0]);
+    part[3] = odd_lanes(part[1]);
+  }
+  for (__m512i& bias : k.bias) {
+    bias = _mm512_add_epi64(_mm512_srai_epi64(_mm512_slli_epi64(bias, 32), 4), round);
+  }
+  return k;
+}
+
+EMBERT_INLINE __m512i product(__m512i centred, const Row& row, __m512i gain, __m512i bias) {
+  const __m512i normal_q21 =
+      _mm512_srav_epi64(_mm512_add_epi64(_mm512_mul_epi32(centred, _mm512_set1_epi32(row.y_q30)),
+                                         _mm512_set1_epi64(row.round)),
+                        _mm512_set1_epi64(row.shift));
+  return _mm512_add_epi64(_mm512_mul_epi32(normal_q21, gain), bias);
+}
+
+// 32 columns of a row; count = shift - 11, for the upper half of the 64-bit lanes.
+EMBERT_INLINE __m512i normalise(__m512i v, __m512i n_low, __m512i n_high, const Row& row,
+                                const Columns& k, __m512i count) {
+  const __m512i minus_s1 = _mm512_set1_epi32(row.minus_s1);
+  const __m512i evens = _mm512_dpwssd_epi32(minus_s1, v, n_low);  // columns 0, 2, 4, ...
+  const __m512i odds = _mm512_dpwssd_epi32(minus_s1, v, n_high);
+  const __m512i p0 = product(evens, row, k.gain[0], k.bias[0]);
+  const __m512i p1 = product(odds, row, k.gain[1], k.bias[1]);
+  const __m512i p2 = product(odd_lanes(evens), row, k.gain[2], k.bias[2]);
+  const __m512i p3 = product(odd_lanes(odds), row, k.gain[3], k.bias[3]);
+  const __m512i t02 = _mm512_castps_si512(
+      _mm512_mask_movehdup_ps(_mm512_castsi512_ps(p2), 0x5555, _mm512_castsi512_ps(p0)));
+  const __m512i t13 = _mm512_castps_si512(
+      _mm512_mask_movehdup_ps(_mm512_castsi512_ps(p3), 0x5555, _mm512_castsi512_ps(p1)));
+  const __m512i packed =
+      _mm512_packs_epi32(_mm512_srav_epi32(t02, count), _mm512_srav_epi32(t13, count));
+  const __m512i order =
+      _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
+  return _mm512_shuffle_epi8(packed, order);
+}
+
+void normalise_block(const LayerNormArgs& args, size_t row0, size_t m) {
+  Row rows[kRows];
+  const int16_t* const src = args.src + row0 * args.stride;
+  int16_t* const dst = args.dst + row0 * args.stride;
+  for (size_t i = 0; i < m; ++i) rows[i] = prepare_row(args, src + i * args.stride);
+
+  const __m512i n_low = _mm512_set1_epi32(static_cast<int32_t>(args.n));
+  const __m512i n_high = _mm512_slli_epi32(n_low, 16);
+  const __m512i count = _mm512_set1_epi32(args.shift - 11);
+  for (size_t c = 0; c < args.n; c += 32) {
+    const Columns columns = load_columns(args, c);
+    const __mmask32 mask = mask32(args.n - c);
+    const bool whole = args.n - c >= 32;
+    for (size_t i = 0; i < m; ++i) {
+      const size_t at = i * args.stride + c;
+      if (whole) {
+        const __m512i v = _mm512_loadu_si512(src + at);
+        _mm512_storeu_si512(dst + at, normalise(v, n_low, n_high, rows[i], columns, count));
+      } else {
+        const __m512i v = _mm512_maskz_loadu_epi16(mask, src + at);
+        _mm512_mask_storeu_epi16(dst + at, mask,
+                                 normalise(v, n_low, n_high, rows[i], columns, count));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void layernorm_s16_avx512vnni(const LayerNormArgs& args) {
+  if (args.shift < 11) {  // gains beyond 2^20 residual steps: the upper half would not do
+    layernorm_s16_scalar(args);
+    return;
+  }
+  for (size_t i = 0; i < args.m; i += kRows) {
+    normalise_block(args, i, args.m - i < kRows ? args.m - i : kRows);
+  }
+}
+
+}  // namespace embert

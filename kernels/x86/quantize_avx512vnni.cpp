@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Left operands from 16-bit rows, 64 columns at a time in 16-bit lanes: both roundings are
+// VPMULHRSW, and RS(x 2^z r, 22) = RS(mulhi(x << z, r), 6) because the low 16 bits of the product
+// can not reach the rounding bit. Narrowing takes 6 instructions for 64 elements, 0.06 cycles an
+// element on Zen 5; a dynamic row 9 and the search of its maximum 4, 0.1 cycles.
+#include "kernels/variants.hpp"
+#include "kernels/x86/requantize_avx512.hpp"
+
+namespace embert {
+namespace {
+
+// Applies op(32 columns of 16 bits) -> 16 bits and packs to bytes, saturating signed or unsigned.
+// The tail is read whole before it is written, since dst may begin where src does.
+template <bool kSigned, typename Source, typename Op>
+EMBERT_INLINE void narrow_row(const Source* src, size_t k, uint8_t flip, uint8_t* dst, Op op) {
+  const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+  const __m512i flips = _mm512_set1_epi8(static_cast<char>(flip));
+  const auto narrow = [&](__m512i a, __m512i b) {
+    a = op(a);
+    b = op(b);
+    const __m512i bytes = kSigned
+                              ? _mm512_max_epi8(_mm512_packs_epi16(a, b), _mm512_set1_epi8(-127))
+                              : _mm512_packus_epi16(a, b);
+    return _mm512_permutexvar_epi64(order, _mm512_xor_si512(bytes, flips));
+  };
+  size_t c = 0;
+  for (; c + 64 <= k; c += 64) {
+    _mm512_storeu_si512(dst + c,
+                        narrow(_mm512_loadu_si512(src + c), _mm512_loadu_si512(src + c + 32)));
+  }
+  if (c < k) {
+    const size_t left = k - c;
+    const __mmask32 upper = left > 32 ? mask32(left - 32) : 0;
+    const __m512i a = _mm512_maskz_loadu_epi16(mask32(left), src + c);
+    const __m512i b = _mm512_maskz_loadu_epi16(upper, src + c + 32);
+    _mm512_mask_storeu_epi32(dst + c, mask16(pad_inputs(left) / 4), narrow(a, b));
+  }
+}
+
+template <typename Source>
+EMBERT_INLINE int32_t row_maximum(const Source* src, size_t k) {
+  __m512i a = _mm512_set1_epi16(1), b = a;
+  size_t c = 0;
+  for (; c + 64 <= k; c += 64) {
+    a = _mm512_max_epu16(a, _mm512_abs_epi16(_mm512_loadu_si512(src + c)));
+    b = _mm512_max_epu16(b, _mm512_abs_epi16(_mm512_loadu_si512(src + c + 32)));
+  }
+  for (; c < k; c += 32) {
+    a = _mm512_max_epu16(a, _mm512_abs_epi16(_mm512_maskz_loadu_epi16(mask32(k - c), src + c)));
+  }
+  a = _mm512_max_epu16(a, b);
+  const __m256i half = _mm256_max_epu16(_mm512_castsi512_si256(a), _mm512_extracti64x4_epi64(a, 1));
+  const __m128i quarter =
+      _mm_max_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+  // VPHMINPOSUW finds the smallest of eight: the largest of the complements.
+  const __m128i smallest = _mm_minpos_epu16(_mm_xor_si128(quarter, _mm_set1_epi16(-1)));
+  return 0xffff - _mm_extract_epi16(smallest, 0);
+}
+
+}  // namespace
+
+void narrow_rows_avx512vnni(const NarrowRowsArgs& args) {
+  const __m512i factor = _mm512_set1_epi16(1 << (15 - 7));
+  for (size_t i = 0; i < args.m; ++i) {
+    narrow_row<true>(args.src + i * args.src_stride, args.k, kSignedLhsFlip,
+                     args.dst + i * args.dst_stride,
+                     [&](__m512i x) { return _mm512_mulhrs_epi16(x, factor); });
+  }
+}
+
+void quantize_rows_s16_avx512vnni(const QuantizeRowsS16Args& args) {
+  const __m512i factor = _mm512_set1_epi16(1 << (15 - 6));
+  for (size_t i = 0; i < args.m; ++i) {
+    const int16_t* src = args.src + i * args.src_stride;
+    args.row_max[i] = row_maximum(src, args.k);
+    const RowScale scale = row_scale(args.row_max[i], 127);
+    const __m128i z = _mm_cvtsi32_si128(scale.z);
+    const __m512i r = _mm512_set1_epi16(static_cast<int16_t>(scale.r));
+    narrow_row<true>(src, args.k, kSignedLhsFlip, args.dst + i * args.dst_stride, [&](__m512i x) {
+      return _mm512_mulhrs_epi16(_mm512_mulhi_epi16(_mm512_sll_epi16(x, z), r), factor);
+    });
+  }
+}
+
+void quantize_rows_u16_avx512vnni(const QuantizeRowsU16Args& args) {
+  const __m512i factor = _mm512_set1_epi16(1 << (15 - 6));
+  for (size_t i = 0; i < args.m; ++i) {
+    const uint16_t* src = args.src + i * args.src_stride;
+    args.row_max[i] = row_maximum(src, args.k);
+    const RowScale scale = row_scale(args.row_max[i], 255);
+    const __m128i z = _mm_cvtsi32_si128(scale.z);
+    const __m512i r = _mm512_set1_epi16(static_cast<int16_t>(scale.r));
+    narrow_row<false>(
+        src, args.k, kUnsignedLhsFlip, args.dst + i * args.dst_stride, [&](__m512i x) {
+          return _mm512_mulhrs_epi16(_mm512_mulhi_epu16(_mm512_sll_epi16(x, z), r), factor);
+        });
+  }
+}
+
+}  // namespace embert

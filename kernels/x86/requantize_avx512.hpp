@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The requantisation of fixed_point.hpp on 16 lanes: two 32 x 32 -> 64 bit products, one rounding
+// constant and one shift each. Two floors in a row are one floor, so both roundings of
+//   RS(RS(x * m, 31), r) = (x * m + 2^30 + 2^(30 + r)) >> (31 + r)
+// are one addition, and a left shift only moves the binary point:
+//   RS((x << l) * m, 31) = (x * m + 2^(30 - l)) >> (31 - l).
+#pragma once
+
+#include <immintrin.h>
+
+#include "kernels/fixed_point.hpp"
+
+namespace embert {
+namespace {
+
+#define EMBERT_INLINE static inline __attribute__((always_inline))
+
+/// Lanes from position of n that exist, at most 16, 32 or 64.
+EMBERT_INLINE __mmask16 mask16(size_t left) {
+  return static_cast<__mmask16>(left >= 16 ? 0xffffu : (1u << left) - 1);
+}
+EMBERT_INLINE __mmask32 mask32(size_t left) {
+  return left >= 32 ? ~__mmask32{0} : (1u << left) - 1;
+}
+EMBERT_INLINE __mmask64 mask64(size_t left) {
+  return left >= 64 ? ~__mmask64{0} : (__mmask64{1} << left) - 1;
+}
+
+/// Every odd lane copied down to the even one: there VPMULDQ reads it.
+EMBERT_INLINE __m512i odd_lanes(__m512i x) {
+  return _mm512_castps_si512(_mm512_movehdup_ps(_mm512_castsi512_ps(x)));
+}
+
+/// The constants of one pair of shifts.
+struct Shifts512 {
+  __m512i round;            // 64-bit lanes
+  __m512i even, odd;        // counts: 64-bit lanes for left shifts, 32-bit lanes for right ones
+  __m512i lowest, highest;  // of x, 32-bit lanes
+};
+template <bool kRight>
+EMBERT_INLINE Shifts512 make_shifts(const Requantize& factor) {
+  Shifts512 s;
+  const int32_t left = factor.left, right = factor.right;
+  s.lowest = _mm512_set1_epi32(static_cast<int32_t>(INT32_MIN / (1 << left)));
+  s.highest = _mm512_set1_epi32(left == 0 ? INT32_MAX : 1 << (31 - left));
+  if (kRight) {
+    s.round = _mm512_set1_epi64((int64_t{1} << 30) + (int64_t{1} << (30 + right)));
+    s.even = s.odd = _mm512_set1_epi32(right - 1);
+  } else {
+    s.round = _mm512_set1_epi64(int64_t{1} << (30 - left));
+    s.even = _mm512_set1_epi64(31 - left);
+    s.odd = _mm512_set1_epi64(1 + left);
+  }
+  return s;
+}
+
+/// The multipliers of 16 columns as both products read them.
+struct Multipliers512 {
+  __m512i even, odd;
+};
+EMBERT_INLINE Multipliers512 load_multipliers(const int32_t* multiplier) {
+  const __m512i m = _mm512_loadu_si512(multiplier);
+  return {m, odd_lanes(m)};
+}
+
+/// requantize() for a consumer that clamps to less than 2^30 - 1. Saturated values become +-2^31
+/// here instead of 2^31 - 1: the quotient is the same for |m| <= 2^30 and beyond the clamp else.
+template <bool kRight>
+EMBERT_INLINE __m512i requantize(__m512i x, const Multipliers512& m, const Shifts512& s) {
+  if (!kRight) x = _mm512_max_epi32(_mm512_min_epi32(x, s.highest), s.lowest);
+  const __m512i even = _mm512_add_epi64(_mm512_mul_epi32(x, m.even), s.round);
+  const __m512i odd = _mm512_add_epi64(_mm512_mul_epi32(odd_lanes(x), m.odd), s.round);
+  if (kRight) {  // the wanted bits start in or above the upper half
+    const __m512i upper = _mm512_castps_si512(
+        _mm512_mask_movehdup_ps(_mm512_castsi512_ps(odd), 0x5555, _mm512_castsi512_ps(even)));
+    return _mm512_srav_epi32(upper, s.even);
+  }
+  return _mm512_mask_blend_epi32(0xaaaa, _mm512_srlv_epi64(even, s.even),
+                                 _mm512_sllv_epi64(odd, s.odd));
+}
+
+}  // namespace
+}  // namespace embert

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax on 64 keys in 16-bit lanes. With the score multiplier cut in halves, M = 2^16 high + low,
+//   (d M + 2^21) >> 22 = (d high + (d low >> 16) + 32) >> 6 = s >> 6, all below 2^16,
+// table index and binary exponent n are bits 6..11 and 12.. of s, and (T + (64 << n)) >> (7 + n) =
+// RS(T >> n, 7), which is 0 by itself from n = 9 on. The distance fits 16 bits when the cap does;
+// larger caps (tiny multipliers) take the product in 32 bits. About 0.6 instructions an element,
+// 0.2 cycles on Zen 5 at 128 keys, plus a division a row.
+#include "kernels/variants.hpp"
+#include "kernels/x86/requantize_avx512.hpp"
+
+namespace embert {
+namespace {
+
+struct Constants {
+  __m512i table[2];
+  __m512i multiplier;  // 32-bit lanes
+  __m512i low, high;   // its halves, 16-bit lanes
+  __m512i cap;         // 16-bit lanes, 32-bit when wide
+  __m512i order;       // of the 32-bit lanes after both packs
+};
+
+// Table position and exponent, 32 keys: (s >> 6) & 63 is all that VPERMI2W reads.
+template <bool kWide>
+EMBERT_INLINE __m512i exponentials(__m512i highest, __m512i s0, __m512i s1, const Constants& k) {
+  __m512i d0 = _mm512_sub_epi32(highest, s0), d1 = _mm512_sub_epi32(highest, s1);
+  __m512i s;
+  if (kWide) {
+    const __m512i round = _mm512_set1_epi32(1 << 21);
+    d0 = _mm512_mullo_epi32(_mm512_min_epi32(d0, k.cap), k.multiplier);
+    d1 = _mm512_mullo_epi32(_mm512_min_epi32(d1, k.cap), k.multiplier);
+    s = _mm512_packus_epi32(_mm512_srli_epi32(_mm512_add_epi32(d0, round), 16),
+                            _mm512_srli_epi32(_mm512_add_epi32(d1, round), 16));
+  } else {
+    const __m512i d = _mm512_min_epu16(_mm512_packus_epi32(d0, d1), k.cap);
+    s = _mm512_add_epi16(
+        _mm512_add_epi16(_mm512_mullo_epi16(d, k.high), _mm512_mulhi_epu16(d, k.low)),
+        _mm512_set1_epi16(32));
+  }
+  const __m512i fraction =
+      _mm512_permutex2var_epi16(k.table[0], _mm512_srli_epi16(s, 6), k.table[1]);
+  return _mm512_mulhrs_epi16(_mm512_srlv_epi16(fraction, _mm512_srli_epi16(s, 12)),
+                             _mm512_set1_epi16(256));
+}
+
+EMBERT_INLINE __m512i max_of_all(__m512i x) {
+  x = _mm512_max_epi32(x, _mm512_shuffle_i64x2(x, x, 0x4e));
+  x = _mm512_max_epi32(x, _mm512_shuffle_i64x2(x, x, 0xb1));
+  x = _mm512_max_epi32(x, _mm512_shuffle_epi32(x, _MM_PERM_BADC));
+  return _mm512_max_epi32(x, _mm512_shuffle_epi32(x, _MM_PERM_CDAB));
+}
+
+EMBERT_INLINE __m512i row_maximum(const int32_t* scores, size_t n) {
+  __m512i a = _mm512_set1_epi32(INT32_MIN), b = a;
+  size_t j = 0;
+  for (; j + 32 <= n; j += 32) {
+    a = _mm512_max_epi32(a, _mm512_load_si512(scores + j));
+    b = _mm512_max_epi32(b, _mm512_load_si512(scores + j + 16));
+  }
+  for (; j < n; j += 16)
+    a = _mm512_mask_max_epi32(a, mask16(n - j), a, _mm512_load_si512(scores + j));
+  return max_of_all(_mm512_max_epi32(a, b));
+}
+
+// 64 keys to 64 bytes.
+template <bool kWide>
+EMBERT_INLINE __m512i key_block(__m512i highest, __m512i s0, __m512i s1, __m512i s2, __m512i s3,
+                                const Constants& k) {
+  return _mm512_permutexvar_epi32(k.order,
+                                  _mm512_packus_epi16(exponentials<kWide>(highest, s0, s1, k),
+                                                      exponentials<kWide>(highest, s2, s3, k)));
+}
+
+template <bool kWide>
+void run(const SoftmaxArgs& args) {
+  Constants k;
+  k.table[0] = _mm512_loadu_si512(kExpTable);
+  k.table[1] = _mm512_loadu_si512(kExpTable + 32);
+  k.multiplier = _mm512_set1_epi32(static_cast<int32_t>(args.score_multiplier));
+  k.low = _mm512_set1_epi16(static_cast<int16_t>(args.score_multiplier & 0xffff));
+  k.high = _mm512_set1_epi16(static_cast<int16_t>(args.score_multiplier >> 16));
+  k.cap = kWide ? _mm512_set1_epi32(args.distance_cap)
+                : _mm512_set1_epi16(static_cast<int16_t>(args.distance_cap));
+  k.order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __m512i ones = _mm512_set1_epi8(1), flip = _mm512_set1_epi8(kUnsignedLhsFlip);
+
+  for (size_t i = 0; i < args.m; ++i) {
+    const int32_t* scores = args.scores + i * args.scores_stride;
+    uint8_t* dst = args.dst + i * args.dst_stride;
+    const __m512i highest = row_maximum(scores, args.n);
+    __m512i sums = _mm512_setzero_si512();
+    size_t j = 0;
+    for (; j + 64 <= args.n; j += 64) {
+      const int32_t* s = scores + j;
+      const __m512i e = key_block<kWide>(highest, _mm512_load_si512(s), _mm512_load_si512(s + 16),
+                                         _mm512_load_si512(s + 32), _mm512_load_si512(s + 48), k);
+      sums = _mm512_dpbusd_epi32(sums, e, ones);
+      _mm512_storeu_si512(dst + j, _mm512_xor_si512(e, flip));
+    }
+    if (j < args.n) {
+      const size_t left = args.n - j;
+      __m512i s[4];
+      for (size_t v = 0; v < 4; ++v) {
+        s[v] = 16 * v < left ? _mm512_load_si512(scores + j + 16 * v) : highest;
+      }
+      const __m512i e =
+          _mm512_maskz_mov_epi8(mask64(left), key_block<kWide>(highest, s[0], s[1], s[2], s[3], k));
+      sums = _mm512_dpbusd_epi32(sums, e, ones);
+      _mm512_mask_storeu_epi32(dst + j, mask16(pad_inputs(left) / 4), _mm512_xor_si512(e, flip));
+    }
+    args.row[i] = reciprocal(static_cast<uint32_t>(_mm512_reduce_add_epi32(sums)));
+  }
+}
+
+}  // namespace
+
+void softmax_u8_s32_avx512vnni(const SoftmaxArgs& args) {
+  if (args.distance_cap > 0xffff) {
+    run<true>(args);
+  } else {
+    run<false>(args);
+  }
+}
+
+}  // namespace embert
