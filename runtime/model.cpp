@@ -2,6 +2,8 @@
 // Views into a blob that model_check.cpp has found sound.
 #include "runtime/model.hpp"
 
+#include <string.h>
+
 #include "kernels/layout.hpp"
 
 namespace embert {
@@ -30,8 +32,10 @@ Requantize factor(const int32_t* multiplier, BlobShifts shifts) {
 
 }  // namespace
 
-const Model& model_of(const embert_model& object) {
-  return *static_cast<const Model*>(static_cast<const void*>(object.opaque));
+Model model_of(const embert_model& object) {
+  Model model;
+  memcpy(&model, object.opaque, sizeof(model));
+  return model;
 }
 
 const uint8_t* model_section(const Model& model, BlobSectionKind kind) {
@@ -120,7 +124,7 @@ Activation model_activation(uint32_t kind, int32_t exponent) {
 embert_status embert_model_get_info(const embert_model* object, embert_model_info* info) {
   using namespace embert;
   if (object == nullptr || info == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
-  const Model& model = model_of(*object);
+  const Model model = model_of(*object);
   const BlobHeader& header = *model.header;
   *info = {};
   info->hidden_size = header.hidden_size;
@@ -147,7 +151,7 @@ embert_status embert_model_get_info(const embert_model* object, embert_model_inf
 const char* embert_model_label(const embert_model* object, uint32_t label) {
   using namespace embert;
   if (object == nullptr) return nullptr;
-  const Model& model = model_of(*object);
+  const Model model = model_of(*object);
   if (label >= model.header->num_labels) return nullptr;
   const char* name = reinterpret_cast<const char*>(model_section(model, kSectionLabels));
   for (; label > 0; ++name) label -= *name == '\0';

@@ -18,8 +18,8 @@ struct Model {
   TokenizerView tokenizer;  ///< where has_tokenizer
 };
 
-/// The public object's contents.
-const Model& model_of(const embert_model& object);
+/// The public object's contents, copied: an array of integers may not be read as a struct.
+Model model_of(const embert_model& object);
 
 /// A dense layer: dst = lhs * weights, then a factor for each column.
 struct Dense {

@@ -45,7 +45,7 @@ embert_status embert_tokenize(const embert_model* object, const char* text, size
                               const embert_tokenize_options* options, embert_encoding* encoding) {
   using namespace embert;
   if (object == nullptr || encoding == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
-  const Model& model = model_of(*object);
+  const Model model = model_of(*object);
   if (model.has_tokenizer == 0) return EMBERT_STATUS_NO_TOKENIZER;
   const embert_tokenize_options chosen =
       options != nullptr ? *options : embert_tokenize_options_default(object);
@@ -72,7 +72,7 @@ embert_status embert_token(const embert_model* object, uint32_t id, const char**
   using namespace embert;
   if (object == nullptr || string == nullptr || bytes == nullptr)
     return EMBERT_STATUS_NULL_ARGUMENT;
-  const Model& model = model_of(*object);
+  const Model model = model_of(*object);
   if (model.has_tokenizer == 0) return EMBERT_STATUS_NO_TOKENIZER;
   return to_public(tokenizer_token(model.tokenizer, id, string, bytes));
 }
