@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// CRC-32C with the SSE4.2 instruction, 8 bytes each. Its latency is 3 cycles, so blocks are cut
+// into three streams; their remainders are joined by advancing over a stream's length, a linear map
+// in 8 tables of 16 words. 3 bytes a cycle for short data, near 24 in blocks.
+#include <immintrin.h>
+#include <string.h>
+
+#include "kernels/variants.hpp"
+
+namespace embert {
+namespace {
+
+constexpr size_t kStream = 512;  // bytes
+
+// crc -> remainder after kStream zero bytes, by nibble of crc.
+struct AdvanceTable {
+  uint32_t value[8][16];
+  constexpr AdvanceTable() : value() {
+    uint32_t bit_value[32] = {};
+    for (int bit = 0; bit < 32; ++bit) {
+      uint32_t r = 1u << bit;
+      for (size_t i = 0; i < 8 * kStream; ++i) r = (r >> 1) ^ ((r & 1) != 0 ? 0x82F63B78u : 0u);
+      bit_value[bit] = r;
+    }
+    for (int nibble = 0; nibble < 8; ++nibble) {
+      for (int x = 0; x < 16; ++x) {
+        for (int bit = 0; bit < 4; ++bit) {
+          if ((x >> bit & 1) != 0) value[nibble][x] ^= bit_value[4 * nibble + bit];
+        }
+      }
+    }
+  }
+};
+constexpr AdvanceTable kAdvance;
+
+uint32_t advance(uint32_t r) {
+  uint32_t sum = 0;
+  for (int nibble = 0; nibble < 8; ++nibble) sum ^= kAdvance.value[nibble][r >> (4 * nibble) & 15];
+  return sum;
+}
+
+// The remainder after 8 more bytes; 32-bit x86 takes them in two halves.
+static inline uint32_t step(uint32_t r, const uint8_t* data) {
+#if defined(__x86_64__)
+  uint64_t x;
+  memcpy(&x, data, 8);
+  return static_cast<uint32_t>(_mm_crc32_u64(r, x));
+#else
+  uint32_t x[2];
+  memcpy(x, data, 8);
+  return _mm_crc32_u32(_mm_crc32_u32(r, x[0]), x[1]);
+#endif
+}
+
+}  // namespace
+
+uint32_t crc32c_avx2(uint32_t crc, const uint8_t* data, size_t size) {
+  uint32_t r = ~crc;
+  for (; size >= 3 * kStream; data += 3 * kStream, size -= 3 * kStream) {
+    uint32_t second = 0, third = 0;
+    for (size_t i = 0; i < kStream; i += 8) {
+      r = step(r, data + i);
+      second = step(second, data + kStream + i);
+      third = step(third, data + 2 * kStream + i);
+    }
+    r = advance(advance(r) ^ second) ^ third;
+  }
+  for (; size >= 8; data += 8, size -= 8) r = step(r, data);
+  for (; size > 0; ++data, --size) r = _mm_crc32_u8(r, *data);
+  return ~r;
+}
+
+}  // namespace embert

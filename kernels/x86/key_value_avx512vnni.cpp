@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys and values as right operands, 4 tokens x 16 columns at a time. Two packs of 4 tokens' dwords
+// leave, in each 128-bit lane, 4 inputs of 4 tokens: that is n16k4 of keys (a token is a column)
+// without a transpose. Values (a token is an input) want the 4 tokens of a column side by side: one
+// byte shuffle a plane. About 45 instructions for 64 keys, 55 for 64 values: 0.25 to 0.3 cycles an
+// element on Zen 5.
+#include "kernels/variants.hpp"
+#include "kernels/x86/requantize_avx512.hpp"
+
+namespace embert {
+namespace {
+
+// 16-bit values of two of the m tokens in acc: in each 128-bit lane 4 columns of a, then of b.
+template <bool kRight>
+EMBERT_INLINE __m512i two_tokens(const int32_t* acc, size_t stride, size_t a, size_t b, size_t m,
+                                 const Multipliers512& k, const Shifts512& s) {
+  const __m512i zero = _mm512_setzero_si512();
+  const __m512i x = a < m ? requantize<kRight>(_mm512_load_si512(acc + a * stride), k, s) : zero;
+  const __m512i y = b < m ? requantize<kRight>(_mm512_load_si512(acc + b * stride), k, s) : zero;
+  return _mm512_packs_epi32(x, y);
+}
+
+// Up to 4 tokens. Their 4 dwords of a step lie side by side; other tokens' stay untouched.
+template <bool kRight>
+EMBERT_INLINE void key_group(const RequantizeKeyArgs& args, size_t row, size_t m,
+                             const Shifts512& s) {
+  const size_t k = pad_inputs(args.n), token = args.row0 + row;
+  const int32_t* acc = args.acc + row * args.acc_stride;
+  int8_t* dst = args.dst + n16k4_index(token, 0, k);
+  const __mmask8 tokens = static_cast<__mmask8>((1u << m) - 1);
+  const __m512i ones = _mm512_set1_epi8(1);
+  __m512i sums = _mm512_setzero_si512();
+  for (size_t c = 0; c < args.n; c += 16) {
+    const Multipliers512 factor = load_multipliers(args.factor.multiplier + c);
+    const __m512i t01 = two_tokens<kRight>(acc + c, args.acc_stride, 0, 1, m, factor, s);
+    const __m512i t23 = two_tokens<kRight>(acc + c, args.acc_stride, 2, 3, m, factor, s);
+    __m512i bytes = _mm512_max_epi8(_mm512_packs_epi16(t01, t23), _mm512_set1_epi8(-127));
+    const size_t left = args.n - c;
+    if (left < 16) {  // each lane holds inputs 4 lane..4 lane + 3 of 4 tokens
+      const int32_t first = 0x03020100, step = 0x04040404;
+      const __m512i inputs = _mm512_setr_epi32(
+          first, first, first, first, first + step, first + step, first + step, first + step,
+          first + 2 * step, first + 2 * step, first + 2 * step, first + 2 * step, first + 3 * step,
+          first + 3 * step, first + 3 * step, first + 3 * step);
+      bytes = _mm512_maskz_mov_epi8(
+          _mm512_cmplt_epi8_mask(inputs, _mm512_set1_epi8(static_cast<char>(left))), bytes);
+    }
+    sums = _mm512_dpbusd_epi32(sums, ones, bytes);
+    const __m128i steps[4] = {_mm512_castsi512_si128(bytes), _mm512_extracti32x4_epi32(bytes, 1),
+                              _mm512_extracti32x4_epi32(bytes, 2),
+                              _mm512_extracti32x4_epi32(bytes, 3)};
+    const size_t count = left >= 16 ? 4 : pad_inputs(left) / 4;
+    for (size_t j = 0; j < count; ++j) {
+      int8_t* at = dst + (c / 4 + j) * 64;
+      if (m == 4) {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(at), steps[j]);
+      } else {
+        _mm_mask_storeu_epi32(at, tokens, steps[j]);
+      }
+    }
+  }
+  const __m256i half =
+      _mm256_add_epi32(_mm512_castsi512_si256(sums), _mm512_extracti64x4_epi64(sums, 1));
+  _mm_mask_storeu_epi32(
+      args.sums + token, tokens,
+      _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1)));
+}
+
+template <bool kRight>
+void run_key(const RequantizeKeyArgs& args) {
+  const Shifts512 s = make_shifts<kRight>(args.factor);
+  size_t i = 0;
+  for (; i + 4 <= args.m; i += 4) key_group<kRight>(args, i, 4, s);
+  if (i < args.m) key_group<kRight>(args, i, args.m - i, s);
+}
+
+struct Planes {
+  __m512i high, low;
+};
+// Each lane of t02 holds 4 columns of token 0, then of token 2; t13 likewise. In 16 bits the high
+// byte of v + 128 is plane_high, the low byte of v plane_low.
+EMBERT_INLINE Planes value_planes(__m512i t02, __m512i t13) {
+  const __m512i bound = _mm512_set1_epi16(kValueBound), low_bound = _mm512_set1_epi16(-kValueBound);
+  t02 = _mm512_max_epi16(_mm512_min_epi16(t02, bound), low_bound);
+  t13 = _mm512_max_epi16(_mm512_min_epi16(t13, bound), low_bound);
+  const __m512i half = _mm512_set1_epi16(128);
+  const __mmask64 odd_bytes = 0xaaaaaaaaaaaaaaaa;
+  const __m512i high = _mm512_mask_blend_epi8(
+      odd_bytes, _mm512_srli_epi16(_mm512_add_epi16(t02, half), 8), _mm512_add_epi16(t13, half));
+  const __m512i low = _mm512_mask_blend_epi8(odd_bytes, t02, _mm512_slli_epi16(t13, 8));
+  const __m512i order =
+      _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
+  return {_mm512_shuffle_epi8(high, order),
+          _mm512_max_epi8(_mm512_shuffle_epi8(low, order), _mm512_set1_epi8(-127))};
+}
+
+// Bytes of inputs row0 + i.. of a step that this call writes.
+EMBERT_INLINE void store_step(int8_t* dst, size_t inputs, __m512i bytes) {
+  if (inputs >= 4) {
+    _mm512_storeu_si512(dst, bytes);
+  } else {
+    const uint64_t lane = (1u << inputs) - 1;
+    _mm512_mask_storeu_epi8(dst, lane * 0x1111111111111111u, bytes);
+  }
+}
+
+template <bool kRight>
+void run_value(const RequantizeValueArgs& args) {
+  const Shifts512 s = make_shifts<kRight>(args.factor);
+  const size_t columns = pad_columns(args.n);
+  // The last call of a text also writes the zeros that pad it.
+  const size_t rows = args.row0 + args.m + 4 > args.k ? args.k - args.row0 : args.m;
+  const __m512i ones = _mm512_set1_epi8(1);
+  for (size_t c = 0; c < columns; c += 16) {
+    const Multipliers512 factor = load_multipliers(args.factor.multiplier + c);
+    __m512i high_sum = _mm512_setzero_si512(), low_sum = high_sum;
+    int8_t* high = args.dst + n16k4_index(c, args.row0, args.k);
+    int8_t* low = args.dst + n16k4_index(columns + c, args.row0, args.k);
+    for (size_t i = 0; i < rows; i += 4, high += 64, low += 64) {
+      const int32_t* acc = args.acc + i * args.acc_stride + c;
+      const size_t m = i < args.m ? args.m - i : 0;
+      const Planes planes =
+          m >= 4 ? value_planes(two_tokens<kRight>(acc, args.acc_stride, 0, 2, 4, factor, s),
+                                two_tokens<kRight>(acc, args.acc_stride, 1, 3, 4, factor, s))
+                 : value_planes(two_tokens<kRight>(acc, args.acc_stride, 0, 2, m, factor, s),
+                                two_tokens<kRight>(acc, args.acc_stride, 1, 3, m, factor, s));
+      store_step(high, rows - i, planes.high);
+      store_step(low, rows - i, planes.low);
+      high_sum = _mm512_dpbusd_epi32(high_sum, ones, planes.high);
+      low_sum = _mm512_dpbusd_epi32(low_sum, ones, planes.low);
+    }
+    if (args.sums != nullptr) {
+      int32_t* sums[2] = {args.sums + c, args.sums + columns + c};
+      if (args.row0 != 0) {
+        high_sum = _mm512_add_epi32(high_sum, _mm512_loadu_si512(sums[0]));
+        low_sum = _mm512_add_epi32(low_sum, _mm512_loadu_si512(sums[1]));
+      }
+      _mm512_storeu_si512(sums[0], high_sum);
+      _mm512_storeu_si512(sums[1], low_sum);
+    }
+  }
+}
+
+}  // namespace
+
+void requantize_key_n16k4_avx512vnni(const RequantizeKeyArgs& args) {
+  if (args.factor.right != 0) {
+    run_key<true>(args);
+  } else {
+    run_key<false>(args);
+  }
+}
+
+void requantize_value_n16k4_avx512vnni(const RequantizeValueArgs& args) {
+  if (args.factor.right != 0) {
+    run_value<true>(args);
+  } else {
+    run_value<false>(args);
+  }
+}
+
+}  // namespace embert
