@@ -116,6 +116,27 @@ embert_status embert_model_get_info(const embert_model* model, embert_model_info
 /** Name of a label, 0 <= label < num_labels: zero-terminated UTF-8 in the blob; null out of range. */
 const char* embert_model_label(const embert_model* model, uint32_t label);
 
+/** A part of the blob. */
+typedef struct embert_section {
+  const char* name; /**< such as "qkv_weights" */
+  uint32_t layer;   /**< UINT32_MAX: not of a layer */
+  uint64_t offset, bytes;
+} embert_section;
+
+/** The parts of the blob in file order, index 0 and up; EMBERT_STATUS_INVALID_OPTION behind the last. */
+embert_status embert_model_section(const embert_model* model, uint32_t index, embert_section* section);
+
+/** How the model's tokenizer works. An id is UINT32_MAX where the vocabulary has no such token. */
+typedef struct embert_tokenizer_info {
+  uint32_t token_count, added_token_count;
+  uint32_t lowercase, strip_accents, split_cjk, clean_text; /**< 0 or 1 */
+  uint32_t max_word_chars;
+  uint32_t unk_id, cls_id, sep_id, pad_id, mask_id;
+} embert_tokenizer_info;
+
+/** EMBERT_STATUS_NO_TOKENIZER where the model has none. */
+embert_status embert_model_get_tokenizer(const embert_model* model, embert_tokenizer_info* info);
+
 /* ---- Engine -------------------------------------------------------------------------------------------- */
 
 typedef struct embert_engine embert_engine;

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The `embert` tool: picks the subcommand and turns its outcome into an exit code.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "embert/embert.h"
+#include "targets/cli/commands.hpp"
+#include "targets/cli/output.hpp"
+#include "targets/cli/tool_error.hpp"
+#if EMBERT_HAS_CONVERTER
+#include "converter/convert_error.hpp"
+#endif
+
+namespace embert::cli {
+namespace {
+
+/// A file opened later must not become stdin, stdout or stderr because the caller closed one. A
+/// closed stdout stays one that cannot be written to.
+void reserve_standard_files() {
+  for (int file = 0; file <= 2; ++file) {
+    if (fcntl(file, F_GETFD) == -1) {
+      (void)!open("/dev/null", file == STDOUT_FILENO ? O_RDONLY : O_RDWR);
+    }
+  }
+}
+
+/// One line, behind the results so far.
+int report(ExitCode code, const char* message) {
+  try {
+    output().flush();
+  } catch (...) {  // the failure to report came first
+  }
+  std::fprintf(stderr, "embert: %s\n", message);
+  return code;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("BERT in int8 with integer arithmetic: text in, vector or label out.", "embert");
+  app.set_version_flag("--version", std::string("embert ") + embert_version());
+  app.require_subcommand(1);
+  app.footer(
+      "Example:\n"
+      "  embert convert tiny-intent -o intent.emb\n"
+      "  embert classify intent.emb \"book me a flight to Paris\"\n"
+      "Exit codes: 0 fine, 1 usage, 2 bad input file, 3 internal.");
+#if EMBERT_HAS_CONVERTER
+  add_convert_command(app);
+#endif
+  add_inspect_command(app);
+  add_tokenize_command(app);
+  add_embed_command(app);
+  add_classify_command(app);
+#if EMBERT_HAS_CONVERTER
+  add_verify_command(app);
+#endif
+  add_bench_command(app);
+
+  try {
+    app.parse(argc, argv);
+    output().finish();
+    return kExitOk;
+  } catch (const CLI::Success& help) {
+    return app.exit(help) == 0 ? kExitOk : kExitUsage;
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "embert: %s\nRun with --help for the options.\n", error.what());
+    return kExitUsage;
+  } catch (const OutputClosed&) {
+    return kExitOk;
+  } catch (const UsageError& error) {
+    return report(kExitUsage, error.what());
+  } catch (const InputError& error) {
+    return report(kExitInput, error.what());
+#if EMBERT_HAS_CONVERTER
+  } catch (const convert::ConvertError& error) {
+    return report(kExitInput, error.what());
+#endif
+  } catch (const std::bad_alloc&) {
+    return report(kExitInternal, "not enough memory");
+  } catch (const std::exception& error) {
+    return report(kExitInternal, error.what());
+  }
+}
+
+}  // namespace
+}  // namespace embert::cli
+
+int main(int argc, char** argv) {
+  // A reader that goes away shows as a failed write, not as the death of the process.
+  std::signal(SIGPIPE, SIG_IGN);
+  embert::cli::reserve_standard_files();
+  return embert::cli::run(argc, argv);
+}
