@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The bundled intent classifier from its Hugging Face folder to answers. See --help.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+
+if [ $# -gt 0 ]; then
+  cat <<'HELP'
+Usage: targets/demo/run.sh
+
+Installs what is missing (apt, as root or with sudo), builds the embert tool in build/demo, converts the bundled model
+targets/demo/tiny-intent to build/demo/tiny-intent.emb and classifies the lines of targets/demo/sentences.txt.
+HELP
+  case "$1" in -h | --help) exit 0 ;; *) exit 1 ;; esac
+fi
+
+step() { printf '\n== %s\n' "$*"; }
+show() {
+  printf '$ %s\n' "${*//$root\//}"
+  "$@"
+}
+
+build=$root/build/demo
+embert=$build/targets/cli/embert
+model=$build/tiny-intent.emb
+
+step "Packages"
+. "$root/toolchains/install_packages.sh"
+# shellcheck disable=SC2086
+install_packages $build_packages
+echo "all there"
+
+step "Build the tool"
+cmake -S "$root" -B "$build" -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=Release -DEMBERT_TESTS=OFF
+cmake --build "$build" --target embert_tool -j "$(nproc)"
+
+step "Convert the bundled model: 2 layers, hidden size 128, 151 intents"
+show "$embert" convert "$here/tiny-intent" -o "$model"
+
+step "Memory: what it takes to run on any machine, to the byte"
+show "$embert" inspect "$model" | sed -n '1,/^tensors/p' | sed '$d'
+
+step "Intents: score and label, three best"
+show "$embert" classify "$model" --top 3 <"$here/sentences.txt"
+
+step "Time of the encoder for a short and a long sentence"
+show "$embert" bench "$model" --tokens 16,64
