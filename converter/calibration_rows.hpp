@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Second pass over the calibration texts: rows of every GEMM's input as the runtime will see them,
+// quantised. Rounding of weights and the correction of biases are made from these. One byte a
+// value, and from longer calibration texts evenly spread rows only, so that memory stays small.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "converter/float_model.hpp"
+#include "converter/input_domain.hpp"
+#include "converter/workers.hpp"
+
+namespace embert::convert {
+
+inline constexpr std::size_t kMaxCalibrationRows = 8192;
+
+/// Quantised value [r][c] = (codes[r][c] + code_offset) * row_step[r], in the folded domain.
+struct QuantizedRows {
+  std::size_t rows = 0, cols = 0;
+  int code_offset = 0;
+  std::vector<std::int8_t> codes;   ///< [rows, cols]
+  std::vector<float> row_step;      ///< [rows]
+  std::vector<double> real_mean;    ///< [cols] mean of the float values, not folded
+  std::vector<double> folded_mean;  ///< [cols] mean of the quantised values
+};
+
+/// How a layer's inputs are quantised.
+struct LayerSteps {
+  InputDomain input, context, ffn_input;
+  int activation_exponent = 10;  ///< output of the activation in units of 2^-exponent
+  std::int32_t activation_offset_q14 = 0;
+};
+
+struct LayerRows {
+  QuantizedRows input, context, ffn_input, activated;
+};
+
+/// Rows of every layer. `max_rows` >= 1 rows a GEMM at most.
+std::vector<LayerRows> collect_rows(FloatModel& model, const std::vector<LayerSteps>& steps,
+                                    const TokenBatch& texts, std::size_t max_rows,
+                                    Workers& workers);
+
+}  // namespace embert::convert

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/quantize_model.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "converter/encode_numbers.hpp"
+#include "converter/quantize_layer.hpp"
+
+namespace embert::convert {
+namespace {
+
+std::uint32_t blob_activation(HiddenAct act) {
+  switch (act) {
+    case HiddenAct::kGelu:
+      return kActivationGelu;
+    case HiddenAct::kGeluNew:
+      return kActivationGeluNew;
+    case HiddenAct::kRelu:
+      return kActivationRelu;
+    case HiddenAct::kSilu:
+      return kActivationSilu;
+    case HiddenAct::kTanh:
+      return kActivationTanh;
+  }
+  return kActivationGelu;
+}
+
+std::uint32_t blob_problem(ProblemType problem) {
+  switch (problem) {
+    case ProblemType::kSingleLabel:
+      return kProblemSingleLabel;
+    case ProblemType::kMultiLabel:
+      return kProblemMultiLabel;
+    case ProblemType::kRegression:
+      return kProblemRegression;
+  }
+  return kProblemSingleLabel;
+}
+
+QuantizedRows take_rows(LayerRows& rows, LayerPart part) {
+  switch (part) {
+    case LayerPart::kQkv:
+      return std::move(rows.input);
+    case LayerPart::kOutput:
+      return std::move(rows.context);
+    case LayerPart::kFfn1:
+      return std::move(rows.ffn_input);
+    case LayerPart::kFfn2:
+      return std::move(rows.activated);
+  }
+  return {};
+}
+
+using Parts = std::array<RoundedDense, kLayerParts>;
+
+// Rounds all GEMMs of all layers, the largest kind first so that threads finish together.
+std::vector<Parts> round_layers(const std::vector<LayerSource>& sources,
+                                const std::vector<LayerSteps>& steps, std::vector<LayerRows>& rows,
+                                Rounding rounding, Workers& workers) {
+  constexpr LayerPart kByCost[] = {LayerPart::kFfn2, LayerPart::kFfn1, LayerPart::kQkv,
+                                   LayerPart::kOutput};
+  std::vector<Parts> parts(sources.size());
+  workers.run(sources.size() * kLayerParts, [&](std::size_t task) {
+    const std::size_t l = task % sources.size();
+    const LayerPart part = kByCost[task / sources.size()];
+    const QuantizedRows own = take_rows(rows[l], part);  // freed with the task
+    parts[l][static_cast<std::size_t>(part)] =
+        round_layer_part(sources[l], steps[l], part, own, rounding);
+  });
+  return parts;
+}
+
+void quantize_heads(const BertWeights& weights, const Ranges& ranges, Rounding rounding,
+                    QuantizeResult& result) {
+  QuantizedModel& out = result.model;
+  if (!weights.pooler) return;
+  out.pooler =
+      quantize_head(*weights.pooler, ranges.first_hidden, static_cast<double>(out.hidden_scale),
+                    0x1p-12, rounding, "pooler.dense", result.pooler_error);
+  constexpr double kPooledStep = 1.0 / 28672;  // tanh in Q12, times 7 to fill 16 bits
+  out.pooled_scale = static_cast<float>(kPooledStep);
+  if (!weights.classifier) return;
+  const double reach = ranges.logits > 0 ? static_cast<double>(ranges.logits) : 1.0;
+  out.logits_scale = static_cast<float>(2 * reach * 0x1p-24);
+  out.num_labels = static_cast<std::uint32_t>(weights.classifier->bias.size());
+  out.classifier = quantize_head(*weights.classifier, ranges.pooled, kPooledStep,
+                                 static_cast<double>(out.logits_scale), rounding, "classifier",
+                                 result.classifier_error);
+}
+
+void check_limits(const BertConfig& config, const BertWeights& weights) {
+  const auto require = [](const char* what, std::size_t found, std::size_t limit) {
+    if (found > limit) {
+      throw ConvertError(std::string(what) + " is " + std::to_string(found) +
+                         "; the blob format allows at most " + std::to_string(limit));
+    }
+  };
+  require("config.json: vocab_size", static_cast<std::size_t>(config.vocab_size), kMaxVocabSize);
+  require("config.json: type_vocab_size", static_cast<std::size_t>(config.type_vocab_size),
+          kMaxTypes);
+  require("config.json: num_attention_heads", static_cast<std::size_t>(config.num_attention_heads),
+          kMaxHeads);
+  require("config.json: intermediate_size", static_cast<std::size_t>(config.intermediate_size),
+          embert::kMaxIntermediateSize);
+  if (weights.classifier) {
+    require("number of labels", weights.classifier->bias.size(), embert::kMaxLabels);
+  }
+}
+
+}  // namespace
+
+QuantizeResult quantize_model(const BertConfig& config, const BertWeights& weights,
+                              FloatModel& model, const TokenBatch& texts,
+                              const QuantizeOptions& options, Workers& workers,
+                              const Progress& progress) {
+  const auto report = [&](const char* step, double done) {
+    if (progress) progress(step, done);
+  };
+  check_limits(config, weights);
+  QuantizeResult result;
+  report("measuring ranges", 0.0);
+  const Ranges ranges = measure_ranges(model, config, texts, workers);
+
+  std::vector<LayerSource> sources;
+  std::vector<LayerSteps> steps;
+  for (std::size_t l = 0; l < weights.layers.size(); ++l) {
+    const LayerNorm& input_norm =
+        l == 0 ? weights.embedding_norm : weights.layers[l - 1].output_norm;
+    sources.push_back({config, weights.layers[l], input_norm, ranges.layers[l],
+                       "encoder.layer." + std::to_string(l)});
+    steps.push_back(plan_layer(sources[l], result.warnings));
+  }
+  report("collecting rows", 0.25);
+  std::vector<LayerRows> rows = collect_rows(model, steps, texts, options.max_rows, workers);
+  report("rounding weights", 0.5);
+  const std::vector<Parts> parts = round_layers(sources, steps, rows, options.rounding, workers);
+  report("assembling", 0.95);
+
+  QuantizedModel& out = result.model;
+  out.hidden_size = static_cast<std::uint32_t>(config.hidden_size);
+  out.head_size = static_cast<std::uint32_t>(config.head_size());
+  out.vocab_size = static_cast<std::uint32_t>(config.vocab_size);
+  out.max_positions = static_cast<std::uint32_t>(config.max_position_embeddings);
+  out.type_vocab_size = static_cast<std::uint32_t>(config.type_vocab_size);
+  out.activation = blob_activation(config.hidden_act);
+  out.problem = blob_problem(config.problem_type);
+
+  double sum_step = embedding_step(config, weights, ranges.embedding_sum);
+  quantize_embeddings(weights, sum_step, out);
+  for (std::size_t l = 0; l < sources.size(); ++l) {
+    AssembledLayer layer = assemble_layer(sources[l], steps[l], parts[l], sum_step);
+    sum_step = layer.sum_step;
+    out.layers.push_back(std::move(layer.layer));
+    result.layers.push_back({parts[l][0].relative_error, parts[l][1].relative_error,
+                             parts[l][2].relative_error, parts[l][3].relative_error, layer.copies});
+  }
+  const LayerNorm& last = weights.layers.back().output_norm;
+  const std::vector<double> zeros(out.hidden_size, 0.0), ones(out.hidden_size, 1.0);
+  // What the blob says is a float32: use just that.
+  out.hidden_scale = static_cast<float>(std::max(
+      2 * static_cast<double>(ranges.last_hidden) / 32767, least_norm_step(last, zeros, ones)));
+  out.output_norm = encode_norm(last, zeros, ones, static_cast<double>(out.hidden_scale), sum_step,
+                                config.layer_norm_eps, "last LayerNorm");
+  quantize_heads(weights, ranges, options.rounding, result);
+  report("assembling", 1.0);
+  return result;
+}
+
+}  // namespace embert::convert
