@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// A blob run by the runtime through its public interface, with the memory and threads that it
+// needs: what verification and the certificate compare with the float model.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "converter/float_model.hpp"
+#include "embert/embert.h"
+#include "embert/embert_host.h"
+
+namespace embert::convert {
+
+/// Rows of numbers, one a text.
+struct TextVectors {
+  std::size_t width = 0;
+  std::vector<std::int32_t> values;  ///< [texts, width]
+  double scale = 1;                  ///< real = value * scale
+
+  std::span<const std::int32_t> row(std::size_t text) const {
+    return {values.data() + text * width, width};
+  }
+};
+
+class IntegerModel {
+ public:
+  struct Options {
+    std::uint32_t isa_mask = 0;    ///< EMBERT_ISA_*; 0 runs scalar kernels
+    std::uint32_t threads = 1;     ///< fewer where the process may not run on so many
+    std::uint32_t max_tokens = 0;  ///< 0: the model's own limit
+    std::uint32_t max_batch = 8;
+  };
+  /// The blob must live as long as this, and is copied where it is not aligned to 64 bytes. Throws
+  /// ConvertError with the status that the runtime gave.
+  IntegerModel(std::span<const std::uint8_t> blob, const Options& options);
+  ~IntegerModel();
+  IntegerModel(const IntegerModel&) = delete;
+  IntegerModel& operator=(const IntegerModel&) = delete;
+
+  const embert_model_info& info() const { return info_; }
+  const embert_model& model() const { return model_; }
+  std::uint32_t max_tokens() const { return options_.max_tokens; }
+  std::size_t arena_bytes() const { return arena_bytes_; }
+  /// All of it: a test writes anything into it between two models.
+  std::span<std::uint8_t> arena() { return {arena_.get(), arena_bytes_}; }
+  /// Starts again in the same arena, whatever is in there.
+  void restart();
+
+  /// Cuts each text at max_tokens. Throws ConvertError where the model has no tokenizer.
+  TokenBatch tokenize(std::span<const std::string_view> texts) const;
+
+  TextVectors embed(const TokenBatch& batch);
+  TextVectors classify(const TokenBatch& batch);
+  /// Last hidden state; rows are tokens.
+  TextVectors encode(const TokenBatch& batch);
+
+ private:
+  struct AlignedDelete {
+    void operator()(std::uint8_t* bytes) const;
+  };
+  using AlignedBytes = std::unique_ptr<std::uint8_t, AlignedDelete>;
+  struct PoolDelete {
+    void operator()(embert_thread_pool* pool) const { embert_thread_pool_destroy(pool); }
+  };
+  static AlignedBytes allocate(std::size_t bytes);
+
+  AlignedBytes copy_;
+  std::unique_ptr<embert_thread_pool, PoolDelete> pool_;
+  embert_model model_ = {};
+  embert_model_info info_ = {};
+  embert_options options_ = {};
+  std::size_t arena_bytes_ = 0;
+  AlignedBytes arena_;
+  embert_engine* engine_ = nullptr;
+};
+
+}  // namespace embert::convert

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/verify.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+
+#include "converter/calibration_text.hpp"
+
+namespace embert::convert {
+namespace {
+
+/// Texts that go through the float model together: bounds the memory of its outputs.
+constexpr std::size_t kTextsTogether = 64;
+
+/// 1 for two zero vectors, 0 for one.
+double cosine(std::span<const double> a, std::span<const std::int32_t> b) {
+  double ab = 0, aa = 0, bb = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double x = a[i], y = b[i];
+    ab += x * y;
+    aa += x * x;
+    bb += y * y;
+  }
+  if (aa == 0 && bb == 0) return 1;
+  if (aa == 0 || bb == 0) return 0;
+  return ab / (std::sqrt(aa) * std::sqrt(bb));
+}
+
+TokenBatch slice(const TokenBatch& batch, std::size_t text, std::size_t texts, std::size_t token) {
+  TokenBatch part;
+  part.lengths.assign(batch.lengths.begin() + static_cast<std::ptrdiff_t>(text),
+                      batch.lengths.begin() + static_cast<std::ptrdiff_t>(text + texts));
+  std::ptrdiff_t tokens = 0;
+  for (const std::int32_t length : part.lengths) tokens += length;
+  const auto first = static_cast<std::ptrdiff_t>(token);
+  part.ids.assign(batch.ids.begin() + first, batch.ids.begin() + first + tokens);
+  if (!batch.type_ids.empty()) {
+    part.type_ids.assign(batch.type_ids.begin() + first, batch.type_ids.begin() + first + tokens);
+  }
+  return part;
+}
+
+template <typename T>
+std::int32_t largest(std::span<const T> values) {
+  return static_cast<std::int32_t>(std::max_element(values.begin(), values.end()) - values.begin());
+}
+
+class Comparison {
+ public:
+  Comparison(const ModelFolder& folder, const IntegerModel& integers)
+      : config_(folder.config), pooling_(folder.pooling) {
+    const embert_model_info& info = integers.info();
+    const auto width = static_cast<std::uint32_t>(config_.hidden_size);
+    const std::size_t labels = classifier() ? config_.label_names.size() : 0;
+    if (info.hidden_size != width || info.num_labels != labels ||
+        info.vocab_size != static_cast<std::uint32_t>(config_.vocab_size) ||
+        info.num_layers != static_cast<std::uint32_t>(config_.num_hidden_layers)) {
+      throw ConvertError(
+          "the blob is not of this folder: expected hidden size, layers, vocabulary, labels " +
+          std::to_string(width) + ", " + std::to_string(config_.num_hidden_layers) + ", " +
+          std::to_string(config_.vocab_size) + ", " + std::to_string(labels) + ", found " +
+          std::to_string(info.hidden_size) + ", " + std::to_string(info.num_layers) + ", " +
+          std::to_string(info.vocab_size) + ", " + std::to_string(info.num_labels));
+    }
+  }
+
+  bool classifier() const { return config_.head == HeadKind::kSequenceClassification; }
+
+  void run(FloatModel& floats, IntegerModel& integers, const TokenBatch& batch) {
+    const FloatModel::Output output = floats.forward(batch);
+    const std::size_t texts = batch.lengths.size();
+    const TextVectors vectors = classifier() ? integers.classify(batch) : integers.embed(batch);
+    const std::vector<double> reference =
+        classifier() ? std::vector<double>(output.logits.begin(), output.logits.end())
+                     : pool_float(pooling_, static_cast<std::size_t>(config_.hidden_size),
+                                  output.last_hidden_state, batch.lengths);
+    for (std::size_t i = 0; i < texts; ++i) {
+      compare({reference.data() + i * vectors.width, vectors.width}, vectors.row(i), vectors.scale);
+    }
+  }
+
+  VerifyResult result(const VerifyOptions& options) {
+    VerifyResult& r = result_;
+    r.classifier = classifier();
+    r.texts = r.cosines.size();
+    std::vector<double> sorted = r.cosines;
+    std::sort(sorted.begin(), sorted.end());
+    const auto count = static_cast<double>(r.texts);
+    r.cosine_mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / count;
+    r.cosine_p01 = sorted[(r.texts + 99) / 100 - 1];
+    r.cosine_min = sorted.front();
+    r.agreement = static_cast<double>(agreeing_) / count;
+    if (classifier() && options.labels.size() == r.texts) {
+      const auto right = [&](std::int32_t WorstText::*label) {
+        std::size_t n = 0;
+        for (const WorstText& text : all_) n += text.*label == options.labels[text.text] ? 1u : 0u;
+        return static_cast<double>(n) / count;
+      };
+      r.accuracy_float = right(&WorstText::float_label);
+      r.accuracy_int8 = right(&WorstText::int8_label);
+    }
+    std::stable_sort(all_.begin(), all_.end(), [](const WorstText& a, const WorstText& b) {
+      return a.margin != b.margin ? a.margin > b.margin : a.cosine < b.cosine;
+    });
+    all_.resize(std::min(all_.size(), options.worst));
+    r.worst = std::move(all_);
+    return std::move(r);
+  }
+
+ private:
+  void compare(std::span<const double> reference, std::span<const std::int32_t> values,
+               double scale) {
+    WorstText text;
+    text.text = result_.cosines.size();
+    text.cosine = cosine(reference, values);
+    result_.cosines.push_back(text.cosine);
+    if (classifier()) {
+      bool agrees = true;
+      text.float_label = largest(reference);
+      text.int8_label = largest(values);
+      text.margin = reference[static_cast<std::size_t>(text.float_label)] -
+                    reference[static_cast<std::size_t>(text.int8_label)];
+      if (config_.problem_type == ProblemType::kSingleLabel) {
+        agrees = text.float_label == text.int8_label;
+      }
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const double real = values[i] * scale;
+        result_.logit_error_max = std::max(result_.logit_error_max, std::abs(real - reference[i]));
+        if (config_.problem_type == ProblemType::kMultiLabel) {
+          agrees = agrees && (values[i] > 0) == (reference[i] > 0);
+        }
+      }
+      agreeing_ += agrees ? 1u : 0u;
+    } else {
+      ++agreeing_;
+    }
+    all_.push_back(text);
+  }
+
+  const BertConfig& config_;
+  const PoolingConfig& pooling_;
+  VerifyResult result_;
+  std::size_t agreeing_ = 0;
+  std::vector<WorstText> all_;
+};
+
+}  // namespace
+
+std::vector<double> pool_float(const PoolingConfig& pooling, std::size_t hidden_size,
+                               std::span<const float> hidden,
+                               std::span<const std::int32_t> lengths) {
+  std::vector<double> pooled;
+  pooled.reserve(lengths.size() * hidden_size);
+  const float* rows = hidden.data();
+  for (const std::int32_t signed_length : lengths) {
+    const auto length = static_cast<std::size_t>(signed_length);
+    for (std::size_t c = 0; c < hidden_size; ++c) {
+      double value = static_cast<double>(rows[c]);
+      for (std::size_t t = 1; t < length && pooling.kind != PoolingKind::kCls; ++t) {
+        const double next = static_cast<double>(rows[t * hidden_size + c]);
+        value = pooling.kind == PoolingKind::kMax ? std::max(value, next) : value + next;
+      }
+      pooled.push_back(pooling.kind == PoolingKind::kMean ? value / static_cast<double>(length)
+                                                          : value);
+    }
+    rows += length * hidden_size;
+  }
+  return pooled;
+}
+
+VerifyResult verify(const ModelFolder& folder, FloatModel& floats, IntegerModel& integers,
+                    const TokenBatch& batch, const VerifyOptions& options) {
+  if (batch.lengths.empty()) throw ConvertError("nothing to verify: no texts");
+  Comparison comparison(folder, integers);
+  std::size_t token = 0;
+  for (std::size_t text = 0; text < batch.lengths.size(); text += kTextsTogether) {
+    const std::size_t texts = std::min(kTextsTogether, batch.lengths.size() - text);
+    const TokenBatch part = slice(batch, text, texts, token);
+    comparison.run(floats, integers, part);
+    token += part.ids.size();
+  }
+  VerifyResult result = comparison.result(options);
+  result.tokens = batch.ids.size();
+  return result;
+}
+
+std::string certificate_json(const VerifyResult& result) {
+  char buffer[256];
+  std::snprintf(buffer, sizeof buffer,
+                "{\"texts\":%zu,\"tokens\":%zu,\"cosine_mean\":%.5f,\"cosine_p01\":%.5f,"
+                "\"cosine_min\":%.5f",
+                result.texts, result.tokens, result.cosine_mean, result.cosine_p01,
+                result.cosine_min);
+  std::string json = buffer;
+  if (result.classifier) {
+    std::snprintf(buffer, sizeof buffer, ",\"agreement\":%.4f,\"logit_error_max\":%.3f",
+                  result.agreement, result.logit_error_max);
+    json += buffer;
+  }
+  return json + "}";
+}
+
+std::string certify(const ModelFolder& folder, FloatModel& floats,
+                    std::span<const std::uint8_t> blob, std::uint32_t isa_mask,
+                    std::uint32_t threads, const TokenBatch& ids) {
+  IntegerModel::Options options;
+  options.isa_mask = isa_mask;
+  options.threads = threads;
+  IntegerModel integers(blob, options);
+  const bool has_text = integers.info().has_tokenizer != 0;
+  return certificate_json(verify(folder, floats, integers,
+                                 has_text ? integers.tokenize(builtin_certificate_texts()) : ids));
+}
+
+}  // namespace embert::convert
