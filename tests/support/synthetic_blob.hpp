@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A valid blob with seeded random weights, made without the converter: for tests of the runtime's
+// gate, arena and bits that must run where the converter does not (boards, emulators). Its numbers
+// keep activations in sensible ranges.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/format/blob_format.hpp"
+
+namespace embert::test {
+
+/// Bytes at a 64-byte aligned address.
+class AlignedBytes {
+ public:
+  AlignedBytes() = default;
+  explicit AlignedBytes(std::size_t size);
+  explicit AlignedBytes(const std::vector<std::uint8_t>& bytes);
+  std::uint8_t* data() { return data_; }
+  const std::uint8_t* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  std::unique_ptr<std::uint8_t[]> storage_;
+  std::uint8_t* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+struct SyntheticModel {
+  std::uint32_t hidden_size = 64, num_layers = 2, num_heads = 4, head_size = 16,
+                intermediate_size = 128;
+  std::uint32_t vocab_size = 100, max_positions = 64, type_vocab_size = 2;
+  std::uint32_t activation = kActivationGelu, pooling = kPoolingMean, normalize = 1;
+  std::uint32_t head = kHeadClassifier, num_labels = 5;
+  std::uint64_t seed = 1;
+};
+
+/// Header, sections and checksum; the tokenizer section is `tokenizer` (may be empty).
+std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& model,
+                                              const std::vector<std::uint8_t>& tokenizer = {});
+
+/// Writes the right checksum into a blob whose bytes were changed.
+void seal_blob(std::uint8_t* blob, std::size_t size);
+
+}  // namespace embert::test
