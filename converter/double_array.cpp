@@ -10,8 +10,8 @@
 namespace embert::convert {
 namespace {
 
-// So many misses in a row mean that the front of the array is as good as full.
-constexpr std::size_t kPatience = 2048;
+// So many misses in a row mean that the array up to here is as good as full for nodes of this size.
+constexpr std::size_t kPatience = 256;
 
 }  // namespace
 
@@ -22,27 +22,50 @@ std::uint32_t DoubleArray::add(Entries entries, bool cut_tails) {
 }
 
 void DoubleArray::grow(std::size_t units) {
-  if (units_.size() >= units) return;
-  units_.resize(units, 0);
-  used_.resize(units, false);
-  base_used_.resize(units, false);
+  while (units_.size() < units) {
+    next_free_.push_back(static_cast<std::uint32_t>(units_.size()));
+    units_.push_back(0);
+    base_used_.push_back(false);
+  }
+}
+
+void DoubleArray::take(std::size_t unit) {
+  grow(unit + 2);
+  next_free_[unit] = static_cast<std::uint32_t>(unit + 1);
+}
+
+std::size_t DoubleArray::free_from(std::size_t unit) {
+  grow(unit + 1);
+  std::size_t found = unit;
+  while (next_free_[found] != found) found = next_free_[found];
+  while (next_free_[unit] != found) {
+    const std::size_t next = next_free_[unit];
+    next_free_[unit] = static_cast<std::uint32_t>(found);
+    unit = next;
+  }
+  return found;
 }
 
 std::uint32_t DoubleArray::find_base(const std::vector<std::uint8_t>& labels, bool has_value) {
-  const std::size_t first = has_value ? 0 : labels.empty() ? 0 : std::size_t{1} + labels.front();
+  const std::size_t first = has_value || labels.empty() ? 0 : std::size_t{1} + labels.front();
+  std::size_t& search_from =
+      search_from_[std::min(labels.size() + (has_value ? 1 : 0), kSizes - 1)];
   std::size_t misses = 0;
-  for (std::size_t at = search_from_;; ++at) {
-    grow(at + kUnitSpan + 1);
-    if (at < first || used_[at]) continue;
+  for (std::size_t at = std::max(search_from, first);; ++at) {
+    at = free_from(at);
     const std::size_t base = at - first;
+    grow(base + kUnitSpan + 1);
     bool fits = !base_used_[base];
-    for (std::size_t i = 0; fits && i < labels.size(); ++i) fits = !used_[base + 1 + labels[i]];
+    for (std::size_t i = 0; fits && i < labels.size(); ++i) {
+      const std::size_t child = base + 1 + labels[i];
+      fits = next_free_[child] == child;
+    }
     if (fits) {
       base_used_[base] = true;
       last_base_ = std::max(last_base_, base);
       return static_cast<std::uint32_t>(base);
     }
-    if (++misses == kPatience) search_from_ = at - first;
+    if (++misses == kPatience) search_from = at;
   }
 }
 
@@ -61,10 +84,10 @@ std::uint32_t DoubleArray::add_node(const Entries& entries, std::size_t begin, s
   starts.push_back(end);
   const std::uint32_t base = find_base(labels, has_value);
   if (has_value) {
-    used_[base] = true;
+    take(base);
     units_[base] = entries[begin].value << kUnitPayloadShift;
   }
-  for (const std::uint8_t label : labels) used_[base + 1 + label] = true;
+  for (const std::uint8_t label : labels) take(base + 1 + label);
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const Entry& entry = entries[starts[i]];
     const bool alone = starts[i + 1] - starts[i] == 1;

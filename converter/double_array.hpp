@@ -31,11 +31,15 @@ class DoubleArray {
                          std::size_t depth, bool cut_tails);
   std::uint32_t find_base(const std::vector<std::uint8_t>& labels, bool has_value);
   void grow(std::size_t units);
+  void take(std::size_t unit);
+  std::size_t free_from(std::size_t unit);
+
+  static constexpr std::size_t kSizes = 8;
 
   std::vector<std::uint32_t> units_;
-  std::vector<bool> used_;       // by unit
-  std::vector<bool> base_used_;  // by base: two nodes with one base would share their children
-  std::size_t search_from_ = 0;
+  std::vector<std::uint32_t> next_free_;  ///< by unit: itself, or a later one to ask
+  std::vector<bool> base_used_;  ///< by base: two nodes with one base would share their children
+  std::size_t search_from_[kSizes] = {};  ///< by number of children: nothing that fits lies before
   std::size_t last_base_ = 0;
 };
 
