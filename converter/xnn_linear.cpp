@@ -34,10 +34,10 @@ XnnLinear::XnnLinear(const Linear& linear) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const std::size_t outputs = linear.weight.rows, inputs = linear.weight.cols;
   xnn_operator_t op = nullptr;
-  require(
-      xnn_create_fully_connected_nc_f32(inputs, outputs, inputs, outputs, linear.weight.data.data(),
-                                        linear.bias.data(), -kInfinity, kInfinity, 0, &op),
-      "creating a fully-connected layer");
+  require(xnn_create_fully_connected_nc_f32(inputs, outputs, inputs, outputs,
+                                            linear.weight.data.data(), linear.bias.data(),
+                                            -kInfinity, kInfinity, XNN_FLAG_YIELD_WORKERS, &op),
+          "creating a fully-connected layer");
   op_.reset(op);
 }
 
