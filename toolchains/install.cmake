@@ -28,6 +28,8 @@ if(NOT BUILD_SHARED_LIBS)
   string(APPEND embert_pc_libs " ${embert_pc_private}")
   set(embert_pc_private "")
 endif()
+# From the pkg-config file to the prefix, so that the installed tree can be moved.
+file(RELATIVE_PATH embert_pc_up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(toolchains/embert.pc.in embert.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/embert.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})

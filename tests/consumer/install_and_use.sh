@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs a build into a scratch folder and uses it as a stranger would: find_package and pkg-config.
+#   install_and_use.sh BUILD_DIR SCRATCH_DIR CMAKE C_COMPILER [MODEL]
+set -euo pipefail
+build=$1 scratch=$2 cmake=$3 cc=$4 model=${5:-}
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+rm -rf "$scratch"
+"$cmake" --install "$build" --prefix "$scratch/first" >/dev/null
+mv "$scratch/first" "$scratch/prefix" # an installed tree can be moved
+
+try() {
+  echo "-- $1"
+  "$1"
+  if [ -n "$model" ]; then "$1" "$model" "transfer 20 dollars to my savings account" | tee "$scratch/answer"
+    grep -q '^transfer ' "$scratch/answer"
+  fi
+}
+
+"$cmake" -S "$here/project" -B "$scratch/build" -G Ninja --log-level=WARNING \
+  -DCMAKE_PREFIX_PATH="$scratch/prefix" -DCMAKE_C_COMPILER="$cc"
+"$cmake" --build "$scratch/build" >/dev/null
+try "$scratch/build/consumer"
+
+pc=$(find "$scratch/prefix" -name embert.pc)
+PKG_CONFIG_PATH=$(dirname "$pc")
+export PKG_CONFIG_PATH
+# shellcheck disable=SC2046
+"$cc" -std=c99 -Wall -Wextra -Wpedantic -Werror "$here/project/consumer.c" -o "$scratch/with-pkg-config" \
+  $(pkg-config --cflags --libs embert)
+try "$scratch/with-pkg-config"

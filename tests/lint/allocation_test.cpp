@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// From opening a blob to the answer nothing is allocated: the C library's allocation functions are
+// replaced by ones that count, and operator new ends in them, too.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "embert/embert.h"
+#include "tests/support/synthetic_blob.hpp"
+
+extern "C" {
+void* __libc_malloc(size_t bytes);
+void* __libc_calloc(size_t count, size_t bytes);
+void* __libc_realloc(void* memory, size_t bytes);
+void* __libc_memalign(size_t alignment, size_t bytes);
+}
+
+namespace {
+
+std::atomic<size_t> allocations{0};
+
+}  // namespace
+
+extern "C" {
+void* malloc(size_t bytes) {
+  ++allocations;
+  return __libc_malloc(bytes);
+}
+void* calloc(size_t count, size_t bytes) {
+  ++allocations;
+  return __libc_calloc(count, bytes);
+}
+void* realloc(void* memory, size_t bytes) {
+  ++allocations;
+  return __libc_realloc(memory, bytes);
+}
+void* memalign(size_t alignment, size_t bytes) {
+  ++allocations;
+  return __libc_memalign(alignment, bytes);
+}
+void* aligned_alloc(size_t alignment, size_t bytes) {
+  ++allocations;
+  return __libc_memalign(alignment, bytes);
+}
+}
+
+namespace embert::test {
+namespace {
+
+TEST(Allocation, CountsAllocations) {
+  const size_t before = allocations;
+  { std::vector<int> numbers(static_cast<size_t>(std::rand() % 10 + 100)); }
+  free(malloc(10));
+  EXPECT_EQ(allocations - before, 2u);
+}
+
+/// Everything from opening to the answer, in memory that is there before. Counts while it runs.
+size_t allocations_of_a_run(const AlignedBytes& blob, const char* text, embert_status* outcome) {
+  const uint32_t isa_mask = embert_isa_detect();  // allocates: cpuinfo
+  AlignedBytes arena(4u << 20);
+  std::vector<int32_t> numbers(4096);
+  std::vector<int16_t> vector(4096);
+
+  const size_t before = allocations;
+  *outcome = [&] {
+    embert_model model;
+    embert_status status = embert_model_open(blob.data(), blob.size(), isa_mask, &model);
+    if (status != EMBERT_STATUS_OK) return status;
+    embert_options options = embert_options_default(&model);
+    options.max_tokens = 32;
+    size_t arena_bytes = 0;
+    status = embert_arena_bytes(&model, &options, &arena_bytes);
+    if (status != EMBERT_STATUS_OK) return status;
+    if (arena_bytes > arena.size()) return EMBERT_STATUS_ARENA_TOO_SMALL;
+    embert_engine* engine = nullptr;
+    status = embert_engine_init(&model, &options, arena.data(), arena_bytes, &engine);
+    if (status != EMBERT_STATUS_OK) return status;
+
+    int32_t ids[32] = {1, 2, 3, 4, 5};
+    uint32_t length = 5;
+    if (text != nullptr) {
+      embert_encoding encoding = {};
+      encoding.capacity = 32;
+      encoding.ids = ids;
+      embert_tokenize_options cut = embert_tokenize_options_default(&model);
+      cut.max_tokens = 32;
+      status = embert_tokenize(&model, text, std::char_traits<char>::length(text), nullptr, 0, &cut,
+                               &encoding);
+      if (status != EMBERT_STATUS_OK) return status;
+      length = static_cast<uint32_t>(encoding.length);
+    }
+    const embert_input input = {ids, nullptr, &length, 1};
+    embert_scale scale;
+    const int16_t* hidden = nullptr;
+    status = embert_encode(engine, &input, &hidden, &scale);
+    if (status != EMBERT_STATUS_OK) return status;
+    status = embert_embed(engine, &input, EMBERT_POOLING_MODEL, vector.data(), &scale);
+    if (status != EMBERT_STATUS_OK) return status;
+    status = embert_pool(engine, &input, vector.data(), &scale);
+    if (status != EMBERT_STATUS_OK) return status;
+    return embert_classify(engine, &input, numbers.data(), &scale);
+  }();
+  return allocations - before;
+}
+
+TEST(Allocation, NoneOnASyntheticModel) {
+  const AlignedBytes blob(make_synthetic_blob({}));
+  embert_status outcome = EMBERT_STATUS_NULL_ARGUMENT;
+  const size_t count = allocations_of_a_run(blob, nullptr, &outcome);
+  EXPECT_STREQ(embert_status_name(outcome), "EMBERT_STATUS_OK");
+  EXPECT_EQ(count, 0u);
+}
+
+TEST(Allocation, NoneOnTheBundledModel) {
+  std::ifstream file(EMBERT_BUNDLED_MODEL, std::ios::binary);
+  if (!file) GTEST_SKIP() << "SKIPPED: no converted model at " << EMBERT_BUNDLED_MODEL;
+  const std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
+  const AlignedBytes blob(bytes);
+  embert_status outcome = EMBERT_STATUS_NULL_ARGUMENT;
+  const size_t count = allocations_of_a_run(blob, "set a timer for ten minutes", &outcome);
+  EXPECT_STREQ(embert_status_name(outcome), "EMBERT_STATUS_OK");
+  EXPECT_EQ(count, 0u);
+}
+
+}  // namespace
+}  // namespace embert::test

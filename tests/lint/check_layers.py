@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The layer law, checked on the text of the sources: what each folder may include, an SPDX line at the head of each
+file, no file over 600 lines, no path of somebody's machine.   check_layers.py ROOT
+"""
+import pathlib
+import re
+import sys
+
+C_HEADERS = {"stdint.h", "stddef.h", "string.h"}
+INTRINSICS = {"immintrin.h", "nmmintrin.h", "arm_neon.h", "arm_mve.h", "arm_acle.h"}
+VARIANT_FOLDERS = ("kernels/x86/", "kernels/arm/", "kernels/helium/")
+PACKING = ("kernels/layout.hpp", "kernels/pack.hpp", "kernels/fixed_point.hpp", "kernels/tables.hpp",
+           "kernels/config.hpp")
+ANY = None
+
+# The first rule whose folder a file lies in holds: prefixes of quoted includes, names of angle includes.
+RULES = [
+    ("kernels/scalar/", ("kernels/",), C_HEADERS),
+    *[(folder, ("kernels/",), C_HEADERS | INTRINSICS) for folder in VARIANT_FOLDERS],
+    ("kernels/", ("kernels/",), C_HEADERS),
+    ("runtime/include/", ("embert/",), {"stdint.h", "stddef.h"}),
+    ("runtime/format/", (), {"stdint.h", "stddef.h"}),
+    ("runtime/host/", ("kernels/config.hpp", "kernels/dispatch.hpp", "embert/"), ANY),
+    ("runtime/tokenizer/", ("runtime/tokenizer/", "runtime/format/"), C_HEADERS),
+    ("runtime/", ("runtime/", "kernels/", "embert/"), C_HEADERS),
+    ("converter/", ("converter/", "runtime/format/", "embert/") + PACKING, ANY),
+    ("targets/cli/peak", ("targets/cli/", "kernels/config.hpp"), ANY),
+    ("targets/", ("targets/", "embert/", "converter/"), ANY),
+    ("tests/", ANY, ANY),
+]
+# A kernel variant is reached through the table only, and knows nothing of it but its own declaration.
+NOT_IN_VARIANTS = {"kernels/dispatch.hpp"}
+
+CODE = {".c", ".cpp", ".h", ".hpp", ".inc"}
+SCRIPTS = {".py", ".sh", ".cmake", ""}
+LONG_BY_NATURE = re.compile(r"_tables\.|_data\.|/data/")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+MACHINE_PATH = re.compile(r"/(home|root|work|Users)/\w")
+MAX_LINES = 600
+
+
+def sources(root):
+    for folder in ("kernels", "runtime", "converter", "targets", "tests", "toolchains", ".ci"):
+        for path in sorted((root / folder).rglob("*")):
+            is_script = path.suffix in SCRIPTS and path.is_file() and path.read_bytes()[:2] == b"#!"
+            if path.is_file() and (path.suffix in CODE or path.suffix in (".py", ".sh", ".cmake") or is_script
+                                   or path.name == "CMakeLists.txt"):
+                yield path
+
+
+def include_problem(name, bracket, target):
+    rule = next((rule for rule in RULES if name.startswith(rule[0])), None)
+    if rule is None:
+        return None
+    _, quoted, angle = rule
+    if bracket == "<":
+        if angle is not ANY and target not in angle:
+            return f"<{target}> is not among the headers of this folder: {', '.join(sorted(angle))}"
+        if target in INTRINSICS and not name.startswith(VARIANT_FOLDERS + ("targets/cli/peak", "tests/")):
+            return f"<{target}>: intrinsics belong to the kernel variants"
+        return None
+    if quoted is not ANY and not target.startswith(quoted):
+        return f'"{target}" is not below this folder, which may include {", ".join(quoted) or "nothing"}'
+    if name.startswith(VARIANT_FOLDERS) and target in NOT_IN_VARIANTS:
+        return f'"{target}" is the table, which variants do not know'
+    return None
+
+
+def problems(root, path):
+    name = path.relative_to(root).as_posix()
+    lines = path.read_text(encoding="utf-8").split("\n")
+    if not any("SPDX-License-Identifier: Apache-2.0" in line for line in lines[:3]):
+        yield 1, "no SPDX line at the head"
+    if len(lines) > MAX_LINES + 1 and not LONG_BY_NATURE.search(name):
+        yield len(lines), f"longer than {MAX_LINES} lines"
+    for number, line in enumerate(lines, 1):
+        if MACHINE_PATH.search(line) and not name.startswith("tests/lint/"):
+            yield number, "a path of somebody's machine"
+        match = INCLUDE.match(line)
+        if path.suffix in CODE and match:
+            problem = include_problem(name, *match.groups())
+            if problem:
+                yield number, problem
+
+
+def self_test():
+    """The rules catch what they are for."""
+    breaches = [("kernels/gemm.hpp", '"', "runtime/model.hpp"), ("kernels/gemm.hpp", "<", "vector"),
+                ("kernels/scalar/gemm_scalar.cpp", "<", "immintrin.h"), ("runtime/engine.cpp", "<", "math.h"),
+                ("runtime/format/blob_format.hpp", "<", "string.h"), ("runtime/engine.cpp", '"', "converter/verify.hpp"),
+                ("converter/verify.cpp", '"', "runtime/model.hpp"), ("converter/verify.cpp", '"', "kernels/dispatch.hpp"),
+                ("targets/cli/main.cpp", '"', "runtime/model.hpp"), ("runtime/tokenizer/tokenize.cpp", '"', "runtime/model.hpp"),
+                ("kernels/x86/gemm_avx2.cpp", '"', "kernels/dispatch.hpp"), ("runtime/engine.cpp", '"', "model.hpp")]
+    return [breach for breach in breaches if include_problem(*breach) is None]
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    missed = self_test()
+    for breach in missed:
+        print(f"the rules let this pass: {breach}")
+    found = len(missed)
+    count = 0
+    for path in sources(root):
+        count += 1
+        for number, problem in problems(root, path):
+            print(f"{path.relative_to(root)}:{number}: {problem}")
+            found += 1
+    print(f"{count} files, {found} problems")
+    return 1 if found or count < 50 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
