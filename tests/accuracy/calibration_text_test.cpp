@@ -82,9 +82,9 @@ TEST(CalibrationText, DisjointFromTheTestTexts) {
   }
   std::set<std::string> test_texts;
   for (const Corpus corpus : test::kCorpora) {
-    for (const std::string& text : test::read_corpus(shared, corpus)) {
-      test_texts.insert(normalised(text));
-    }
+    const std::vector<std::string> records = test::read_corpus(shared, corpus);
+    EXPECT_GT(records.size(), 1000u) << test::corpus_name(corpus);
+    for (const std::string& text : records) test_texts.insert(normalised(text));
   }
   // Lists with the text in a column behind the first tab.
   for (const char* name : {"models/tiny-intent/test.tsv", "models/tiny-embed/test.tsv"}) {

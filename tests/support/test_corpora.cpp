@@ -33,7 +33,8 @@ std::string strip(const std::string& text, const char* blanks) {
 
 std::vector<std::string> read_clinc(std::istream& in) {
   std::vector<std::string> records;
-  for (const auto& row : nlohmann::json::parse(in).at("test")) {
+  const nlohmann::json root = nlohmann::json::parse(in);
+  for (const auto& row : root.at("test")) {
     records.push_back(row.at(0).get<std::string>());
   }
   return records;
