@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys and values as right operands, 4 tokens x 8 columns at a time: key_value_avx512vnni.cpp on
+// 256-bit registers. About 45 instructions for 32 keys, 55 for 32 values: 0.5 cycles an element on
+// Zen 5.
+#include "kernels/variants.hpp"
+#include "kernels/x86/requantize_avx2.hpp"
+
+namespace embert {
+namespace {
+
+// 16-bit values of two of the m tokens in acc: in each 128-bit lane 4 columns of a, then of b.
+template <bool kRight>
+EMBERT_INLINE __m256i two_tokens(const int32_t* acc, size_t stride, size_t a, size_t b, size_t m,
+                                 const Multipliers256& k, const Shifts256& s) {
+  const __m256i zero = _mm256_setzero_si256();
+  const __m256i x = a < m ? requantize<kRight>(load(acc + a * stride), k, s) : zero;
+  const __m256i y = b < m ? requantize<kRight>(load(acc + b * stride), k, s) : zero;
+  return _mm256_packs_epi32(x, y);
+}
+
+EMBERT_INLINE __m256i sums_of_4(__m256i bytes) {
+  return _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_set1_epi8(1), bytes), _mm256_set1_epi16(1));
+}
+
+// Up to 4 tokens. Their 4 dwords of a step lie side by side; other tokens' stay untouched.
+template <bool kRight>
+EMBERT_INLINE void key_group(const RequantizeKeyArgs& args, size_t row, size_t m,
+                             const Shifts256& s) {
+  const size_t k = pad_inputs(args.n), token = args.row0 + row;
+  const int32_t* acc = args.acc + row * args.acc_stride;
+  int8_t* dst = args.dst + n16k4_index(token, 0, k);
+  __m256i sums = _mm256_setzero_si256();
+  for (size_t c = 0; c < args.n; c += 8, dst += 128) {
+    const size_t left = args.n - c;
+    const Multipliers256 factor = load_multipliers(args.factor.multiplier + c);
+    const __m256i t01 = two_tokens<kRight>(acc + c, args.acc_stride, 0, 1, m, factor, s);
+    const __m256i t23 = two_tokens<kRight>(acc + c, args.acc_stride, 2, 3, m, factor, s);
+    __m256i bytes = _mm256_max_epi8(_mm256_packs_epi16(t01, t23), _mm256_set1_epi8(-127));
+    if (left < 8) {  // each lane holds inputs 4 lane..4 lane + 3 of 4 tokens
+      const int32_t first = 0x03020100, second = 0x07060504;
+      const __m256i inputs =
+          _mm256_setr_epi32(first, first, first, first, second, second, second, second);
+      bytes = _mm256_and_si256(
+          bytes, _mm256_cmpgt_epi8(_mm256_set1_epi8(static_cast<char>(left)), inputs));
+    }
+    sums = _mm256_add_epi32(sums, sums_of_4(bytes));
+    if (m == 4) {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(dst), _mm256_castsi256_si128(bytes));
+      if (left > 4) {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(dst + 64), _mm256_extracti128_si256(bytes, 1));
+      }
+    } else {
+      store_first(dst, bytes, 4 * m);
+      if (left > 4) store_first(dst + 64, _mm256_permute4x64_epi64(bytes, 0x4e), 4 * m);
+    }
+  }
+  const __m256i swapped = _mm256_permute4x64_epi64(sums, 0x4e);
+  store_first(args.sums + token, _mm256_add_epi32(sums, swapped), 4 * m);
+}
+
+template <bool kRight>
+void run_key(const RequantizeKeyArgs& args) {
+  const Shifts256 s = make_shifts<kRight>(args.factor.left, args.factor.right);
+  size_t i = 0;
+  for (; i + 4 <= args.m; i += 4) key_group<kRight>(args, i, 4, s);
+  if (i < args.m) key_group<kRight>(args, i, args.m - i, s);
+}
+
+struct Planes {
+  __m256i high, low;
+};
+// Each lane of t02 holds 4 columns of token 0, then of token 2; t13 likewise. In 16 bits the high
+// byte of v + 128 is plane_high, the low byte of v plane_low.
+EMBERT_INLINE Planes value_planes(__m256i t02, __m256i t13) {
+  const __m256i bound = _mm256_set1_epi16(kValueBound), low_bound = _mm256_set1_epi16(-kValueBound);
+  t02 = _mm256_max_epi16(_mm256_min_epi16(t02, bound), low_bound);
+  t13 = _mm256_max_epi16(_mm256_min_epi16(t13, bound), low_bound);
+  const __m256i half = _mm256_set1_epi16(128), low_byte = _mm256_set1_epi16(0xff);
+  const __m256i high = _mm256_or_si256(_mm256_srli_epi16(_mm256_add_epi16(t02, half), 8),
+                                       _mm256_andnot_si256(low_byte, _mm256_add_epi16(t13, half)));
+  const __m256i low = _mm256_or_si256(_mm256_and_si256(t02, low_byte), _mm256_slli_epi16(t13, 8));
+  const __m256i order = _mm256_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15, 0, 1,
+                                         8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
+  return {_mm256_shuffle_epi8(high, order),
+          _mm256_max_epi8(_mm256_shuffle_epi8(low, order), _mm256_set1_epi8(-127))};
+}
+
+// The inputs of a step that this call writes: all 4 but for a chunk that ends inside a step.
+EMBERT_INLINE void store_step(int8_t* dst, size_t inputs, __m256i bytes) {
+  if (inputs >= 4) {
+    store(dst, bytes);
+    return;
+  }
+  int8_t copy[32];
+  store(copy, bytes);
+  for (size_t column = 0; column < 8; ++column) memcpy(dst + 4 * column, copy + 4 * column, inputs);
+}
+
+EMBERT_INLINE void add_sums(int32_t* sums, bool first, __m256i x) {
+  store(sums, first ? x : _mm256_add_epi32(load(sums), x));
+}
+
+template <bool kRight>
+void run_value(const RequantizeValueArgs& args) {
+  const Shifts256 s = make_shifts<kRight>(args.factor.left, args.factor.right);
+  const size_t columns = pad_columns(args.n);
+  // The last call of a text also writes the zeros that pad it.
+  const size_t rows = args.row0 + args.m + 4 > args.k ? args.k - args.row0 : args.m;
+  for (size_t c = 0; c < columns; c += 8) {
+    const Multipliers256 factor = load_multipliers(args.factor.multiplier + c);
+    __m256i high_sum = _mm256_setzero_si256(), low_sum = high_sum;
+    int8_t* high = args.dst + n16k4_index(c, args.row0, args.k);
+    int8_t* low = args.dst + n16k4_index(columns + c, args.row0, args.k);
+    for (size_t i = 0; i < rows; i += 4, high += 64, low += 64) {
+      const int32_t* acc = args.acc + i * args.acc_stride + c;
+      const size_t m = i < args.m ? args.m - i : 0;
+      const Planes planes =
+          m >= 4 ? value_planes(two_tokens<kRight>(acc, args.acc_stride, 0, 2, 4, factor, s),
+                                two_tokens<kRight>(acc, args.acc_stride, 1, 3, 4, factor, s))
+                 : value_planes(two_tokens<kRight>(acc, args.acc_stride, 0, 2, m, factor, s),
+                                two_tokens<kRight>(acc, args.acc_stride, 1, 3, m, factor, s));
+      store_step(high, rows - i, planes.high);
+      store_step(low, rows - i, planes.low);
+      high_sum = _mm256_add_epi32(high_sum, sums_of_4(planes.high));
+      low_sum = _mm256_add_epi32(low_sum, sums_of_4(planes.low));
+    }
+    if (args.sums != nullptr) {
+      add_sums(args.sums + c, args.row0 == 0, high_sum);
+      add_sums(args.sums + columns + c, args.row0 == 0, low_sum);
+    }
+  }
+}
+
+}  // namespace
+
+void requantize_key_n16k4_avx2(const RequantizeKeyArgs& args) {
+  if (args.factor.right != 0) {
+    run_key<true>(args);
+  } else {
+    run_key<false>(args);
+  }
+}
+
+void requantize_value_n16k4_avx2(const RequantizeValueArgs& args) {
+  if (args.factor.right != 0) {
+    run_value<true>(args);
+  } else {
+    run_value<false>(args);
+  }
+}
+
+}  // namespace embert
