@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax against the scalar law: every key count to 513, narrow and wide caps, in place or not.
+#include "tests/kernels/op_harness.hpp"
+
+namespace embert {
+namespace {
+
+using SoftmaxTest = SeededTest;
+
+// Any multiplier, with the cap of a converter or any other that the contract allows.
+void draw_head(Draws& draws, SoftmaxArgs* args) {
+  const uint64_t bits = 1 + draws.below(32);
+  uint64_t multiplier = draws.next() & ((uint64_t{1} << bits) - 1);
+  if (multiplier == 0) multiplier = 1;
+  if (multiplier > (uint64_t{1} << 31)) multiplier = uint64_t{1} << 31;
+  const uint64_t largest = ((uint64_t{1} << 32) - 1 - (1 << 21)) / multiplier;
+  const uint64_t usual = (uint64_t{1153} << 21) / multiplier;
+  const uint64_t cap = draws.below(4) == 0   ? largest
+                       : draws.below(8) == 0 ? draws.next() % (largest + 1)
+                                             : usual;
+  args->score_multiplier = static_cast<uint32_t>(multiplier);
+  args->distance_cap = static_cast<int32_t>(cap > INT32_MAX ? INT32_MAX : cap);
+}
+
+TEST_F(SoftmaxTest, EqualsScalar) {
+  const auto variants = variants_of<SoftmaxFn>();
+  ASSERT_FALSE(variants.empty());
+  Draws draws(21);
+  for (int repeat = 0; repeat < 24; ++repeat) {
+    for (size_t n = 1; n <= 513; ++n) {
+      const size_t m = 1 + draws.below(3), stride = pad_columns(n) + 16 * draws.below(2);
+      Guarded<int32_t> scores((m - 1) * stride + pad_columns(n), 64);
+      Guarded<uint8_t> expected((m - 1) * 4 * stride + pad_inputs(n));
+      Guarded<Reciprocal> expected_row(m);
+      const int64_t bound = (int64_t{1} << (1 + draws.below(22))) - 1;
+      for (size_t i = 0; i < m; ++i) {
+        for (size_t j = 0; j < n; ++j) scores[i * stride + j] = draws.in32(-bound, bound);
+        for (size_t j = n; j < pad_columns(n); ++j) {
+          scores[i * stride + j] = draws.in32(INT32_MIN, INT32_MAX);
+        }
+      }
+      SoftmaxArgs args = {};
+      args.m = m, args.n = n;
+      args.scores = scores.data(), args.scores_stride = stride;
+      draw_head(draws, &args);
+      args.dst = expected.data(), args.dst_stride = 4 * stride, args.row = expected_row.data();
+      variants[0].function(args);
+      for (const auto& variant : variants) {
+        Guarded<uint8_t> actual(expected.size());
+        Guarded<Reciprocal> row(m);
+        args.scores = scores.data(), args.dst = actual.data(), args.row = row.data();
+        variant.function(args);
+        ASSERT_TRUE(actual.same_as(expected)) << variant.name << " n " << n;
+        ASSERT_TRUE(row.same_as(expected_row)) << variant.name << " n " << n;
+
+        Guarded<int32_t> both(scores.size(), 64);
+        both.copy_from(scores);
+        args.scores = both.data(), args.dst = reinterpret_cast<uint8_t*>(both.data());
+        variant.function(args);
+        for (size_t i = 0; i < m; ++i) {
+          ASSERT_EQ(memcmp(args.dst + 4 * i * stride, &expected[4 * i * stride], pad_inputs(n)), 0)
+              << variant.name << " in place, n " << n;
+        }
+      }
+    }
+  }
+}
+
+// Every exponent index, one a key: distances 0, 1, 2, ... with the multiplier of one index a step.
+TEST_F(SoftmaxTest, EveryIndex) {
+  const auto variants = variants_of<SoftmaxFn>();
+  const size_t n = 640;
+  Guarded<int32_t> scores(n, 64);
+  for (size_t j = 0; j < n; ++j) scores[j] = -static_cast<int32_t>(j);
+  for (const int32_t cap : {1022, 577, 576, 575, 100, 0}) {
+    for (const auto& variant : variants) {
+      Guarded<uint8_t> dst(n);
+      Reciprocal row;
+      variant.function({1, n, scores.data(), n, 1u << 22, cap, dst.data(), n, &row});
+      for (size_t j = 0; j < n; ++j) {
+        const uint32_t distance =
+            static_cast<uint32_t>(static_cast<int32_t>(j) < cap ? static_cast<int32_t>(j) : cap);
+        ASSERT_EQ(dst[j] ^ kUnsignedLhsFlip, exp2_u8(exp2_index(distance, 1u << 22)))
+            << variant.name << " " << j;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace embert
