@@ -13,14 +13,25 @@ endif()
 set(variant_sources)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|i[3-6]86)$")
   list(APPEND variant_sources
+    x86/activation_avx2.cpp
     x86/activation_avx512vnni.cpp
     x86/crc32c_avx2.cpp
+    x86/embedding_avx2.cpp
     x86/embedding_avx512vnni.cpp
+    x86/gemm_avx2.cpp
+    x86/gemm_avx512vnni.cpp
+    x86/gemm_avxvnni.cpp
+    x86/key_value_avx2.cpp
     x86/key_value_avx512vnni.cpp
+    x86/layernorm_avx2.cpp
     x86/layernorm_avx512vnni.cpp
+    x86/quantize_avx2.cpp
     x86/quantize_avx512vnni.cpp
+    x86/requantize_avx2.cpp
     x86/requantize_avx512vnni.cpp
+    x86/residual_avx2.cpp
     x86/residual_avx512vnni.cpp
+    x86/softmax_avx2.cpp
     x86/softmax_avx512vnni.cpp)
 endif()
 
