@@ -70,6 +70,36 @@ EMBERT_INLINE __m512i key_block(__m512i highest, __m512i s0, __m512i s1, __m512i
                                                       exponentials<kWide>(highest, s2, s3, k)));
 }
 
+// One row: bytes out, partial sums of them back.
+template <bool kWide>
+EMBERT_INLINE __m512i exponential_row(const int32_t* scores, size_t n, __m512i highest,
+                                      uint8_t* dst, const Constants& k) {
+  const __m512i ones = _mm512_set1_epi8(1), flip = _mm512_set1_epi8(kUnsignedLhsFlip);
+  __m512i sums = _mm512_setzero_si512();
+  size_t j = 0;
+  for (; j + 64 <= n; j += 64) {
+    const int32_t* s = scores + j;
+    const __m512i e = key_block<kWide>(highest, _mm512_load_si512(s), _mm512_load_si512(s + 16),
+                                       _mm512_load_si512(s + 32), _mm512_load_si512(s + 48), k);
+    sums = _mm512_dpbusd_epi32(sums, e, ones);
+    _mm512_storeu_si512(dst + j, _mm512_xor_si512(e, flip));
+  }
+  if (j < n) {
+    const size_t left = n - j;
+    __m512i s[4];
+    for (size_t v = 0; v < 4; ++v) {
+      s[v] = 16 * v < left ? _mm512_load_si512(scores + j + 16 * v) : highest;
+    }
+    const __m512i e =
+        _mm512_maskz_mov_epi8(mask64(left), key_block<kWide>(highest, s[0], s[1], s[2], s[3], k));
+    sums = _mm512_dpbusd_epi32(sums, e, ones);
+    _mm512_mask_storeu_epi32(dst + j, mask16(pad_inputs(left) / 4), _mm512_xor_si512(e, flip));
+  }
+  return sums;
+}
+
+// Maxima, exponentials and reciprocals of a few rows in turn: each is a chain of dependent
+// instructions that only other rows can fill.
 template <bool kWide>
 void run(const SoftmaxArgs& args) {
   Constants k;
@@ -81,33 +111,21 @@ void run(const SoftmaxArgs& args) {
   k.cap = kWide ? _mm512_set1_epi32(args.distance_cap)
                 : _mm512_set1_epi16(static_cast<int16_t>(args.distance_cap));
   k.order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  const __m512i ones = _mm512_set1_epi8(1), flip = _mm512_set1_epi8(kUnsignedLhsFlip);
 
-  for (size_t i = 0; i < args.m; ++i) {
-    const int32_t* scores = args.scores + i * args.scores_stride;
-    uint8_t* dst = args.dst + i * args.dst_stride;
-    const __m512i highest = row_maximum(scores, args.n);
-    __m512i sums = _mm512_setzero_si512();
-    size_t j = 0;
-    for (; j + 64 <= args.n; j += 64) {
-      const int32_t* s = scores + j;
-      const __m512i e = key_block<kWide>(highest, _mm512_load_si512(s), _mm512_load_si512(s + 16),
-                                         _mm512_load_si512(s + 32), _mm512_load_si512(s + 48), k);
-      sums = _mm512_dpbusd_epi32(sums, e, ones);
-      _mm512_storeu_si512(dst + j, _mm512_xor_si512(e, flip));
+  constexpr size_t kRows = 8;
+  for (size_t row = 0; row < args.m; row += kRows) {
+    const size_t m = args.m - row < kRows ? args.m - row : kRows;
+    const int32_t* scores = args.scores + row * args.scores_stride;
+    uint8_t* dst = args.dst + row * args.dst_stride;
+    __m512i values[kRows];
+    for (size_t i = 0; i < m; ++i) values[i] = row_maximum(scores + i * args.scores_stride, args.n);
+    for (size_t i = 0; i < m; ++i) {
+      values[i] = exponential_row<kWide>(scores + i * args.scores_stride, args.n, values[i],
+                                         dst + i * args.dst_stride, k);
     }
-    if (j < args.n) {
-      const size_t left = args.n - j;
-      __m512i s[4];
-      for (size_t v = 0; v < 4; ++v) {
-        s[v] = 16 * v < left ? _mm512_load_si512(scores + j + 16 * v) : highest;
-      }
-      const __m512i e =
-          _mm512_maskz_mov_epi8(mask64(left), key_block<kWide>(highest, s[0], s[1], s[2], s[3], k));
-      sums = _mm512_dpbusd_epi32(sums, e, ones);
-      _mm512_mask_storeu_epi32(dst + j, mask16(pad_inputs(left) / 4), _mm512_xor_si512(e, flip));
+    for (size_t i = 0; i < m; ++i) {
+      args.row[row + i] = reciprocal(static_cast<uint32_t>(_mm512_reduce_add_epi32(values[i])));
     }
-    args.row[i] = reciprocal(static_cast<uint32_t>(_mm512_reduce_add_epi32(sums)));
   }
 }
 
