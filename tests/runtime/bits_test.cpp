@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same bits: every cluster of this machine, threads, batches and dirty arenas, over shapes that
+// are no multiple of a tile.
+#include <algorithm>
+#include <cstring>
+
+#include "tests/runtime/session.hpp"
+
+namespace embert::test {
+namespace {
+
+/// Hidden states of all texts, one after another.
+std::vector<std::int16_t> encode(const embert_model& model, const SyntheticModel& shape,
+                                 const Texts& texts, std::uint32_t threads, std::uint32_t max_batch,
+                                 std::uint8_t dirt) {
+  embert_options options = embert_options_default(&model);
+  options.max_tokens = *std::max_element(texts.lengths.begin(), texts.lengths.end());
+  options.max_batch = max_batch;
+  options.threads = threads;
+  options.parallel_for = run_threads;
+  AlignedBytes arena(arena_bytes(model, options));
+  std::memset(arena.data(), dirt, arena.size());
+  embert_engine* engine = nullptr;
+  EXPECT_EQ(embert_engine_init(&model, &options, arena.data(), arena.size(), &engine),
+            EMBERT_STATUS_OK);
+  std::vector<std::int16_t> all;
+  std::size_t token = 0;
+  for (std::size_t text = 0; text < texts.lengths.size(); text += max_batch) {
+    const auto batch =
+        static_cast<std::uint32_t>(std::min<std::size_t>(max_batch, texts.lengths.size() - text));
+    const embert_input input = {texts.ids.data() + token, texts.type_ids.data() + token,
+                                texts.lengths.data() + text, batch};
+    const std::int16_t* hidden = nullptr;
+    EXPECT_EQ(embert_encode(engine, &input, &hidden, nullptr), EMBERT_STATUS_OK);
+    std::size_t tokens = 0;
+    for (std::uint32_t i = 0; i < batch; ++i) tokens += texts.lengths[text + i];
+    all.insert(all.end(), hidden, hidden + tokens * shape.hidden_size);
+    token += tokens;
+  }
+  return all;
+}
+
+SyntheticModel shape(std::uint32_t hidden, std::uint32_t heads, std::uint32_t head_size,
+                     std::uint32_t inner, std::uint32_t activation) {
+  SyntheticModel model;
+  model.hidden_size = hidden;
+  model.num_heads = heads;
+  model.head_size = head_size;
+  model.intermediate_size = inner;
+  model.activation = activation;
+  model.max_positions = 70;
+  return model;
+}
+
+class Bits : public testing::TestWithParam<SyntheticModel> {};
+
+TEST_P(Bits, AreTheSameOnEveryClusterThreadsBatchAndDirt) {
+  const AlignedBytes blob(make_synthetic_blob(GetParam()));
+  const Texts texts(GetParam(), {1, 2, 7, 16, 17, 33, 64, 70}, 5);
+  const std::vector<std::int16_t> expected = encode(open_model(blob), GetParam(), texts, 1, 1, 0);
+  const auto [low, high] = std::minmax_element(expected.begin(), expected.end());
+  EXPECT_LT(*low, -500);  // the test model is alive
+  EXPECT_GT(*high, 500);
+  for (std::uint32_t isa : {0u, EMBERT_ISA_AVX2, EMBERT_ISA_AVX2 | EMBERT_ISA_AVXVNNI,
+                            EMBERT_ISA_AVX2 | EMBERT_ISA_AVX512VNNI, embert_isa_detect()}) {
+    if ((isa & ~embert_isa_detect()) != 0) {
+      std::printf("[  SKIPPED ] this machine has no %s\n", embert_isa_name(isa));
+      continue;
+    }
+    const embert_model model = open_model(blob, isa);
+    for (std::uint32_t threads : {1u, 2u, 3u}) {
+      for (std::uint32_t batch : {1u, 3u, 8u}) {
+        const std::uint8_t dirt = threads == 1 ? 0xAA : 0xFF;
+        EXPECT_TRUE(encode(model, GetParam(), texts, threads, batch, dirt) == expected)
+            << embert_isa_name(isa) << ", " << threads << " threads, batch " << batch;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, Bits,
+                         testing::Values(shape(64, 4, 16, 128, kActivationGelu),
+                                         shape(72, 3, 24, 150, kActivationGeluNew),
+                                         shape(100, 5, 20, 36, kActivationSilu),
+                                         shape(52, 2, 26, 100, kActivationTanh),
+                                         shape(36, 3, 12, 200, kActivationRelu),
+                                         shape(3, 1, 3, 1, kActivationGelu),
+                                         shape(128, 1, 128, 64, kActivationGelu)),
+                         [](const auto& tested) {
+                           return "hidden" + std::to_string(tested.param.hidden_size) + "heads" +
+                                  std::to_string(tested.param.num_heads);
+                         });
+
+}  // namespace
+}  // namespace embert::test

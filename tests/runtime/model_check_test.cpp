@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hostile blobs: a case for each rule of FORMAT.md with its exact status, every truncation, and
+// random damage.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <random>
+
+#include "kernels/layout.hpp"
+#include "tests/runtime/session.hpp"
+
+namespace embert::test {
+namespace {
+
+class ModelCheck : public testing::Test {
+ protected:
+  static SyntheticModel small() {
+    SyntheticModel model;
+    model.hidden_size = 20;
+    model.num_heads = 2;
+    model.head_size = 10;
+    model.intermediate_size = 24;
+    model.vocab_size = 12;
+    model.max_positions = 8;
+    return model;
+  }
+  AlignedBytes blob_ = AlignedBytes(make_synthetic_blob(small()));
+
+  BlobHeader& header() { return *reinterpret_cast<BlobHeader*>(blob_.data()); }
+  BlobSection& section(std::uint32_t kind, std::uint32_t layer = 0) {
+    auto* table = reinterpret_cast<BlobSection*>(blob_.data() + sizeof(BlobHeader));
+    for (std::uint32_t i = 0; i < header().section_count; ++i) {
+      if (table[i].kind == kind && table[i].layer == layer) return table[i];
+    }
+    throw std::logic_error("no such section");
+  }
+  template <typename T>
+  T* contents(std::uint32_t kind, std::uint32_t layer = 0) {
+    return reinterpret_cast<T*>(blob_.data() + section(kind, layer).offset);
+  }
+  embert_status open(bool seal = true) {
+    if (seal) seal_blob(blob_.data(), blob_.size());
+    embert_model model;
+    return embert_model_open(blob_.data(), blob_.size(), EMBERT_ISA_SCALAR, &model);
+  }
+  /// Sets a field, expects the status, and restores it.
+  template <typename T, typename V>
+  void expect(T& field, V value, embert_status status, const char* what) {
+    const T good = field;
+    field = static_cast<T>(value);
+    EXPECT_EQ(embert_status_name(open()), std::string(embert_status_name(status)))
+        << what << " = " << value;
+    field = good;
+  }
+};
+
+TEST_F(ModelCheck, AcceptsTheBlobItself) { EXPECT_EQ(open(false), EMBERT_STATUS_OK); }
+
+TEST_F(ModelCheck, RefusesEveryTruncation) {
+  embert_model model;
+  for (std::size_t size = 0; size < blob_.size(); ++size) {
+    ASSERT_EQ(embert_model_open(blob_.data(), size, EMBERT_ISA_SCALAR, &model),
+              EMBERT_STATUS_BLOB_TRUNCATED)
+        << size;
+  }
+}
+
+TEST_F(ModelCheck, RefusesEveryFlippedByte) {
+  for (std::size_t i = 0; i < blob_.size(); ++i) {
+    blob_.data()[i] ^= 0x10;
+    const embert_status status = open(false);
+    ASSERT_NE(status, EMBERT_STATUS_OK) << i;
+    if (i >= kBlobCrcStart + 8) {
+      ASSERT_EQ(status, EMBERT_STATUS_BLOB_CHECKSUM) << i;
+    }
+    blob_.data()[i] ^= 0x10;
+  }
+}
+
+TEST_F(ModelCheck, RefusesABlobThatIsNotOne) {
+  embert_model model;
+  EXPECT_EQ(embert_model_open(nullptr, 0, EMBERT_ISA_SCALAR, &model), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_model_open(blob_.data(), blob_.size(), EMBERT_ISA_SCALAR, nullptr),
+            EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_model_open(blob_.data(), blob_.size(), 1u << 31, &model), EMBERT_STATUS_ISA);
+  EXPECT_EQ(embert_model_open(blob_.data() + 1, blob_.size() - 1, EMBERT_ISA_SCALAR, &model),
+            EMBERT_STATUS_BLOB_MISALIGNED);
+  expect(header().magic[0], 'E', EMBERT_STATUS_BLOB_MAGIC, "magic");
+  expect(header().version, 2, EMBERT_STATUS_BLOB_VERSION, "version");
+  expect(header().layout, 2, EMBERT_STATUS_LAYOUT, "layout");
+  expect(header().blob_bytes, blob_.size() + 1, EMBERT_STATUS_BLOB_TRUNCATED, "blob_bytes");
+  EXPECT_EQ(open(), EMBERT_STATUS_OK);
+  header().blob_bytes = 8;
+  EXPECT_EQ(open(false), EMBERT_STATUS_BLOB_HEADER);
+}
+
+TEST_F(ModelCheck, RefusesHeaderFieldsOutOfRange) {
+  const auto bad = [&](auto& field, auto value, const char* what) {
+    expect(field, value, EMBERT_STATUS_BLOB_HEADER, what);
+  };
+  BlobHeader& h = header();
+  bad(h.section_count, h.section_count + 1, "section_count");
+  bad(h.hidden_size, 0u, "hidden_size");
+  bad(h.hidden_size, 4097u, "hidden_size");
+  bad(h.num_layers, 0u, "num_layers");
+  bad(h.num_layers, 49u, "num_layers");
+  bad(h.num_heads, 0u, "num_heads");
+  bad(h.num_heads, 129u, "num_heads");
+  bad(h.num_heads, 3u, "num_heads, larger than any layer's");
+  bad(h.head_size, 0u, "head_size");
+  bad(h.head_size, 129u, "head_size");
+  bad(h.intermediate_size, 0u, "intermediate_size");
+  bad(h.intermediate_size, 4225u, "intermediate_size");
+  bad(h.intermediate_size, 25u, "intermediate_size, larger than any layer's");
+  bad(h.vocab_size, 0u, "vocab_size");
+  bad(h.vocab_size, (1u << 20) + 1, "vocab_size");
+  bad(h.max_positions, 0u, "max_positions");
+  bad(h.max_positions, 513u, "max_positions");
+  bad(h.type_vocab_size, 0u, "type_vocab_size");
+  bad(h.type_vocab_size, 17u, "type_vocab_size");
+  bad(h.max_tokens, 0u, "max_tokens");
+  bad(h.max_tokens, 9u, "max_tokens, more than positions");
+  bad(h.activation, 5u, "activation");
+  bad(h.pooling, 3u, "pooling");
+  bad(h.normalize, 2u, "normalize");
+  bad(h.head, 3u, "head");
+  bad(h.problem, 3u, "problem");
+  bad(h.num_labels, 0u, "num_labels");
+  bad(h.num_labels, 4097u, "num_labels");
+  bad(h.output_norm.epsilon_n2, 0, "output_norm.epsilon_n2");
+  bad(h.output_norm.epsilon_n2, (int64_t{1} << 54) + 1, "output_norm.epsilon_n2");
+  bad(h.output_norm.shift, 7, "output_norm.shift");
+  bad(h.output_norm.shift, 39, "output_norm.shift");
+  bad(h.output_norm.reserved, 1, "output_norm.reserved");
+  bad(h.pooler.join_shift, 9, "pooler.join_shift");
+  bad(h.pooler.join_shift, -1, "pooler.join_shift");
+  bad(h.pooler.shifts.left, 16, "pooler.shifts.left");
+  bad(h.classifier.shifts.right, 32, "classifier.shifts.right");
+  bad(h.classifier.reserved, 1, "classifier.reserved");
+  bad(h.reserved[0], 1, "reserved");
+  bad(h.reserved[sizeof(h.reserved) - 1], 1, "reserved");
+}
+
+TEST_F(ModelCheck, RefusesSectionsOutOfPlace) {
+  const auto bad = [&](auto& field, auto value, const char* what) {
+    expect(field, value, EMBERT_STATUS_BLOB_SECTION, what);
+  };
+  for (std::uint32_t kind :
+       {kSectionLayers, kSectionWordEmbeddings, kSectionQkvWeights, kSectionFfn2Constants,
+        kSectionPoolerBias, kSectionTokenizer, kSectionCertificate}) {
+    const bool of_layer = kind >= kFirstLayerSection && kind < kSectionOutputNormGain;
+    BlobSection& s = section(kind, of_layer ? 1 : 0);
+    bad(s.kind, kind + 1, "kind");
+    bad(s.layer, 7, "layer");
+    bad(s.offset, s.offset + 64, "offset");
+    bad(s.offset, std::uint64_t{1} << 63, "offset");
+    bad(s.bytes, s.bytes + 64, "bytes");
+    bad(s.bytes, ~std::uint64_t{0}, "bytes");
+    if (s.bytes > 0) bad(s.bytes, s.bytes - 1, "bytes");
+  }
+  const BlobSection& caps = section(kSectionDistanceCaps, 0);  // 8 bytes, so padding follows
+  bad(blob_.data()[caps.offset + caps.bytes], 1, "padding");
+}
+
+TEST_F(ModelCheck, RefusesValuesOutOfRange) {
+  const auto bad = [&](auto& field, auto value, const char* what) {
+    expect(field, value, EMBERT_STATUS_BLOB_VALUE, what);
+  };
+  for (std::uint32_t layer : {0u, 1u}) {
+    BlobLayer& l = contents<BlobLayer>(kSectionLayers)[layer];
+    bad(l.num_heads, 0u, "num_heads");
+    bad(l.num_heads, 3u, "num_heads");
+    bad(l.intermediate_size, 0u, "intermediate_size");
+    bad(l.intermediate_size, 25u, "intermediate_size");
+    bad(l.activation_exponent, 4, "activation_exponent");
+    bad(l.activation_exponent, 13, "activation_exponent");
+    bad(l.reserved, 1u, "reserved");
+    for (BlobShifts* s : {&l.query, &l.key, &l.value, &l.context, &l.output, &l.ffn1, &l.ffn2}) {
+      const BlobShifts good = *s;
+      *s = {0, 0};
+      bad(s->left, -1, "left");
+      bad(s->left, 16, "left");
+      bad(s->right, -1, "right");
+      bad(s->right, 32, "right");
+      s->right = 1;
+      bad(s->left, 1, "left beside right");
+      *s = good;
+    }
+    for (BlobNorm* n : {&l.input_norm, &l.attention_norm}) {
+      bad(n->epsilon_n2, -1, "epsilon_n2");
+      bad(n->epsilon_n2, (int64_t{1} << 54) + 1, "epsilon_n2");
+      bad(n->shift, 7, "shift");
+      bad(n->shift, 39, "shift");
+      bad(n->reserved, 1u, "reserved");
+    }
+    for (std::uint32_t kind :
+         {kSectionQkvWeights, kSectionOutputWeights, kSectionFfn1Weights, kSectionFfn2Weights}) {
+      bad(contents<std::int8_t>(kind, layer)[section(kind, layer).bytes - 1], -128, "weight");
+    }
+    for (std::uint32_t kind : {kSectionQkvBias, kSectionFfn1Bias}) {
+      bad(*contents<std::int32_t>(kind, layer), 1 << 30, "bias");
+      bad(*contents<std::int32_t>(kind, layer), -(1 << 30), "bias");
+    }
+    for (std::uint32_t kind :
+         {kSectionQkvSums, kSectionOutputSums, kSectionFfn1Sums, kSectionFfn2Sums}) {
+      bad(*contents<std::int32_t>(kind, layer), 127 * 4224 + 1, "sum");
+    }
+    for (std::uint32_t kind :
+         {kSectionQkvMultipliers, kSectionContextMultipliers, kSectionOutputMultipliers,
+          kSectionFfn1Multipliers, kSectionFfn2Multipliers}) {
+      bad(*contents<std::int32_t>(kind, layer), -1, "multiplier");
+    }
+    bad(*contents<std::uint32_t>(kSectionScoreMultipliers, layer), 0u, "score multiplier");
+    bad(*contents<std::uint32_t>(kSectionScoreMultipliers, layer), (1u << 31) + 1,
+        "score multiplier");
+    bad(*contents<std::int32_t>(kSectionDistanceCaps, layer), -1, "distance cap");
+    bad(*contents<std::int32_t>(kSectionDistanceCaps, layer), INT32_MAX, "distance cap");
+    for (std::uint32_t kind : {kSectionOutputResidual, kSectionFfn2Residual, kSectionInputNormBias,
+                               kSectionAttentionNormBias}) {
+      bad(*contents<std::int32_t>(kind, layer), 1 << 29, "residual multiplier or norm bias");
+    }
+    for (std::uint32_t kind : {kSectionOutputConstants, kSectionFfn2Constants}) {
+      bad(*contents<std::int32_t>(kind, layer), 1 << 28, "constant");
+    }
+    bad(*contents<std::int32_t>(kSectionInputNormGain, layer), INT32_MIN, "gain");
+    bad(*contents<std::int32_t>(kSectionAttentionNormGain, layer), INT32_MIN, "gain");
+  }
+  bad(*contents<std::int8_t>(kSectionWordEmbeddings), -128, "word embedding");
+  bad(*contents<std::int32_t>(kSectionWordMultipliers), -1, "word multiplier");
+  bad(*contents<std::int32_t>(kSectionWordMultipliers), 16909321, "word multiplier");
+  bad(*contents<std::int16_t>(kSectionSegments), 1, "segment 0");
+  bad(*contents<std::int32_t>(kSectionOutputNormGain), INT32_MIN, "gain");
+  bad(*contents<std::int32_t>(kSectionOutputNormBias), 1 << 29, "norm bias");
+  bad(*contents<std::int8_t>(kSectionPoolerWeights), -128, "pooler weight");
+  bad(*contents<std::int32_t>(kSectionPoolerBias), 1 << 30, "pooler bias");
+  bad(*contents<std::int32_t>(kSectionPoolerSums), -127 * 4224 - 1, "pooler sum");
+  bad(*contents<std::int32_t>(kSectionPoolerMultipliers), -1, "pooler multiplier");
+  bad(*contents<std::int8_t>(kSectionClassifierWeights), -128, "classifier weight");
+  bad(*contents<std::int32_t>(kSectionClassifierBias), 1 << 30, "classifier bias");
+  bad(*contents<std::int32_t>(kSectionClassifierSums), 127 * 4224 + 1, "classifier sum");
+  bad(*contents<std::int32_t>(kSectionClassifierMultipliers), -1, "classifier multiplier");
+  bad(*contents<char>(kSectionLabels), '\0', "one label name too many");
+  bad(contents<char>(kSectionLabels)[section(kSectionLabels).bytes - 1], 'x',
+      "last label name without end");
+}
+
+TEST_F(ModelCheck, RefusesABrokenTokenizer) {
+  AlignedBytes blob(make_synthetic_blob(small(), std::vector<std::uint8_t>(256, 7)));
+  embert_model model;
+  EXPECT_EQ(embert_model_open(blob.data(), blob.size(), EMBERT_ISA_SCALAR, &model),
+            EMBERT_STATUS_BLOB_TOKENIZER);
+}
+
+// Any byte string is refused or safe to run: damage with a right checksum, run in an arena of
+// exactly the size asked for. Sanitizers and guard pages of the other builds look on.
+TEST_F(ModelCheck, RandomDamageIsRefusedOrSafe) {
+  const std::vector<std::uint8_t> good = make_synthetic_blob(small());
+  std::mt19937_64 random(20240611);
+  int ran = 0;
+  for (int round = 0; round < 3000; ++round) {
+    AlignedBytes blob(good);
+    const int changes = 1 + static_cast<int>(random() % 4);
+    for (int i = 0; i < changes; ++i) {
+      // Half of the damage goes to header, table and layer records, the rest anywhere.
+      const std::size_t reach = random() % 2 == 0 ? 2400 : good.size();
+      blob.data()[random() % reach] = static_cast<std::uint8_t>(random());
+    }
+    seal_blob(blob.data(), blob.size());
+    embert_model model;
+    if (embert_model_open(blob.data(), blob.size(), embert_isa_detect(), &model) !=
+        EMBERT_STATUS_OK)
+      continue;
+    ++ran;
+    const embert_options options = embert_options_default(&model);
+    AlignedBytes arena(arena_bytes(model, options));
+    embert_engine* engine = nullptr;
+    ASSERT_EQ(embert_engine_init(&model, &options, arena.data(), arena.size(), &engine),
+              EMBERT_STATUS_OK);
+    const std::int32_t ids[] = {0, 1, 2, 3, 4};
+    const std::uint32_t length = std::min(5u, options.max_tokens);
+    const embert_input input = {ids, nullptr, &length, 1};
+    std::int32_t logits[4096];
+    embert_scale scale;
+    const embert_status status = embert_classify(engine, &input, logits, &scale);
+    EXPECT_TRUE(status == EMBERT_STATUS_OK || status == EMBERT_STATUS_NO_CLASSIFIER ||
+                status == EMBERT_STATUS_TOKEN_OUT_OF_RANGE)
+        << embert_status_name(status);
+  }
+  EXPECT_GT(ran, 100);  // the test reaches the forward pass
+}
+
+}  // namespace
+}  // namespace embert::test

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model opened from bytes, an engine in an arena of exactly the size asked for, and random
+// inputs: what the tests of this folder begin with.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "embert/embert.h"
+#include "tests/support/synthetic_blob.hpp"
+
+namespace embert::test {
+
+inline embert_model open_model(const AlignedBytes& blob,
+                               std::uint32_t isa_mask = EMBERT_ISA_SCALAR) {
+  embert_model model = {};
+  EXPECT_EQ(embert_model_open(blob.data(), blob.size(), isa_mask, &model), EMBERT_STATUS_OK);
+  return model;
+}
+
+inline std::size_t arena_bytes(const embert_model& model, const embert_options& options) {
+  std::size_t bytes = 0;
+  EXPECT_EQ(embert_arena_bytes(&model, &options, &bytes), EMBERT_STATUS_OK);
+  return bytes;
+}
+
+/// A parallel_for that starts a thread a task.
+inline void run_threads(void*, void (*task)(void*, std::size_t), void* argument,
+                        std::size_t tasks) {
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < tasks; ++i) threads.emplace_back(task, argument, i);
+  for (std::thread& thread : threads) thread.join();
+}
+
+/// Random texts for a model.
+struct Texts {
+  std::vector<std::int32_t> ids, type_ids;
+  std::vector<std::uint32_t> lengths;
+
+  Texts(const SyntheticModel& model, const std::vector<std::uint32_t>& text_lengths,
+        std::uint64_t seed)
+      : lengths(text_lengths) {
+    std::mt19937_64 random(seed);
+    for (std::uint32_t length : lengths) {
+      for (std::uint32_t i = 0; i < length; ++i) {
+        ids.push_back(static_cast<std::int32_t>(random() % model.vocab_size));
+        type_ids.push_back(static_cast<std::int32_t>(random() % model.type_vocab_size));
+      }
+    }
+  }
+  embert_input input() const {
+    return {ids.data(), type_ids.data(), lengths.data(),
+            static_cast<std::uint32_t>(lengths.size())};
+  }
+};
+
+}  // namespace embert::test
