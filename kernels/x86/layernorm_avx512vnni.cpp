@@ -35,42 +35,42 @@ EMBERT_INLINE void sums(const int16_t* src, size_t n, int64_t* s1, int64_t* s2) 
       _mm512_add_epi64(_mm512_sub_epi64(all, _mm512_slli_epi64(upper, 32)), upper));
 }
 
-EMBERT_INLINE Row prepare_row(const LayerNormArgs& args, const int16_t* src) {
-  int64_t s1, s2;
-  sums(src, args.n, &s1, &s2);
+EMBERT_INLINE Row prepare_row(const LayerNormArgs& args, int64_t s1, int64_t s2) {
   const LayerNormRow r = layernorm_row(s1, s2, args.epsilon_n2, static_cast<int32_t>(args.n));
   return {-r.s1, r.y_q30,
           (int64_t{1} << (30 - r.pre_shift)) + (int64_t{1} << (30 + r.shift - r.pre_shift)),
           31 + r.shift - r.pre_shift};
 }
 
-// gain and (bias and roundings) << 28 of columns 4 q + part in 64-bit lanes; the upper halves of
-// gain are not read.
-struct Columns {
-  __m512i gain[4], bias[4];
+// 32 values as four vectors of 64-bit lanes, columns 4 q + part in part; the upper halves hold what
+// nobody reads. Named members, not an array: gcc 12 keeps these in registers.
+struct Parts {
+  __m512i p0, p1, p2, p3;
 };
-EMBERT_INLINE Columns load_columns(const LayerNormArgs& args, size_t c) {
-  const __mmask16 low_mask = mask16(args.n - c);
-  const __mmask16 high_mask = args.n - c > 16 ? mask16(args.n - c - 16) : __mmask16{0};
+EMBERT_INLINE Parts load_parts(const int32_t* values, size_t left) {
   const __m512i evens =
       _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
   const __m512i odds = _mm512_or_si512(evens, _mm512_set1_epi32(1));
+  const __m512i low = _mm512_maskz_loadu_epi32(mask16(left), values);
+  const __m512i high =
+      left > 16 ? _mm512_maskz_loadu_epi32(mask16(left - 16), values + 16) : _mm512_setzero_si512();
+  const __m512i even = _mm512_permutex2var_epi32(low, evens, high);
+  const __m512i odd = _mm512_permutex2var_epi32(low, odds, high);
+  return {even, odd, odd_lanes(even), odd_lanes(odd)};
+}
+
+struct Columns {
+  Parts gain, bias;  // bias with the roundings of both products, << 28
+};
+EMBERT_INLINE __m512i shifted_bias(__m512i bias, __m512i round) {
+  return _mm512_add_epi64(_mm512_srai_epi64(_mm512_slli_epi64(bias, 32), 4), round);
+}
+EMBERT_INLINE Columns load_columns(const LayerNormArgs& args, size_t c) {
   const __m512i round = _mm512_set1_epi64((int64_t{1} << 27) + (int64_t{1} << (args.shift + 20)));
-  Columns k;
-  const int32_t* const values[2] = {args.gain + c, args.bias + c};
-  for (size_t which = 0; which < 2; ++which) {
-    const __m512i low = _mm512_maskz_loadu_epi32(low_mask, values[which]);
-    const __m512i high = _mm512_maskz_loadu_epi32(high_mask, values[which] + 16);
-    __m512i* part = which == 0 ? k.gain : k.bias;
-    part[0] = _mm512_permutex2var_epi32(low, evens, high);
-    part[1] = _mm512_permutex2var_epi32(low, odds, high);
-    part[2] = odd_lanes(part[0]);
-    part[3] = odd_lanes(part[1]);
-  }
-  for (__m512i& bias : k.bias) {
-    bias = _mm512_add_epi64(_mm512_srai_epi64(_mm512_slli_epi64(bias, 32), 4), round);
-  }
-  return k;
+  const Parts bias = load_parts(args.bias + c, args.n - c);
+  return {load_parts(args.gain + c, args.n - c),
+          {shifted_bias(bias.p0, round), shifted_bias(bias.p1, round), shifted_bias(bias.p2, round),
+           shifted_bias(bias.p3, round)}};
 }
 
 EMBERT_INLINE __m512i product(__m512i centred, const Row& row, __m512i gain, __m512i bias) {
@@ -87,10 +87,10 @@ EMBERT_INLINE __m512i normalise(__m512i v, __m512i n_low, __m512i n_high, const 
   const __m512i minus_s1 = _mm512_set1_epi32(row.minus_s1);
   const __m512i evens = _mm512_dpwssd_epi32(minus_s1, v, n_low);  // columns 0, 2, 4, ...
   const __m512i odds = _mm512_dpwssd_epi32(minus_s1, v, n_high);
-  const __m512i p0 = product(evens, row, k.gain[0], k.bias[0]);
-  const __m512i p1 = product(odds, row, k.gain[1], k.bias[1]);
-  const __m512i p2 = product(odd_lanes(evens), row, k.gain[2], k.bias[2]);
-  const __m512i p3 = product(odd_lanes(odds), row, k.gain[3], k.bias[3]);
+  const __m512i p0 = product(evens, row, k.gain.p0, k.bias.p0);
+  const __m512i p1 = product(odds, row, k.gain.p1, k.bias.p1);
+  const __m512i p2 = product(odd_lanes(evens), row, k.gain.p2, k.bias.p2);
+  const __m512i p3 = product(odd_lanes(odds), row, k.gain.p3, k.bias.p3);
   const __m512i t02 = _mm512_castps_si512(
       _mm512_mask_movehdup_ps(_mm512_castsi512_ps(p2), 0x5555, _mm512_castsi512_ps(p0)));
   const __m512i t13 = _mm512_castps_si512(
@@ -106,24 +106,28 @@ void normalise_block(const LayerNormArgs& args, size_t row0, size_t m) {
   Row rows[kRows];
   const int16_t* const src = args.src + row0 * args.stride;
   int16_t* const dst = args.dst + row0 * args.stride;
-  for (size_t i = 0; i < m; ++i) rows[i] = prepare_row(args, src + i * args.stride);
+  // All sums before the first square root, so that the rows' chains of instructions overlap.
+  int64_t s1[kRows], s2[kRows];
+  for (size_t i = 0; i < m; ++i) sums(src + i * args.stride, args.n, &s1[i], &s2[i]);
+  for (size_t i = 0; i < m; ++i) rows[i] = prepare_row(args, s1[i], s2[i]);
 
   const __m512i n_low = _mm512_set1_epi32(static_cast<int32_t>(args.n));
   const __m512i n_high = _mm512_slli_epi32(n_low, 16);
   const __m512i count = _mm512_set1_epi32(args.shift - 11);
   for (size_t c = 0; c < args.n; c += 32) {
     const Columns columns = load_columns(args, c);
-    const __mmask32 mask = mask32(args.n - c);
-    const bool whole = args.n - c >= 32;
-    for (size_t i = 0; i < m; ++i) {
-      const size_t at = i * args.stride + c;
-      if (whole) {
-        const __m512i v = _mm512_loadu_si512(src + at);
-        _mm512_storeu_si512(dst + at, normalise(v, n_low, n_high, rows[i], columns, count));
-      } else {
-        const __m512i v = _mm512_maskz_loadu_epi16(mask, src + at);
-        _mm512_mask_storeu_epi16(dst + at, mask,
-                                 normalise(v, n_low, n_high, rows[i], columns, count));
+    const int16_t* from = src + c;
+    int16_t* to = dst + c;
+    if (args.n - c >= 32) {
+      for (size_t i = 0; i < m; ++i, from += args.stride, to += args.stride) {
+        _mm512_storeu_si512(
+            to, normalise(_mm512_loadu_si512(from), n_low, n_high, rows[i], columns, count));
+      }
+    } else {
+      const __mmask32 mask = mask32(args.n - c);
+      for (size_t i = 0; i < m; ++i, from += args.stride, to += args.stride) {
+        const __m512i v = _mm512_maskz_loadu_epi16(mask, from);
+        _mm512_mask_storeu_epi16(to, mask, normalise(v, n_low, n_high, rows[i], columns, count));
       }
     }
   }
