@@ -53,7 +53,7 @@ static constexpr int32_t requantize(int32_t x, int32_t multiplier, int32_t left,
 /// floor(log2 x), x >= 1.
 static constexpr int32_t floor_log2(uint64_t x) { return 63 - __builtin_clzll(x); }
 
-/// 1 / sqrt(d) = y * 2^(h/2 - 60) with y in (2^29, 2^30] and h even, relative error below 2^-24; d
+/// 1 / sqrt(d) = y * 2^(h/2 - 60) with y in [2^29, 2^30] and h even, relative error below 2^-24; d
 /// in [1, 2^62). A table seed and two Newton steps (y <- y (3 - x y^2) / 2) on the normalised x = d
 /// * 2^h / 2^30.
 struct Rsqrt {
@@ -94,8 +94,8 @@ static constexpr Reciprocal reciprocal(uint32_t sum) {
   const uint64_t value = (uint64_t{1} << (31 + z)) / sum;
   return {static_cast<int32_t>(value < 0x7fffffff ? value : 0x7fffffff), z};
 }
-/// (high * 256 + low) / sum in Q8 of the value planes' unit: the two value planes joined and
-/// normalised. |high|, |low| <= 127 * sum, so the shifted operands fit 32 bits.
+/// (high * 256 + low) / sum in Q15, within 2.5: the two value planes joined and normalised. |high|,
+/// |low| <= 127 * sum, so the shifted operands fit 32 bits.
 static constexpr int32_t join_planes(int32_t high, int32_t low, Reciprocal r) {
   const int32_t scale = 1 << (23 - r.z);
   return multiply_q31(high * scale, r.value) +

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every GEMM variant at MiniLM's shapes, in percent of the peak of its multiply-add instruction,
+// which is measured on the spot. "cold" shapes go through 9 MB of weights, as a whole model does.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "embert/embert.h"
+#include "kernels/variants.hpp"
+#include "targets/cli/peak.hpp"
+
+namespace embert {
+namespace {
+
+struct Shape {
+  const char* name;
+  size_t n, chunk, k;  // the runtime computes n columns in chunks
+  LhsType lhs_type;
+  size_t matrices;  // different weights, one after another
+};
+
+constexpr Shape kShapes[] = {
+    {"qkv", 1152, 96, 384, LhsType::kSigned, 1},
+    {"attention_output", 384, 384, 384, LhsType::kSigned, 1},
+    {"ffn1", 1536, 96, 384, LhsType::kSigned, 1},
+    {"ffn2", 384, 96, 1536, LhsType::kUnsigned, 1},
+    {"ffn1_cold", 1536, 96, 384, LhsType::kSigned, 16},
+    {"ffn2_cold", 384, 96, 1536, LhsType::kUnsigned, 16},
+    {"scores", 128, 128, 32, LhsType::kSigned, 1},
+    {"context", 64, 64, 128, LhsType::kUnsigned, 1},
+};
+
+struct Free {
+  void operator()(void* p) const { std::free(p); }
+};
+template <typename T>
+using Array = std::unique_ptr<T[], Free>;
+
+template <typename T>
+Array<T> random_array(size_t count) {
+  const size_t bytes = round_up(count * sizeof(T), 64);
+  Array<T> array(static_cast<T*>(std::aligned_alloc(64, bytes)));
+  if (array == nullptr) throw std::bad_alloc();
+  uint32_t state = 1;
+  for (size_t i = 0; i < count; ++i) {
+    state = state * 1664525 + 1013904223;
+    array[i] = static_cast<T>(state >> 24);
+  }
+  return array;
+}
+
+double measured_peak(uint32_t isa) {
+  double peak = 0;
+  for (int run = 0; run < 5; ++run) peak = std::max(peak, measure_peak_macs_per_second(isa));
+  return peak;
+}
+
+// The best and the median of the runs: others may use the machine at the same time.
+void run(benchmark::State& state, GemmFn gemm, double peak, size_t m, const Shape& shape) {
+  const Array<int8_t> rhs = random_array<int8_t>(shape.n * shape.k * shape.matrices);
+  const Array<uint8_t> lhs = random_array<uint8_t>(m * shape.k);
+  const Array<int32_t> bias = random_array<int32_t>(shape.n), sums = random_array<int32_t>(shape.n);
+  const Array<int32_t> dst = random_array<int32_t>(m * shape.chunk);
+  const double macs = static_cast<double>(m * shape.n * shape.k * shape.matrices);
+  const int repeats = std::max(1, static_cast<int>(1e7 / macs));
+  std::vector<double> seconds;
+  for (auto _ : state) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int repeat = 0; repeat < repeats; ++repeat) {
+      const int8_t* weights = rhs.get();
+      for (size_t matrix = 0; matrix < shape.matrices; ++matrix) {
+        for (size_t j = 0; j < shape.n; j += shape.chunk, weights += shape.chunk * shape.k) {
+          gemm({m, shape.chunk, shape.k, lhs.get(), shape.k, shape.lhs_type, weights,
+                bias.get() + j, sums.get() + j, dst.get(), shape.chunk});
+        }
+      }
+    }
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    state.SetIterationTime(elapsed.count());
+    seconds.push_back(elapsed.count() / repeats);
+  }
+  std::sort(seconds.begin(), seconds.end());
+  state.counters["gmac_per_s"] = macs / seconds[0] * 1e-9;
+  if (peak > 0) {
+    state.counters["percent_of_peak"] = 100 * macs / seconds[0] / peak;
+    state.counters["median_percent"] = 100 * macs / seconds[seconds.size() / 2] / peak;
+  }
+}
+
+void add_variant(const char* name, GemmFn gemm, uint32_t isa) {
+  if ((embert_isa_detect() & isa) != isa) {
+    std::printf("%s: this machine has no %s\n", name, isa_name(isa));
+    return;
+  }
+  const double peak = measured_peak(isa);
+  if (peak > 0) std::printf("peak of %s: %.1f GMAC/s\n", isa_name(isa), peak * 1e-9);
+  for (const size_t m : {size_t{32}, size_t{16}, size_t{8}}) {
+    for (const Shape& shape : kShapes) {
+      const std::string title = std::string(name) + "/" + shape.name + "/m:" + std::to_string(m);
+      benchmark::RegisterBenchmark(
+          title.c_str(), [=](benchmark::State& state) { run(state, gemm, peak, m, shape); })
+          ->UseManualTime()
+          ->MinTime(0.05)
+          ->Unit(benchmark::kMicrosecond);
+    }
+  }
+}
+
+// Other operations' rows of variants.inc.
+template <typename Fn>
+void add_variant(const char*, Fn, uint32_t) {}
+
+}  // namespace
+}  // namespace embert
+
+int main(int argc, char** argv) {
+  using namespace embert;
+#define EMBERT_KERNEL(operation, type_name, kernel, cluster) \
+  add_variant(#kernel, static_cast<type_name>(kernel), cluster);
+#include "kernels/variants.inc"
+#undef EMBERT_KERNEL
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

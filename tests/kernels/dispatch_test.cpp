@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel table: what a mask asks for is what runs.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "kernels/dispatch.hpp"
+#include "tests/support/isa.hpp"
+
+namespace embert {
+namespace {
+
+// The variant that a mask should give: the last row of the operation whose cluster is in the mask.
+std::map<std::string, std::string> wanted_kernels(uint32_t isa_mask) {
+  std::map<std::string, std::string> wanted;
+#define EMBERT_KERNEL(operation, type_name, kernel, cluster) \
+  if ((isa_mask & cluster) == cluster) wanted[#operation] = #kernel;
+#include "kernels/variants.inc"
+#undef EMBERT_KERNEL
+  return wanted;
+}
+
+// The name behind each pointer of a table.
+std::map<std::string, std::string> chosen_kernels(const Kernels& kernels) {
+  std::map<std::string, std::string> chosen;
+#define EMBERT_KERNEL(operation, type_name, kernel, cluster) \
+  if (kernels.operation == kernel) chosen[#operation] = #kernel;
+#include "kernels/variants.inc"
+#undef EMBERT_KERNEL
+  return chosen;
+}
+
+TEST(Dispatch, EachMaskGetsItsKernels) {
+  for (uint32_t mask = 0; mask < 1u << 9; ++mask) {
+    ASSERT_EQ(chosen_kernels(select_kernels(mask)), wanted_kernels(mask)) << mask;
+  }
+}
+
+TEST(Dispatch, NoClusterMeansScalar) {
+  for (const auto& [operation, kernel] : chosen_kernels(select_kernels(0))) {
+    EXPECT_NE(kernel.find("_scalar"), std::string::npos) << operation << " is " << kernel;
+  }
+  EXPECT_EQ(chosen_kernels(select_kernels(0)).size(), sizeof(Kernels) / sizeof(GemmFn));
+  EXPECT_STREQ(isa_name(0), "scalar");
+}
+
+// A mask of one cluster runs code of that cluster, not of a better or worse one.
+TEST(Dispatch, GemmOfOneClusterIsItsOwn) {
+  for_each_variant<GemmFn>([](const KernelVariant<GemmFn>& variant) {
+    const std::string suffix = std::string("_") + isa_name(variant.isa);
+    EXPECT_EQ(std::string(variant.name), "gemm_s32_n16k4" + suffix);
+    EXPECT_EQ(select_kernels(variant.isa).gemm, variant.function) << variant.name;
+  });
+}
+
+TEST(Dispatch, NamesEndInTheirCluster){
+#define EMBERT_KERNEL(operation, type_name, kernel, cluster)                            \
+  {                                                                                     \
+    const std::string name = #kernel, suffix = std::string("_") + isa_name(cluster);    \
+    EXPECT_EQ(name.substr(name.size() - std::min(name.size(), suffix.size())), suffix); \
+  }
+#include "kernels/variants.inc"
+#undef EMBERT_KERNEL
+}
+
+TEST(Dispatch, LaterRowsAreBetterClusters) {
+  std::map<std::string, uint32_t> last;
+#define EMBERT_KERNEL(operation, type_name, kernel, cluster)                         \
+  EXPECT_TRUE(last.count(#operation) == 0 || last[#operation] < cluster) << #kernel; \
+  last[#operation] = cluster;
+#include "kernels/variants.inc"
+#undef EMBERT_KERNEL
+}
+
+// An independent look at the machine: the compiler's own detection.
+TEST(Dispatch, DetectionAgreesWithTheCompilers) {
+#if EMBERT_X86
+  const uint32_t isas = runnable_isas(), compiled = compiled_isas();
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("sse4.2");
+  const bool avx512 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni");
+  EXPECT_EQ((isas & kIsaAvx2) != 0, avx2 && (compiled & kIsaAvx2) != 0);
+  EXPECT_EQ((isas & kIsaAvx512Vnni) != 0, avx512 && (compiled & kIsaAvx512Vnni) != 0);
+  EXPECT_TRUE((isas & kIsaAvxVnni) == 0 || avx2);
+#else
+  GTEST_SKIP() << "x86 only";
+#endif
+}
+
+}  // namespace
+}  // namespace embert

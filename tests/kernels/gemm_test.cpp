@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every GEMM variant against the scalar one, to the bit, with all buffers between guard pages.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "kernels/gemm.hpp"
+#include "tests/support/guarded_buffer.hpp"
+#include "tests/support/isa.hpp"
+#include "tests/support/random.hpp"
+
+namespace embert {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+struct Shape {
+  size_t m, n, k;
+  size_t lhs_padding = 0, dst_padding = 0;  // bytes, and elements in multiples of 16
+  Flush flush = Flush::kEnd;
+};
+
+// One problem in memory: what the contract allows to be unaligned is.
+class Problem {
+ public:
+  Problem(const Shape& s, Random& random)
+      : shape_(s),
+        lhs_((s.m - 1) * (s.k + s.lhs_padding) + s.k, 1, s.flush),
+        rhs_(s.n * s.k, kAlignment, s.flush),
+        bias_(s.n, alignof(int32_t), s.flush),
+        sums_(s.n, alignof(int32_t), s.flush) {
+    random.fill(lhs_.data(), lhs_.size(), 0, 255);
+    random.fill(rhs_.data(), rhs_.size(), -127, 127);
+    random.fill(bias_.data(), bias_.size(), -(1 << 30) + 1, (1 << 30) - 1, Random::kUniform);
+    set_sums();
+  }
+
+  void fill(uint8_t lhs, int8_t weight) {
+    memset(lhs_.data(), lhs, lhs_.size());
+    memset(rhs_.data(), weight, rhs_.size());
+    set_sums();
+  }
+  void zero_bias() { memset(bias_.data(), 0, bias_.size() * sizeof(int32_t)); }
+
+  void expect_equal(LhsType type, bool with_bias) {
+    GemmArgs args = {};
+    args.m = shape_.m;
+    args.n = shape_.n;
+    args.k = shape_.k;
+    args.lhs = lhs_.data();
+    args.lhs_stride = shape_.k + shape_.lhs_padding;
+    args.lhs_type = type;
+    args.rhs = rhs_.data();
+    args.bias = with_bias ? bias_.data() : nullptr;
+    // Not to be read where there is nothing to correct.
+    args.sums = lhs_correction(type) == 0 ? nullptr : sums_.data();
+    args.dst_stride = shape_.n + shape_.dst_padding;
+    const size_t dst_size = (shape_.m - 1) * args.dst_stride + shape_.n;
+    GuardedBuffer<int32_t> expected(dst_size, kAlignment, shape_.flush);
+    memset(expected.data(), 0x5a, dst_size * sizeof(int32_t));
+    args.dst = expected.data();
+    gemm_s32_n16k4_scalar(args);
+    for_each_variant<GemmFn>([&](const KernelVariant<GemmFn>& variant) {
+      SCOPED_TRACE(testing::Message()
+                   << variant.name << " m=" << shape_.m << " n=" << shape_.n << " k=" << shape_.k
+                   << " lhs_padding=" << shape_.lhs_padding << " dst_padding=" << shape_.dst_padding
+                   << " unsigned=" << (type == LhsType::kUnsigned) << " bias=" << with_bias);
+      GuardedBuffer<int32_t> actual(dst_size, kAlignment, shape_.flush);
+      memset(actual.data(), 0x5a, dst_size * sizeof(int32_t));
+      args.dst = actual.data();
+      variant.function(args);
+      // The padding between rows is compared too: both have left their canaries there.
+      EXPECT_EQ(memcmp(actual.data(), expected.data(), dst_size * sizeof(int32_t)), 0);
+      EXPECT_TRUE(actual.surroundings_intact());
+    });
+  }
+
+  void expect_equal_in_all_modes() {
+    for (const LhsType type : {LhsType::kSigned, LhsType::kUnsigned}) {
+      for (const bool with_bias : {true, false}) expect_equal(type, with_bias);
+    }
+  }
+
+ private:
+  void set_sums() {
+    for (size_t j = 0; j < shape_.n; ++j) {
+      sums_[j] = 0;
+      for (size_t c = 0; c < shape_.k; ++c) sums_[j] += rhs_[n16k4_index(j, c, shape_.k)];
+    }
+  }
+
+  Shape shape_;
+  GuardedBuffer<uint8_t> lhs_;
+  GuardedBuffer<int8_t> rhs_;
+  GuardedBuffer<int32_t> bias_;
+  GuardedBuffer<int32_t> sums_;
+};
+
+class GemmTest : public SeededTest {};
+
+// The reference itself, on plain matrices without layout, flip or correction.
+TEST_F(GemmTest, ScalarIsTheMatrixProduct) {
+  Random random(1);
+  const size_t m = 3, n = 32, k = 12;
+  for (const LhsType type : {LhsType::kSigned, LhsType::kUnsigned}) {
+    const bool is_signed = type == LhsType::kSigned;
+    const uint8_t flip = is_signed ? kSignedLhsFlip : kUnsignedLhsFlip;
+    std::vector<int32_t> values(m * k), weights(n * k), bias(n), sums(n, 0), dst(m * n);
+    random.fill(values.data(), values.size(), is_signed ? -128 : 0, is_signed ? 127 : 255,
+                Random::kUniform);
+    random.fill(weights.data(), weights.size(), -127, 127, Random::kUniform);
+    random.fill(bias.data(), bias.size(), -1000, 1000, Random::kUniform);
+    std::vector<uint8_t> lhs(m * k);
+    std::vector<int8_t> rhs(n * k);
+    for (size_t i = 0; i < m * k; ++i) lhs[i] = static_cast<uint8_t>(values[i]) ^ flip;
+    for (size_t j = 0; j < n; ++j) {
+      for (size_t c = 0; c < k; ++c) {
+        rhs[n16k4_index(j, c, k)] = static_cast<int8_t>(weights[j * k + c]);
+        sums[j] += weights[j * k + c];
+      }
+    }
+    gemm_s32_n16k4_scalar(
+        {m, n, k, lhs.data(), k, type, rhs.data(), bias.data(), sums.data(), dst.data(), n});
+    for (size_t i = 0; i < m; ++i) {
+      for (size_t j = 0; j < n; ++j) {
+        int32_t sum = bias[j];
+        for (size_t c = 0; c < k; ++c) sum += values[i * k + c] * weights[j * k + c];
+        ASSERT_EQ(dst[i * n + j], sum) << i << ' ' << j;
+      }
+    }
+  }
+}
+
+TEST_F(GemmTest, AllRowsAndColumns) {
+  Random random(2);
+  for (size_t m = 1; m <= 33; ++m) {
+    for (size_t n = 16; n <= 160; n += 16) {
+      const size_t k = kStepInputs * (1 + random.below(16));
+      Problem(Shape{m, n, k}, random).expect_equal_in_all_modes();
+    }
+  }
+}
+
+TEST_F(GemmTest, AllInputCounts) {
+  Random random(3);
+  for (size_t k = 4; k <= 160; k += 4) {
+    const size_t m = 1 + random.below(17), n = kPanelColumns * (1 + random.below(7));
+    Problem(Shape{m, n, k}, random).expect_equal_in_all_modes();
+  }
+}
+
+TEST_F(GemmTest, StridesLargerThanNeeded) {
+  Random random(4);
+  for (size_t turn = 0; turn < 60; ++turn) {
+    Shape shape{1 + random.below(20), kPanelColumns * (1 + random.below(9)),
+                kStepInputs * (1 + random.below(40))};
+    shape.lhs_padding = random.below(70);
+    shape.dst_padding = 16 * random.below(4);
+    shape.flush = turn % 2 == 0 ? Flush::kBegin : Flush::kEnd;
+    Problem(shape, random).expect_equal_in_all_modes();
+  }
+}
+
+TEST_F(GemmTest, ModelShapes) {
+  Random random(5);
+  for (const Shape& shape :
+       {Shape{32, 96, 384}, Shape{16, 384, 384}, Shape{8, 96, 1536}, Shape{32, 128, 32},
+        Shape{32, 64, 128}, Shape{5, 512, 64}, Shape{1, 160, 384}}) {
+    Problem(shape, random).expect_equal_in_all_modes();
+  }
+}
+
+TEST_F(GemmTest, ExtremeSums) {
+  Random random(6);
+  Problem problem(Shape{9, 112, 4224}, random);
+  problem.zero_bias();
+  for (const uint8_t lhs : {uint8_t{0}, uint8_t{255}}) {
+    for (const int8_t weight : {int8_t{-127}, int8_t{127}}) {
+      problem.fill(lhs, weight);
+      problem.expect_equal_in_all_modes();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace embert
