@@ -20,6 +20,7 @@ class ModelFile {
 
   const embert_model* model() const { return &model_; }
   const embert_model_info& info() const { return info_; }
+  const uint8_t* data() const { return static_cast<const uint8_t*>(data_); }
   size_t bytes() const { return bytes_; }
   const std::string& path() const { return path_; }
 

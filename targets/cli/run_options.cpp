@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "embert/embert.h"
+#include "embert/embert_host.h"
 #include "targets/cli/tool_error.hpp"
 
 namespace embert::cli {
@@ -49,13 +50,20 @@ uint32_t isa_mask_of(const std::string& name) {
                    ": not on this machine or not in this build, which has: " + known);
 }
 
+uint32_t allowed_threads(uint32_t threads) {
+  if (threads == 1) return 1;
+  embert_thread_pool* pool = embert_thread_pool_create(threads);
+  const uint32_t allowed = embert_thread_pool_threads(pool);
+  embert_thread_pool_destroy(pool);
+  return allowed;
+}
+
 void add_number_list(CLI::App& command, const std::string& name, std::vector<uint32_t>& values,
                      uint32_t lowest, uint32_t highest, const std::string& description) {
   command.add_option(name, values, description)
       ->delimiter(',')
       ->check(CLI::Range(lowest, highest))
       ->type_name("N,N,...")
-      ->allow_extra_args(false)
       ->capture_default_str();
 }
 

@@ -22,6 +22,10 @@ void add_isa_option(CLI::App& command, std::string& isa);
 /// for a name that is none, or one that this machine or build lacks.
 uint32_t isa_mask_of(const std::string& name);
 
+/// The number of threads that --threads stands for here: 0 is all processors, and there are never
+/// more threads than processors.
+uint32_t allowed_threads(uint32_t threads);
+
 /// "1,2,4" on the command line, each in lowest..highest.
 void add_number_list(CLI::App& command, const std::string& name, std::vector<uint32_t>& values,
                      uint32_t lowest, uint32_t highest, const std::string& description);

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 
 #include "targets/cli/output.hpp"
 #include "targets/cli/tool_error.hpp"
@@ -24,11 +25,27 @@ bool input_is_waiting() {
 }  // namespace
 
 void add_text_arguments(CLI::App& command, std::vector<std::string>& texts) {
-  // Without extra arguments CLI11 leaves a text like "[MASK]" as it is.
-  command.add_option("TEXT", texts, "Texts; without any, the lines of stdin")
+  // A callback gets the arguments as they are; a conversion to a vector would read "{}" as none.
+  const CLI::callback_t take = [&texts](const CLI::results_t& arguments) {
+    texts = arguments;
+    return true;
+  };
+  command.add_option("TEXT", take, "Texts; without any, the lines of stdin; behind -- any text")
       ->expected(0, CLI::detail::expected_max_vector_size)
-      ->allow_extra_args(false)
+      ->allow_extra_args()
       ->type_name("");
+}
+
+std::vector<std::string> read_lines(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw InputError(path + ": cannot be opened: " + std::strerror(errno));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    lines.push_back(std::move(line));
+  }
+  if (file.bad() || !file.eof()) throw InputError(path + ": cannot be read");
+  return lines;
 }
 
 TextSource::TextSource(std::vector<std::string> arguments)

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// convert leaves either a whole model or what was there before, however it ends.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/tool_runner.hpp"
+
+namespace embert::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kFolder = std::string(EMBERT_SOURCE_DIR) + "/targets/demo/tiny-intent";
+
+/// A copy of the bundled folder whose files may be changed.
+std::string copy_folder(const ScratchFolder& scratch) {
+  fs::copy(kFolder, scratch.path("folder"), fs::copy_options::recursive);
+  return scratch.path("folder");
+}
+
+void expect_one_line(const ToolResult& result, const std::string& part) {
+  EXPECT_EQ(result.out, "");
+  EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+}
+
+TEST(Convert, ABrokenFolderLeavesTheOldFile) {
+  const ScratchFolder scratch;
+  const std::string model = scratch.write("model.emb", "old");
+  const ToolResult missing = run_tool({"convert", scratch.path("nowhere"), "-o", model});
+  EXPECT_EQ(missing.exit_code, 2);
+  expect_one_line(missing, "nowhere");
+
+  const std::string folder = copy_folder(scratch);
+  fs::resize_file(folder + "/model.safetensors", 100000);
+  const ToolResult cut = run_tool({"convert", folder, "-o", model});
+  EXPECT_EQ(cut.exit_code, 2);
+  expect_one_line(cut, "model.safetensors");
+  EXPECT_EQ(read_bytes(model), "old");
+  EXPECT_EQ(scratch.names(), (std::vector<std::string>{"folder", "model.emb"}));
+}
+
+TEST(Convert, NeedsAnOutputButForADryRun) {
+  EXPECT_EQ(run_tool({"convert", kFolder}).exit_code, 1);
+  const ScratchFolder scratch;
+  const std::string model = scratch.path("model.emb");
+  const ToolResult dry =
+      run_tool({"convert", kFolder, "-o", model, "--dry-run", "--rounding", "nearest"});
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_TRUE(scratch.names().empty());
+  EXPECT_EQ(run_tool({"convert", kFolder, "-o", model, "--rounding", "up"}).exit_code, 1);
+}
+
+TEST(Convert, WritesModelAndReport) {
+  const ScratchFolder scratch;
+  const std::string model = scratch.path("model.emb"), report = scratch.path("report.json");
+  const ToolResult result = run_tool({"convert", kFolder, "-o", model, "--report", report,
+                                      "--rounding", "nearest", "--max-tokens", "32"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.err.find('\r'), std::string::npos) << "a progress bar without a terminal";
+  EXPECT_EQ(scratch.names(), (std::vector<std::string>{"model.emb", "report.json"}));
+  EXPECT_TRUE(nlohmann::json::parse(read_bytes(report)).is_object());
+  const auto inspected = nlohmann::json::parse(run_tool({"inspect", model, "--json"}).out);
+  EXPECT_EQ(inspected["header"]["max_tokens"], 32);
+  EXPECT_EQ(inspected["blob_bytes"], read_bytes(model).size());
+}
+
+TEST(Convert, AFullDiskLeavesTheOldFile) {
+  const ScratchFolder scratch;
+  const std::string model = scratch.write("model.emb", "old");
+  ToolCall call;
+  call.arguments = {"convert", kFolder, "-o", model, "--rounding", "nearest"};
+  call.in_child = [] {
+    signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit then fails, as on a full disk
+    const rlimit limit = {100000, 100000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  };
+  const ToolResult result = run_tool(call);
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  EXPECT_EQ(read_bytes(model), "old");
+  EXPECT_EQ(scratch.names(), std::vector<std::string>{"model.emb"});
+}
+
+TEST(Convert, AnUnwritableFolderIsAnError) {
+  const ScratchFolder scratch;
+  const ToolResult result = run_tool(
+      {"convert", kFolder, "-o", scratch.path("no/such/folder.emb"), "--rounding", "nearest"});
+  EXPECT_NE(result.exit_code, 0);
+  expect_one_line(result, "folder.emb");
+}
+
+TEST(Convert, InterruptedLeavesNothing) {
+  for (const int signal_number : {SIGINT, SIGTERM}) {
+    for (const useconds_t delay_us : {2000u, 50000u, 200000u, 500000u}) {
+      const ScratchFolder scratch;
+      const std::string model = scratch.write("model.emb", "old");
+      ToolCall call;
+      call.arguments = {"convert", kFolder, "-o", model, "--rounding", "nearest"};
+      call.also = [&](pid_t child) {
+        usleep(delay_us);
+        kill(child, signal_number);
+      };
+      const ToolResult result = run_tool(call);
+      EXPECT_EQ(scratch.names(), std::vector<std::string>{"model.emb"}) << delay_us;
+      if (result.exit_code != 0) {
+        EXPECT_EQ(result.signal, signal_number) << result.exit_code << result.err;
+        EXPECT_EQ(read_bytes(model), "old");
+      }
+    }
+  }
+}
+
+TEST(Verify, ComparesWithFloat) {
+  const ScratchFolder scratch;
+  const std::string texts =
+      scratch.write("texts.txt", "freeze my account\nwhat's the weather\ntell me a joke\n");
+  const ToolResult result =
+      run_tool({"verify", EMBERT_BUNDLED_MODEL, kFolder, "--texts", texts, "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["texts"], 3);
+  EXPECT_GE(json["agreement"], 0.99);
+  EXPECT_GT(json["cosine_min"], 0.99);
+  EXPECT_EQ(run_tool({"verify", EMBERT_BUNDLED_MODEL, kFolder}).exit_code, 1);
+  EXPECT_EQ(run_tool({"verify", EMBERT_BUNDLED_MODEL, kFolder, "--texts", scratch.path("none")})
+                .exit_code,
+            2);
+}
+
+}  // namespace
+}  // namespace embert::test

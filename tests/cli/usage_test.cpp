@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exit codes and messages of wrong calls and bad files, on every subcommand that reads a model.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/tool_runner.hpp"
+#include "tests/support/synthetic_blob.hpp"
+
+namespace embert::test {
+namespace {
+
+std::string synthetic_blob() {
+  const std::vector<uint8_t> bytes = make_synthetic_blob({});
+  return {bytes.begin(), bytes.end()};
+}
+
+/// One line on stderr that has `part`, and nothing on stdout.
+void expect_refused(const ToolResult& result, int exit_code, const std::string& part) {
+  EXPECT_EQ(result.exit_code, exit_code) << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+}
+
+const std::vector<std::string> kModelCommands = {"inspect", "tokenize", "embed", "classify",
+                                                 "bench"};
+
+TEST(Usage, HelpHasAnExample) {
+  std::vector<std::vector<std::string>> calls = {{"--help"}};
+  for (const std::string& command : kModelCommands) calls.push_back({command, "--help"});
+#if EMBERT_HAS_CONVERTER
+  calls.push_back({"convert", "--help"});
+  calls.push_back({"verify", "--help"});
+#endif
+  for (const auto& call : calls) {
+    const ToolResult result = run_tool(call);
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_NE(result.out.find("Example:\n  embert "), std::string::npos) << call[0];
+    EXPECT_EQ(result.err, "");
+  }
+  EXPECT_EQ(run_tool({"--version"}).out.rfind("embert ", 0), 0u);
+}
+
+TEST(Usage, WrongCallsExitWith1) {
+  const ScratchFolder scratch;
+  const std::string model = scratch.write("model.emb", synthetic_blob());
+  const std::vector<std::vector<std::string>> calls = {
+      {},
+      {"frobnicate"},
+      {"inspect"},
+      {"inspect", model, "--no-such-option"},
+      {"embed", model, "--pooling", "median", "text"},
+      {"embed", model, "--threads", "-1", "text"},
+      {"embed", model, "--threads", "many", "text"},
+      {"embed", model, "--isa", "sse9", "text"},
+      {"classify", model, "--top", "0", "text"},
+      {"bench", model, "--tokens", "0"},
+      {"bench", model, "--tokens", "16,x"},
+      {"bench", model, "--json", "--csv"}};
+  for (const auto& call : calls) {
+    const ToolResult result = run_tool(call);
+    EXPECT_EQ(result.exit_code, 1) << ::testing::PrintToString(call) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_NE(result.err, "");
+  }
+}
+
+TEST(Usage, TextCallsOnAModelWithoutTokenizerExitWith1) {
+  const ScratchFolder scratch;
+  const std::string model = scratch.write("model.emb", synthetic_blob());
+  for (const char* command : {"tokenize", "embed", "classify"}) {
+    expect_refused(run_tool({command, model, "text"}), 1, "EMBERT_STATUS_NO_TOKENIZER");
+  }
+}
+
+TEST(BadFile, ExitsWith2AndOneLineThatNamesIt) {
+  const ScratchFolder scratch;
+  const std::string good = synthetic_blob();
+  std::string changed = good;
+  changed[good.size() / 2] = static_cast<char>(changed[good.size() / 2] ^ 1);
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {scratch.path("missing.emb"), "missing.emb: cannot be opened"},
+      {scratch.path(""), "is not a file"},
+      {scratch.write("empty.emb", ""), "empty.emb: is empty"},
+      {scratch.write("text.emb", std::string(5000, 'x')), "EMBERT_STATUS_BLOB_MAGIC"},
+      {scratch.write("byte.emb", "e"), "EMBERT_STATUS_BLOB_"},
+      {scratch.write("head.emb", good.substr(0, 100)), "EMBERT_STATUS_BLOB_TRUNCATED"},
+      {scratch.write("half.emb", good.substr(0, good.size() / 2)), "EMBERT_STATUS_BLOB_TRUNCATED"},
+      {scratch.write("short.emb", good.substr(0, good.size() - 1)), "EMBERT_STATUS_BLOB_TRUNCATED"},
+      {scratch.write("changed.emb", changed), "EMBERT_STATUS_BLOB_CHECKSUM"}};
+  for (const auto& [path, part] : cases) {
+    for (const std::string& command : kModelCommands) {
+      SCOPED_TRACE(command + " " + path);
+      expect_refused(run_tool({command, path}), 2, part);
+    }
+  }
+}
+
+TEST(Output, AClosedReaderEndsTheToolQuietly) {
+  const ScratchFolder scratch;
+  ToolCall call;
+  call.arguments = {"inspect", scratch.write("model.emb", synthetic_blob())};
+  call.in_child = [] {
+    int ends[2];
+    if (pipe(ends) != 0) _exit(99);
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+  };
+  const ToolResult result = run_tool(call);
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "");
+}
+
+TEST(Output, AFullDeviceExitsWith3) {
+  const ScratchFolder scratch;
+  ToolCall call;
+  call.arguments = {"inspect", scratch.write("model.emb", synthetic_blob())};
+  call.in_child = [] { dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO); };
+  const ToolResult full = run_tool(call);
+  EXPECT_EQ(full.exit_code, 3);
+  EXPECT_NE(full.err.find("cannot write to stdout"), std::string::npos) << full.err;
+  call.in_child = [] { close(STDOUT_FILENO); };
+  EXPECT_EQ(run_tool(call).exit_code, 3);
+}
+
+TEST(Inspect, SaysWhatTheModelNeeds) {
+  const ScratchFolder scratch;
+  const std::string blob = synthetic_blob();
+  const ToolResult result = run_tool({"inspect", scratch.write("m.emb", blob), "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["blob_bytes"], blob.size());
+  EXPECT_GT(json["arena_bytes"]["16"], 0);
+  EXPECT_LT(json["arena_bytes"]["16"], json["arena_bytes"]["64"]);
+  EXPECT_FALSE(json["arena_bytes"].contains("128")) << "more than the model's positions";
+  EXPECT_EQ(json["header"]["hidden_size"], 64);
+  EXPECT_TRUE(json["tokenizer"].is_null());
+  EXPECT_EQ(json["labels"].size(), 5u);
+  size_t layer_weights = 0;
+  for (const auto& tensor : json["tensors"]) {
+    if (tensor["name"] == "ffn1_weights") layer_weights += tensor["bytes"].get<size_t>();
+  }
+  EXPECT_EQ(layer_weights, 2u * 64 * 128);
+}
+
+TEST(Bench, HasTheColumnsInEveryFormat) {
+  const ScratchFolder scratch;
+  const std::string model = scratch.write("model.emb", synthetic_blob());
+  const std::vector<std::string> call = {"bench", model,    "--tokens",  "8,16",
+                                         "--isa", "scalar", "--repeats", "3"};
+  auto with = [&](const char* option) {
+    std::vector<std::string> arguments = call;
+    arguments.push_back(option);
+    return run_tool(arguments);
+  };
+  const ToolResult json = with("--json");
+  ASSERT_EQ(json.exit_code, 0) << json.err;
+  ASSERT_EQ(json.lines().size(), 2u);
+  const auto first = nlohmann::json::parse(json.lines()[0]);
+  EXPECT_EQ(first["tokens"], 8);
+  EXPECT_EQ(first["threads"], 1);
+  EXPECT_EQ(first["isa"], "scalar");
+  EXPECT_LE(first["min_ms"], first["median_ms"]);
+  EXPECT_LE(first["median_ms"], first["p90_ms"]);
+  EXPECT_GT(first["gmac_per_s"], 0);
+  EXPECT_TRUE(first.contains("percent_of_peak"));
+
+  const std::string columns =
+      "tokens,threads,isa,min_ms,median_ms,p90_ms,gmac_per_s,percent_of_peak";
+  EXPECT_EQ(with("--csv").lines().at(0), columns);
+  EXPECT_EQ(with("--csv").lines().size(), 3u);
+  EXPECT_EQ(with("--markdown").lines().at(1),
+            "| ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |");
+  EXPECT_EQ(run_tool(call).lines().size(), 3u);
+  EXPECT_NE(run_tool({"bench", model, "--tokens", "512"}).err.find("64 positions"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace embert::test
