@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activation on 32 columns in 16-bit lanes. A table of 64 intervals is looked up bytewise with
 // VPSHUFB, four 16-entry pieces for each byte of node and difference; longer tables are gathered as
-// (node, difference) pairs. About 110 instructions for 32 elements (gelu), 1 cycle an element on
-// Zen 5.
+// (node, difference) pairs. About 110 instructions for 32 elements (gelu), 0.32 ns an
+// element on Zen 5.
 #include "kernels/variants.hpp"
 #include "kernels/x86/requantize_avx2.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys and values as right operands, 4 tokens x 8 columns at a time: key_value_avx512vnni.cpp on
-// 256-bit registers. About 45 instructions for 32 keys, 55 for 32 values: 0.5 cycles an element on
-// Zen 5.
+// 256-bit registers. About 45 instructions for 32 keys, 55 for 32 values: 0.09 and 0.15 ns an
+// element on Zen 5.
 #include "kernels/variants.hpp"
 #include "kernels/x86/requantize_avx2.hpp"
 

@@ -2,7 +2,7 @@
 // Keys and values as right operands, 4 tokens x 16 columns at a time. Two packs of 4 tokens' dwords
 // leave, in each 128-bit lane, 4 inputs of 4 tokens: that is n16k4 of keys (a token is a column)
 // without a transpose. Values (a token is an input) want the 4 tokens of a column side by side: one
-// byte shuffle a plane. About 45 instructions for 64 keys, 55 for 64 values: 0.25 to 0.3 cycles an
+// byte shuffle a plane. About 45 instructions for 64 keys, 55 for 64 values: 0.06 ns an
 // element on Zen 5.
 #include "kernels/variants.hpp"
 #include "kernels/x86/requantize_avx512.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LayerNorm on blocks of rows, 16 columns at a time: layernorm_avx512vnni.cpp on 256-bit registers.
 // The first product is lifted by 2^62 so that a logical shift serves for the missing arithmetic
-// one. About 45 instructions for 16 elements, 0.8 cycles an element on Zen 5.
+// one. About 45 instructions for 16 elements, 0.24 ns an element on Zen 5.
 #include "kernels/variants.hpp"
 #include "kernels/x86/requantize_avx2.hpp"
 

@@ -3,7 +3,7 @@
 // a column's constants are made once. Both products stay in 64-bit lanes; with two floors in a row
 // joined to one (requantize_avx512.hpp) each costs an addition and a shift, bias included. The four
 // columns of a 64-bit lane are separated by VPDPWSSD, which also subtracts the mean. About 38
-// instructions for 32 elements, 0.35 cycles an element on Zen 5.
+// instructions for 32 elements, 0.115 ns an element on Zen 5.
 #include "kernels/variants.hpp"
 #include "kernels/x86/requantize_avx512.hpp"
 

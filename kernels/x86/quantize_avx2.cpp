@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Left operands from 16-bit rows, 32 columns at a time in 16-bit lanes: quantize_avx512vnni.cpp on
-// 256-bit registers, tails by the law's own functions. 0.12 cycles an element for narrowing, 0.2
+// 256-bit registers, tails by the law's own functions. 0.015 ns an element for narrowing, 0.06
 // for a dynamic row on Zen 5.
 #include "kernels/variants.hpp"
 #include "kernels/x86/requantize_avx2.hpp"

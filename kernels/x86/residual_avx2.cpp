@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sum with the residual on 16 columns: residual_avx512vnni.cpp on 256-bit registers. About 66
-// instructions for 16 elements, 1.2 cycles an element on Zen 5.
+// instructions for 16 elements, 0.28 ns an element on Zen 5.
 #include "kernels/variants.hpp"
 #include "kernels/x86/requantize_avx2.hpp"
 
