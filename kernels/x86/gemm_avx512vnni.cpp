@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // VPDPBUSD on 512 bits, tiles of 8 rows x 48 columns: 24 sums, 3 weights, 1 input in registers. Two
 // instructions a cycle want 11 loads in 12 cycles, which L1 and L2 give; neither 6 x 64, 12 x 32
-// nor a software prefetch was faster, not even with all weights in L3. Measured on Zen 5
-// (tests/bench/gemm_bench): 94-98 % of the instruction's peak at MiniLM's dense layers, 90-94 %
-// with weights in L3, 92-95 % at context, 80 % at scores (k = 32).
+// nor a software prefetch was faster, not even with all weights in L3.
+// On Zen 5 a 512-bit store takes the multipliers' place for a cycle, so the limit is k / (k + 8) of
+// the instruction's peak. Measured there (tests/bench/gemm_bench), in brackets the limit: 97-99 %
+// (98-99) at MiniLM's dense layers, 90-97 % with weights in L3, 94 % (94) at context, 72-79 % (80)
+// at scores with k = 32.
 #if !defined(__AVX512VNNI__)
 #error "this file needs the flags of the cluster avx512vnni (isa_flags.cmake)"
 #endif
