@@ -92,6 +92,9 @@ void project_head(const Pass& pass, size_t task, size_t head, size_t text_begin,
     return factor;
   };
 
+  // The scores GEMM takes whole panels; what it makes of columns without a token is never read, but
+  // it must not overflow.
+  for (size_t token = length; token < pad_columns(length); ++token) key_sums[token] = 0;
   for (size_t row = 0; row < length; row += kBlockRows) {
     const size_t m = smaller(kBlockRows, length - row);
     engine.kernels.narrow_rows({m, hidden, residual + row * hidden, hidden, lhs, inputs});
