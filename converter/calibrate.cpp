@@ -9,14 +9,10 @@
 namespace embert::convert {
 namespace {
 
-constexpr std::size_t kColumnTile = 64;  // columns a task
-
 class RangeRecorder {
  public:
-  RangeRecorder(Ranges& ranges, const BertConfig& config, Workers& workers)
-      : ranges_(ranges),
-        head_size_(static_cast<std::size_t>(config.head_size())),
-        workers_(workers) {
+  RangeRecorder(Ranges& ranges, const BertConfig& config)
+      : ranges_(ranges), head_size_(static_cast<std::size_t>(config.head_size())) {
     const auto hidden = static_cast<std::size_t>(config.hidden_size);
     const auto heads = static_cast<std::size_t>(config.num_attention_heads);
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -67,46 +63,38 @@ class RangeRecorder {
   }
 
  private:
-  void for_tiles(std::size_t cols, const std::function<void(std::size_t, std::size_t)>& task) {
-    workers_.run((cols + kColumnTile - 1) / kColumnTile, [&](std::size_t tile) {
-      task(tile * kColumnTile, std::min(cols, (tile + 1) * kColumnTile));
-    });
-  }
-
-  std::vector<float> column_maxima(const Activation& a) {
+  static std::vector<float> column_maxima(const Activation& a) {
     std::vector<float> most(a.cols, 0.0F);
-    for_tiles(a.cols, [&](std::size_t from, std::size_t to) {
-      for (std::size_t r = 0; r < a.rows; ++r) {
-        const float* row = a.data + r * a.cols;
-        for (std::size_t c = from; c < to; ++c) {
-          const float magnitude = std::fabs(row[c]);
-          most[c] = most[c] < magnitude ? magnitude : most[c];
-        }
+    for (std::size_t r = 0; r < a.rows; ++r) {
+      const float* row = a.data + r * a.cols;
+      for (std::size_t c = 0; c < a.cols; ++c) {
+        const float magnitude = std::fabs(row[c]);
+        most[c] = most[c] < magnitude ? magnitude : most[c];
       }
-    });
+    }
     return most;
   }
 
-  void grow(float& most, const Activation& a) {
+  static void grow(float& most, const Activation& a) {
     for (const float column : column_maxima(a)) most = std::max(most, column);
   }
 
-  void grow_groups(std::vector<float>& most, const Activation& a, std::size_t group) {
+  static void grow_groups(std::vector<float>& most, const Activation& a, std::size_t group) {
     const std::vector<float> columns = column_maxima(a);
     for (std::size_t c = 0; c < a.cols; ++c)
       most[c / group] = std::max(most[c / group], columns[c]);
   }
 
-  void widen(ChannelRange& range, const Activation& a) {
-    for_tiles(a.cols, [&](std::size_t from, std::size_t to) {
-      for (std::size_t r = 0; r < a.rows; ++r) {
-        const float* row = a.data + r * a.cols;
-        for (std::size_t c = from; c < to; ++c) {
-          range.lowest[c] = row[c] < range.lowest[c] ? row[c] : range.lowest[c];
-          range.highest[c] = row[c] > range.highest[c] ? row[c] : range.highest[c];
-        }
+  static void widen(ChannelRange& range, const Activation& a) {
+    float* const lowest = range.lowest.data();
+    float* const highest = range.highest.data();
+    for (std::size_t r = 0; r < a.rows; ++r) {
+      const float* row = a.data + r * a.cols;
+      for (std::size_t c = 0; c < a.cols; ++c) {
+        lowest[c] = row[c] < lowest[c] ? row[c] : lowest[c];
+        highest[c] = row[c] > highest[c] ? row[c] : highest[c];
       }
-    });
+    }
     std::size_t first = 0;
     for (const std::int32_t length : a.lengths) {
       const float* row = a.data + first * a.cols;
@@ -131,18 +119,16 @@ class RangeRecorder {
 
   Ranges& ranges_;
   std::size_t head_size_;
-  Workers& workers_;
 };
 
 }  // namespace
 
-Ranges measure_ranges(FloatModel& model, const BertConfig& config, const TokenBatch& texts,
-                      Workers& workers) {
+Ranges measure_ranges(FloatModel& model, const BertConfig& config, const TokenBatch& texts) {
   Ranges ranges;
   ranges.texts = texts.lengths.size();
   ranges.tokens = texts.ids.size();
   if (ranges.texts == 0) throw ConvertError("calibration: no text; give at least one");
-  RangeRecorder recorder(ranges, config, workers);
+  RangeRecorder recorder(ranges, config);
   const Observer observer = [&](const Activation& a) { recorder.see(a); };
   model.forward(texts, &observer);
   for (LayerRanges& layer : ranges.layers) {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "converter/float_model.hpp"
-#include "converter/workers.hpp"
 
 namespace embert::convert {
 
@@ -39,7 +38,6 @@ struct Ranges {
 };
 
 /// Runs `model` over `texts` (at least one).
-Ranges measure_ranges(FloatModel& model, const BertConfig& config, const TokenBatch& texts,
-                      Workers& workers);
+Ranges measure_ranges(FloatModel& model, const BertConfig& config, const TokenBatch& texts);
 
 }  // namespace embert::convert

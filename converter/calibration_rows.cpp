@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounding here is the runtime's own: kernels/fixed_point.hpp.
+// Everything here runs in the observer's thread, between two layers of the float model: loops are
+// plain enough to be vectorised, and sums run row after row.
 #include "converter/calibration_rows.hpp"
 
 #include <algorithm>
@@ -10,161 +11,147 @@
 namespace embert::convert {
 namespace {
 
-constexpr std::size_t kColumnTile = 64;
-
-std::int32_t round_to_int(double x, std::int32_t bound) {
-  return static_cast<std::int32_t>(
-      std::floor(std::clamp(x, -static_cast<double>(bound), static_cast<double>(bound)) + 0.5));
+std::int32_t round_within(float x, float lowest, float highest) {
+  const float within = x < lowest ? lowest : x > highest ? highest : x;
+  return static_cast<std::int32_t>(within + (within < 0 ? -0.5F : 0.5F));
 }
 
-void quantize_static(const InputDomain& domain, const float* in, std::int8_t* codes, float& step) {
-  for (std::size_t c = 0; c < domain.factor.size(); ++c) {
-    const double folded = (static_cast<double>(in[c]) - domain.offset[c]) / domain.factor[c];
-    codes[c] = static_cast<std::int8_t>(round_to_int(folded / domain.step, 127));
+// How a GEMM's input is quantised: (in + shift[c]) * scale[c] to an integer of 8 or 16 bits, then
+// for 16 bits to 8 with a step of its own a row, as the runtime does.
+class RowQuantizer {
+ public:
+  // A LayerNorm's output: one step for all rows.
+  static RowQuantizer static_step(const InputDomain& domain) {
+    return RowQuantizer(domain, 127, 127);
   }
-  step = static_cast<float>(domain.step);
-}
+  static RowQuantizer context(const InputDomain& domain) {
+    return RowQuantizer(domain, 32767, 127);
+  }
+  static RowQuantizer activated(const LayerSteps& steps, std::size_t cols) {
+    InputDomain domain;
+    domain.offset.assign(cols, -std::ldexp(steps.activation_offset_q14, -14));
+    domain.factor.assign(cols, 1.0);
+    domain.step = std::ldexp(1.0, -steps.activation_exponent);
+    RowQuantizer quantizer(domain, 32767, 255);
+    quantizer.lowest_ = 0;
+    quantizer.code_offset_ = 128;
+    return quantizer;
+  }
 
-// The 16-bit context and then its row quantisation.
-void quantize_context(const InputDomain& domain, const float* in, std::int8_t* codes, float& step) {
-  std::vector<std::int32_t> row(domain.factor.size());
-  std::int32_t most = 1;
-  for (std::size_t c = 0; c < row.size(); ++c) {
-    row[c] = round_to_int(static_cast<double>(in[c]) / (domain.factor[c] * domain.step), 32767);
-    most = std::max(most, std::abs(row[c]));
-  }
-  const RowScale scale = row_scale(most, 127);
-  for (std::size_t c = 0; c < row.size(); ++c) {
-    codes[c] = static_cast<std::int8_t>(quantize_row_value(row[c], scale));
-  }
-  step = static_cast<float>(domain.step * most / 127);
-}
+  int code_offset() const { return code_offset_; }
 
-void quantize_activated(const LayerSteps& steps, std::size_t cols, const float* in,
-                        std::int8_t* codes, float& step) {
-  const double unit = std::ldexp(1.0, steps.activation_exponent);
-  const double offset = std::ldexp(steps.activation_offset_q14, -14);
-  std::vector<std::int32_t> row(cols);
-  std::int32_t most = 1;
-  for (std::size_t c = 0; c < cols; ++c) {
-    row[c] = std::max(0, round_to_int((static_cast<double>(in[c]) + offset) * unit, 32767));
-    most = std::max(most, row[c]);
+  // One row. `step` gets the folded real value of a code.
+  void quantize(const float* in, std::int8_t* codes, float& step) {
+    const std::size_t cols = row_.size();
+    for (std::size_t c = 0; c < cols; ++c) {
+      row_[c] = round_within((in[c] + shift_[c]) * scale_[c], lowest_, highest_);
+    }
+    step = static_cast<float>(unit_);
+    if (!by_row_) {
+      for (std::size_t c = 0; c < cols; ++c) codes[c] = static_cast<std::int8_t>(row_[c]);
+      return;
+    }
+    std::int32_t most = 1;
+    for (std::size_t c = 0; c < cols; ++c) most = std::max(most, std::abs(row_[c]));
+    const RowScale scale = row_scale(most, top_);
+    for (std::size_t c = 0; c < cols; ++c) {
+      codes[c] = static_cast<std::int8_t>(quantize_row_value(row_[c], scale) - code_offset_);
+    }
+    step = static_cast<float>(unit_ * most / top_);
   }
-  const RowScale scale = row_scale(most, 255);
-  for (std::size_t c = 0; c < cols; ++c) {
-    codes[c] = static_cast<std::int8_t>(quantize_row_value(row[c], scale) - 128);
+
+ private:
+  RowQuantizer(const InputDomain& domain, std::int32_t bound, std::int32_t top)
+      : unit_(domain.step),
+        by_row_(bound != top),
+        top_(top),
+        lowest_(static_cast<float>(-bound)),
+        highest_(static_cast<float>(bound)),
+        row_(domain.factor.size()) {
+    for (std::size_t c = 0; c < domain.factor.size(); ++c) {
+      shift_.push_back(static_cast<float>(-domain.offset[c]));
+      scale_.push_back(static_cast<float>(1 / (domain.factor[c] * domain.step)));
+    }
   }
-  step = static_cast<float>(most / (255 * unit));
-}
+
+  double unit_;
+  bool by_row_;
+  std::int32_t top_;
+  int code_offset_ = 0;
+  float lowest_, highest_;
+  std::vector<float> shift_, scale_;
+  std::vector<std::int32_t> row_;
+};
 
 class RowRecorder {
  public:
-  RowRecorder(const std::vector<LayerSteps>& steps, std::size_t tokens, std::size_t max_rows,
-              Workers& workers)
-      : steps_(steps),
-        tokens_(tokens),
-        kept_(std::min(tokens, max_rows)),
-        workers_(workers),
-        layers_(steps.size()) {}
+  RowRecorder(const std::vector<LayerSteps>& steps, std::size_t tokens, std::size_t max_rows)
+      : steps_(steps), tokens_(tokens), kept_(std::min(tokens, max_rows)), layers_(steps.size()) {}
 
   void see(const Activation& a) {
-    // A chunk's rows are numbered when its first point comes by.
-    if (a.point == ActivationPoint::kEmbeddingSum) {
-      first_row_ += chunk_rows_;
-      chunk_rows_ = a.rows;
-      return;
-    }
     const auto l = static_cast<std::size_t>(a.layer);
     switch (a.point) {
+      case ActivationPoint::kEmbeddingSum:  // the first point of a chunk
+        first_row_ += chunk_rows_;
+        chunk_rows_ = a.rows;
+        return;
       case ActivationPoint::kLayerInput:
-        return add(layers_[l].input, a, 0, [&](const float* in, std::int8_t* codes, float& step) {
-          quantize_static(steps_[l].input, in, codes, step);
-        });
+        return add(layers_[l].input, a, RowQuantizer::static_step(steps_[l].input));
       case ActivationPoint::kContext:
-        return add(layers_[l].context, a, 0, [&](const float* in, std::int8_t* codes, float& step) {
-          quantize_context(steps_[l].context, in, codes, step);
-        });
+        return add(layers_[l].context, a, RowQuantizer::context(steps_[l].context));
       case ActivationPoint::kFfnInput:
-        return add(layers_[l].ffn_input, a, 0,
-                   [&](const float* in, std::int8_t* codes, float& step) {
-                     quantize_static(steps_[l].ffn_input, in, codes, step);
-                   });
+        return add(layers_[l].ffn_input, a, RowQuantizer::static_step(steps_[l].ffn_input));
       case ActivationPoint::kFfnActivated:
-        return add(layers_[l].activated, a, 128,
-                   [&](const float* in, std::int8_t* codes, float& step) {
-                     quantize_activated(steps_[l], a.cols, in, codes, step);
-                   });
+        return add(layers_[l].activated, a, RowQuantizer::activated(steps_[l], a.cols));
       default:
         return;
     }
   }
 
   std::vector<LayerRows> take() {
+    const auto count = static_cast<double>(kept_);
     for (LayerRows& layer : layers_) {
-      for (QuantizedRows* rows : {&layer.input, &layer.context, &layer.ffn_input, &layer.activated})
-        finish(*rows);
+      for (QuantizedRows* rows :
+           {&layer.input, &layer.context, &layer.ffn_input, &layer.activated}) {
+        for (double& mean : rows->real_mean) mean /= count;
+        for (double& mean : rows->folded_mean) mean /= count;
+      }
     }
     return std::move(layers_);
   }
 
  private:
-  // Rows kept before row `row` of all.
+  // How many of the rows before `row` are kept: evenly spread.
   std::size_t kept_before(std::size_t row) const { return row * kept_ / tokens_; }
 
-  template <typename Quantize>
-  void add(QuantizedRows& out, const Activation& a, int code_offset, const Quantize& quantize) {
+  void add(QuantizedRows& out, const Activation& a, RowQuantizer quantizer) {
     if (out.codes.empty()) {
       out.rows = kept_;
       out.cols = a.cols;
-      out.code_offset = code_offset;
+      out.code_offset = quantizer.code_offset();
       out.codes.resize(kept_ * a.cols);
       out.row_step.resize(kept_);
       out.real_mean.assign(a.cols, 0.0);
+      out.folded_mean.assign(a.cols, 0.0);
     }
-    std::vector<std::size_t> chosen;  // rows of this chunk
     for (std::size_t r = 0; r < a.rows; ++r) {
-      if (kept_before(first_row_ + r + 1) > kept_before(first_row_ + r)) chosen.push_back(r);
+      const std::size_t to = kept_before(first_row_ + r);
+      if (kept_before(first_row_ + r + 1) == to) continue;
+      const float* in = a.data + r * a.cols;
+      std::int8_t* codes = out.codes.data() + to * a.cols;
+      quantizer.quantize(in, codes, out.row_step[to]);
+      const auto step = static_cast<double>(out.row_step[to]);
+      double* const real_sum = out.real_mean.data();
+      double* const folded_sum = out.folded_mean.data();
+      for (std::size_t c = 0; c < a.cols; ++c) {
+        real_sum[c] += static_cast<double>(in[c]);
+        folded_sum[c] += (codes[c] + out.code_offset) * step;
+      }
     }
-    const std::size_t first_kept = kept_before(first_row_);
-    workers_.run((chosen.size() + 15) / 16, [&](std::size_t block) {
-      for (std::size_t i = block * 16; i < std::min(chosen.size(), (block + 1) * 16); ++i) {
-        quantize(a.data + chosen[i] * a.cols, out.codes.data() + (first_kept + i) * a.cols,
-                 out.row_step[first_kept + i]);
-      }
-    });
-    workers_.run((a.cols + kColumnTile - 1) / kColumnTile, [&](std::size_t tile) {
-      const std::size_t end = std::min(a.cols, (tile + 1) * kColumnTile);
-      for (const std::size_t r : chosen) {
-        const float* row = a.data + r * a.cols;
-        for (std::size_t c = tile * kColumnTile; c < end; ++c) {
-          out.real_mean[c] += static_cast<double>(row[c]);
-        }
-      }
-    });
-  }
-
-  void finish(QuantizedRows& rows) {
-    const auto count = static_cast<double>(rows.rows);
-    rows.folded_mean.assign(rows.cols, 0.0);
-    workers_.run((rows.cols + kColumnTile - 1) / kColumnTile, [&](std::size_t tile) {
-      const std::size_t from = tile * kColumnTile, end = std::min(rows.cols, from + kColumnTile);
-      for (std::size_t r = 0; r < rows.rows; ++r) {
-        const std::int8_t* codes = rows.codes.data() + r * rows.cols;
-        const double step = static_cast<double>(rows.row_step[r]);
-        for (std::size_t c = from; c < end; ++c) {
-          rows.folded_mean[c] += (codes[c] + rows.code_offset) * step;
-        }
-      }
-      for (std::size_t c = from; c < end; ++c) {
-        rows.folded_mean[c] /= count;
-        rows.real_mean[c] /= count;
-      }
-    });
   }
 
   const std::vector<LayerSteps>& steps_;
   std::size_t tokens_, kept_;
-  Workers& workers_;
   std::vector<LayerRows> layers_;
   std::size_t first_row_ = 0, chunk_rows_ = 0;
 };
@@ -172,9 +159,8 @@ class RowRecorder {
 }  // namespace
 
 std::vector<LayerRows> collect_rows(FloatModel& model, const std::vector<LayerSteps>& steps,
-                                    const TokenBatch& texts, std::size_t max_rows,
-                                    Workers& workers) {
-  RowRecorder recorder(steps, texts.ids.size(), max_rows, workers);
+                                    const TokenBatch& texts, std::size_t max_rows) {
+  RowRecorder recorder(steps, texts.ids.size(), max_rows);
   const Observer observer = [&](const Activation& a) { recorder.see(a); };
   model.forward(texts, &observer);
   return recorder.take();

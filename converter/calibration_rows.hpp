@@ -10,7 +10,6 @@
 
 #include "converter/float_model.hpp"
 #include "converter/input_domain.hpp"
-#include "converter/workers.hpp"
 
 namespace embert::convert {
 
@@ -39,7 +38,6 @@ struct LayerRows {
 
 /// Rows of every layer. `max_rows` >= 1 rows a GEMM at most.
 std::vector<LayerRows> collect_rows(FloatModel& model, const std::vector<LayerSteps>& steps,
-                                    const TokenBatch& texts, std::size_t max_rows,
-                                    Workers& workers);
+                                    const TokenBatch& texts, std::size_t max_rows);
 
 }  // namespace embert::convert

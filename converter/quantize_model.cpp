@@ -122,7 +122,7 @@ QuantizeResult quantize_model(const BertConfig& config, const BertWeights& weigh
   check_limits(config, weights);
   QuantizeResult result;
   report("measuring ranges", 0.0);
-  const Ranges ranges = measure_ranges(model, config, texts, workers);
+  const Ranges ranges = measure_ranges(model, config, texts);
 
   std::vector<LayerSource> sources;
   std::vector<LayerSteps> steps;
@@ -134,7 +134,7 @@ QuantizeResult quantize_model(const BertConfig& config, const BertWeights& weigh
     steps.push_back(plan_layer(sources[l], result.warnings));
   }
   report("collecting rows", 0.25);
-  std::vector<LayerRows> rows = collect_rows(model, steps, texts, options.max_rows, workers);
+  std::vector<LayerRows> rows = collect_rows(model, steps, texts, options.max_rows);
   report("rounding weights", 0.5);
   const std::vector<Parts> parts = round_layers(sources, steps, rows, options.rounding, workers);
   report("assembling", 0.95);

@@ -11,6 +11,7 @@
 #include "converter/calibration_rows.hpp"
 #include "converter/quantized_model.hpp"
 #include "converter/round_weights.hpp"
+#include "converter/workers.hpp"
 
 namespace embert::convert {
 

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/calibration_tokens.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+
+#include "converter/integer_model.hpp"
+#include "converter/write_blob.hpp"
+#include "kernels/layout.hpp"
+
+namespace embert::convert {
+namespace {
+
+QuantizedDense empty_dense(std::size_t outputs, std::size_t inputs) {
+  QuantizedDense dense;
+  dense.outputs = pad_columns(outputs);
+  dense.inputs = inputs;
+  dense.weights.resize(dense.outputs * inputs);
+  dense.bias.resize(dense.outputs);
+  dense.multiplier.resize(dense.outputs);
+  dense.residual.resize(dense.outputs);
+  dense.constant.resize(dense.outputs);
+  return dense;
+}
+
+// The smallest model that can carry a tokenizer: the runtime tokenises with a whole blob only.
+std::vector<std::uint8_t> tokenizer_blob(const std::vector<std::uint8_t>& section,
+                                         const BertConfig& config, int max_tokens) {
+  QuantizedModel model;
+  model.hidden_size = model.head_size = model.type_vocab_size = 1;
+  model.vocab_size = static_cast<std::uint32_t>(config.vocab_size);
+  model.max_positions = static_cast<std::uint32_t>(max_tokens);
+  model.word_embeddings.resize(model.vocab_size);
+  model.word_multipliers.resize(model.vocab_size);
+  model.positions.resize(model.max_positions);
+  model.segments.resize(1);
+  QuantizedNorm norm;
+  norm.numbers.epsilon_n2 = 1;
+  norm.numbers.shift = 8;
+  norm.gain.resize(1);
+  norm.bias.resize(1);
+  QuantizedLayer layer;
+  layer.input_norm = layer.attention_norm = model.output_norm = norm;
+  layer.numbers.input_norm = layer.numbers.attention_norm = norm.numbers;
+  layer.numbers.num_heads = layer.numbers.intermediate_size = 1;
+  layer.numbers.activation_exponent = 10;
+  layer.qkv = empty_dense(3 * kPanelColumns, 1);
+  layer.score_multipliers = {1};
+  layer.distance_caps = {0};
+  layer.context_multipliers.resize(kPanelColumns);
+  layer.output = layer.ffn1 = layer.ffn2 = empty_dense(1, 1);
+  model.layers.push_back(std::move(layer));
+  BlobExtras extras;
+  extras.max_tokens = model.max_positions;
+  extras.tokenizer = section;
+  return write_blob(model, extras);
+}
+
+// splitmix64: small, and the same everywhere.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  // In [0, count).
+  std::int32_t below(std::int32_t count) {
+    std::uint64_t x = state_ += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return static_cast<std::int32_t>((x ^ (x >> 31)) % static_cast<std::uint64_t>(count));
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace
+
+std::vector<std::string> read_text_lines(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::vector<std::string> lines;
+  std::string line;
+  while (std::getline(file, line)) {
+    constexpr const char* kBlanks = " \t\r\n";
+    const std::size_t first = line.find_first_not_of(kBlanks);
+    if (first == std::string::npos) continue;
+    lines.push_back(line.substr(first, line.find_last_not_of(kBlanks) - first + 1));
+  }
+  if (!file.eof()) throw ConvertError(printable(path.string()) + ": can not be read");
+  if (lines.empty())
+    throw ConvertError(printable(path.string()) + ": no text; one a line is needed");
+  return lines;
+}
+
+TokenBatch tokenize_texts(const std::vector<std::uint8_t>& section, const BertConfig& config,
+                          int max_tokens, std::span<const std::string_view> texts) {
+  const std::vector<std::uint8_t> blob = tokenizer_blob(section, config, max_tokens);
+  const IntegerModel model(blob, {});
+  return model.tokenize(texts);
+}
+
+TokenBatch read_id_file(const std::filesystem::path& path, const BertConfig& config,
+                        int max_tokens) {
+  TokenBatch batch;
+  std::size_t number = 0;
+  for (const std::string& line : read_text_lines(path)) {
+    ++number;
+    const auto fail = [&](const std::string& what) {
+      throw ConvertError(printable(path.string()) + ": text " + std::to_string(number) + ": " +
+                         what);
+    };
+    int length = 0;
+    const char* at = line.data();
+    const char* const end = at + line.size();
+    while (at < end) {
+      std::int32_t id = 0;
+      const auto [stop, error] = std::from_chars(at, end, id);
+      if (error != std::errc() || (stop < end && *stop != ' ' && *stop != '\t')) {
+        fail("expected token ids in decimal with blanks between, found " + printable(line, 40));
+      }
+      if (id < 0 || id >= config.vocab_size) {
+        fail("token id " + std::to_string(id) + " is outside 0.." +
+             std::to_string(config.vocab_size - 1));
+      }
+      if (length < max_tokens) {
+        batch.ids.push_back(id);
+        ++length;
+      }
+      at = std::find_if(stop, end, [](char c) { return c != ' ' && c != '\t'; });
+    }
+    batch.lengths.push_back(length);
+  }
+  return batch;
+}
+
+TokenBatch random_ids(const BertConfig& config, int max_tokens, std::size_t texts,
+                      std::uint64_t seed) {
+  constexpr int kLongest = 64;
+  Random random(seed);
+  TokenBatch batch;
+  const int longest = std::min(kLongest, max_tokens);
+  for (std::size_t text = 0; text < texts; ++text) {
+    const std::int32_t length = 1 + random.below(longest);
+    const bool pair = text % 3 == 2 && config.type_vocab_size > 1;
+    for (std::int32_t i = 0; i < length; ++i) {
+      batch.ids.push_back(random.below(config.vocab_size));
+      batch.type_ids.push_back(pair && i >= length / 2 ? 1 : 0);
+    }
+    batch.lengths.push_back(length);
+  }
+  return batch;
+}
+
+TokenBatch every_nth(const TokenBatch& batch, std::size_t step, std::size_t first, bool others) {
+  TokenBatch out;
+  std::size_t token = 0;
+  for (std::size_t text = 0; text < batch.lengths.size(); ++text) {
+    const auto length = static_cast<std::size_t>(batch.lengths[text]);
+    if ((text % step == first) != others) {
+      out.lengths.push_back(batch.lengths[text]);
+      for (std::size_t i = token; i < token + length; ++i) {
+        out.ids.push_back(batch.ids[i]);
+        if (!batch.type_ids.empty()) out.type_ids.push_back(batch.type_ids[i]);
+      }
+    }
+    token += length;
+  }
+  return out;
+}
+
+}  // namespace embert::convert

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where calibration's token ids come from: texts through the runtime's tokenizer, a file of ids, or
+// seeded random ids for a model without tokenizer.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "converter/float_model.hpp"
+#include "converter/read_config.hpp"
+
+namespace embert::convert {
+
+/// Lines of a text file, without blanks at their ends and without empty ones. Throws ConvertError
+/// where it can not be read or has none.
+std::vector<std::string> read_text_lines(const std::filesystem::path& path);
+
+/// Texts as ids of the tokenizer in `section`, each cut at `max_tokens`. Throws ConvertError.
+TokenBatch tokenize_texts(const std::vector<std::uint8_t>& section, const BertConfig& config,
+                          int max_tokens, std::span<const std::string_view> texts);
+
+/// One text a line, ids in decimal with blanks between. Throws ConvertError that names the line.
+TokenBatch read_id_file(const std::filesystem::path& path, const BertConfig& config,
+                        int max_tokens);
+
+/// `texts` texts of up to 64 tokens, every third with a second segment where the model knows one.
+TokenBatch random_ids(const BertConfig& config, int max_tokens, std::size_t texts,
+                      std::uint64_t seed);
+
+/// Texts [first, first + step, ...) of `batch`, or all others.
+TokenBatch every_nth(const TokenBatch& batch, std::size_t step, std::size_t first, bool others);
+
+}  // namespace embert::convert
