@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole models through quantisation, blob and runtime against the float model: ordinary ones, and
+// the degenerate ones that pruning and odd checkpoints make.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "converter/write_blob.hpp"
+#include "kernels/pack.hpp"
+#include "tests/converter/random_bert.hpp"
+
+namespace embert::test {
+namespace {
+
+using convert::LayerWeights;
+using convert::Linear;
+
+void zero(Linear& linear) {
+  std::fill(linear.weight.data.begin(), linear.weight.data.end(), 0.0F);
+  std::fill(linear.bias.begin(), linear.bias.end(), 0.0F);
+}
+
+double cosine_after(const RandomBert& bert) {
+  return worst_cosine(bert, blob_of(bert, quantize(bert)));
+}
+
+TEST(QuantizeModel, FollowsTheFloatModel) {
+  for (std::uint64_t seed = 1; seed < 4; ++seed) {
+    EXPECT_GT(cosine_after(make_random_bert(seed, 5)), 0.999) << seed;
+  }
+}
+
+TEST(QuantizeModel, EveryActivation) {
+  for (const auto act :
+       {convert::HiddenAct::kGelu, convert::HiddenAct::kGeluNew, convert::HiddenAct::kRelu,
+        convert::HiddenAct::kSilu, convert::HiddenAct::kTanh}) {
+    RandomBert bert = make_random_bert(6);
+    bert.config.hidden_act = act;
+    EXPECT_GT(cosine_after(bert), 0.999) << convert::hidden_act_name(act);
+  }
+}
+
+TEST(QuantizeModel, SameBytesForAnyNumberOfThreads) {
+  const RandomBert bert = make_random_bert(8, 3);
+  const std::vector<std::uint8_t> one = blob_of(bert, quantize(bert, 1));
+  EXPECT_EQ(one, blob_of(bert, quantize(bert, 2)));
+  EXPECT_EQ(one, blob_of(bert, quantize(bert, 3)));
+  EXPECT_NE(one, blob_of(bert, quantize(bert, 1, convert::Rounding::kNearest)));
+}
+
+TEST(QuantizeModel, LargeActivationInputsLowerTheExponent) {
+  RandomBert bert = make_random_bert(9);
+  for (float& w : bert.weights.layers[1].intermediate.weight.data) w *= 30;
+  for (float& w : bert.weights.layers[1].output.weight.data) w /= 30;
+  const convert::QuantizeResult result = quantize(bert);
+  EXPECT_EQ(result.model.layers[0].numbers.activation_exponent, 10);
+  EXPECT_LT(result.model.layers[1].numbers.activation_exponent, 10);
+  EXPECT_GT(worst_cosine(bert, blob_of(bert, result)), 0.999);
+}
+
+TEST(QuantizeModel, WideColumnsAreCopied) {
+  RandomBert bert = make_random_bert(10);
+  Linear& output = bert.weights.layers[0].output;
+  output.weight.data[4 * 64 + 9] *= 12;
+  output.weight.data[4 * 64 + 9] += 1.5F;
+  const convert::QuantizeResult result = quantize(bert);
+  EXPECT_GT(result.layers[0].copies, 0u);
+  EXPECT_EQ(result.model.layers[0].numbers.intermediate_size, 64 + result.layers[0].copies);
+  EXPECT_GT(worst_cosine(bert, blob_of(bert, result)), 0.999);
+}
+
+TEST(QuantizeModel, ZeroPaddingRowAndUnusedChannels) {
+  RandomBert bert = make_random_bert(11);
+  std::fill_n(bert.weights.word_embeddings.data.begin(), 32, 0.0F);
+  for (convert::LayerNorm* norm :
+       {&bert.weights.embedding_norm, &bert.weights.layers[1].attention_norm,
+        &bert.weights.layers[1].output_norm}) {
+    norm->gamma[3] = norm->beta[3] = 0;  // always zero
+    norm->gamma[4] = 0;                  // always the same
+    norm->beta[4] = 5;
+  }
+  for (LayerWeights& layer : bert.weights.layers) {
+    for (std::size_t n = 0; n < 32; ++n) layer.query.weight.data[n * 32 + 6] = 0;  // not read
+    std::fill_n(layer.intermediate.weight.data.begin() + 5 * 32, 32, 0.0F);
+    layer.intermediate.bias[5] = 2;  // a constant channel
+    std::fill_n(layer.intermediate.weight.data.begin() + 6 * 32, 32, 0.0F);
+    layer.intermediate.bias[6] = 0;  // a dead one
+  }
+  EXPECT_GT(cosine_after(bert), 0.999);
+}
+
+TEST(QuantizeModel, DeadHeads) {
+  RandomBert bert = make_random_bert(12);
+  LayerWeights& layer = bert.weights.layers[1];
+  for (Linear* linear : {&layer.query, &layer.key, &layer.value}) {
+    std::fill_n(linear->weight.data.begin(), 16 * 32, 0.0F);  // head 0
+    std::fill_n(linear->bias.begin(), 16, 0.0F);
+  }
+  EXPECT_GT(cosine_after(bert), 0.999);
+  zero(layer.query);  // no head attends to anything in particular
+  EXPECT_GT(cosine_after(bert), 0.999);
+}
+
+TEST(QuantizeModel, DeadBlocks) {
+  RandomBert bert = make_random_bert(13);
+  zero(bert.weights.layers[0].attention_output);
+  zero(bert.weights.layers[1].output);
+  zero(bert.weights.layers[2].value);
+  zero(bert.weights.layers[2].intermediate);
+  EXPECT_GT(cosine_after(bert), 0.999);
+}
+
+TEST(QuantizeModel, NothingButZeros) {
+  RandomBert bert = make_random_bert(14, 2);
+  convert::BertWeights& w = bert.weights;
+  for (convert::Matrix* m :
+       {&w.word_embeddings, &w.position_embeddings, &w.token_type_embeddings}) {
+    std::fill(m->data.begin(), m->data.end(), 0.0F);
+  }
+  for (LayerWeights& layer : w.layers) {
+    for (Linear* l : {&layer.query, &layer.key, &layer.value, &layer.attention_output,
+                      &layer.intermediate, &layer.output}) {
+      zero(*l);
+    }
+    for (convert::LayerNorm* norm : {&layer.attention_norm, &layer.output_norm}) {
+      std::fill(norm->gamma.begin(), norm->gamma.end(), 0.0F);
+      std::fill(norm->beta.begin(), norm->beta.end(), 0.0F);
+    }
+  }
+  zero(*w.pooler);
+  zero(*w.classifier);
+  EXPECT_EQ(cosine_after(bert), 1);
+}
+
+TEST(QuantizeModel, ConstantOutput) {
+  RandomBert bert = make_random_bert(15);
+  convert::LayerNorm& last = bert.weights.layers[2].output_norm;
+  std::fill(last.gamma.begin(), last.gamma.end(), 0.0F);
+  EXPECT_GT(cosine_after(bert), 0.99999);
+}
+
+TEST(QuantizeModel, TinyAndHugeWeights) {
+  for (const float scale : {1e-6F, 1e4F}) {
+    RandomBert bert = make_random_bert(16);
+    for (float& v : bert.weights.word_embeddings.data) v *= scale;
+    for (float& v : bert.weights.position_embeddings.data) v *= scale;
+    for (float& v : bert.weights.token_type_embeddings.data) v *= scale;
+    EXPECT_GT(cosine_after(bert), 0.998) << scale;
+  }
+}
+
+TEST(QuantizeModel, LargeBiasesRaiseTheStep) {
+  RandomBert bert = make_random_bert(17);
+  for (float& w : bert.weights.layers[1].intermediate.weight.data) w *= 1e-7F;
+  for (float& w : bert.weights.layers[1].value.weight.data) w *= 1e-9F;
+  EXPECT_GT(cosine_after(bert), 0.999);
+}
+
+TEST(WriteBlob, PacksAndSumsWeights) {
+  const std::size_t outputs = 20, inputs = 7;
+  std::vector<std::int8_t> weights(outputs * inputs);
+  Random random(20);
+  for (std::int8_t& w : weights) w = static_cast<std::int8_t>(127 * random.next());
+  std::vector<std::int8_t> packed(pad_columns(outputs) * pad_inputs(inputs), 99);
+  std::vector<std::int32_t> sums(pad_columns(outputs), 99);
+  pack_n16k4(weights.data(), outputs, inputs, packed.data());
+  column_sums(weights.data(), outputs, inputs, sums.data());
+  std::vector<bool> seen(packed.size());
+  for (std::size_t n = 0; n < pad_columns(outputs); ++n) {
+    std::int32_t sum = 0;
+    for (std::size_t k = 0; k < pad_inputs(inputs); ++k) {
+      const std::size_t at = n16k4_index(n, k, pad_inputs(inputs));
+      EXPECT_FALSE(seen[at]);
+      seen[at] = true;
+      const std::int8_t expected =
+          n < outputs && k < inputs ? weights[n * inputs + k] : std::int8_t{0};
+      EXPECT_EQ(packed[at], expected);
+      sum += expected;
+    }
+    EXPECT_EQ(sums[n], sum);
+  }
+}
+
+TEST(WriteBlob, ChecksumAndLabels) {
+  const char* text = "123456789";
+  EXPECT_EQ(convert::crc32c(reinterpret_cast<const std::uint8_t*>(text), 9), 0xE3069283u);
+  const RandomBert bert = make_random_bert(21, 3);
+  const convert::QuantizeResult result = quantize(bert);
+  convert::BlobExtras extras;
+  extras.max_tokens = 24;
+  extras.labels = {"a", "b"};
+  EXPECT_THROW(convert::write_blob(result.model, extras), convert::ConvertError);
+  extras.labels = {"a", std::string("b\0c", 3), "d"};
+  EXPECT_THROW(convert::write_blob(result.model, extras), convert::ConvertError);
+  extras.labels = {"a", "b", ""};
+  convert::BlobSizes sizes;
+  const std::vector<std::uint8_t> blob = convert::write_blob(result.model, extras, &sizes);
+  EXPECT_LE(sizes.encoder_weights + sizes.embeddings + sizes.vocabulary + sizes.tables,
+            blob.size());
+  BlobHeader header;
+  std::memcpy(&header, blob.data(), sizeof(header));
+  EXPECT_EQ(header.num_labels, 3u);
+  EXPECT_EQ(header.crc32c,
+            convert::crc32c(blob.data() + kBlobCrcStart, blob.size() - kBlobCrcStart));
+}
+
+}  // namespace
+}  // namespace embert::test
