@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The models and texts that the accuracy tests share.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "converter/round_weights.hpp"
+#include "tests/support/test_corpora.hpp"
+
+namespace embert::test {
+
+inline constexpr int kAccuracyThreads = 2;
+
+/// EMBERT_FULL is set: everything, however long it takes.
+bool full_tests();
+
+/// The converter, in process, with its built-in text.
+std::vector<std::uint8_t> convert_folder(const std::filesystem::path& folder,
+                                         convert::Rounding rounding);
+
+std::vector<std::uint8_t> read_bytes(const std::filesystem::path& path);
+
+/// The bundled intent model.
+std::filesystem::path intent_folder();
+
+struct LabelledText {
+  std::string text;
+  std::string label;      ///< the right one
+  std::string predicted;  ///< by the float model, as its authors ran it
+};
+/// The CLINC150 test sentences of the repository, out of scope ones last.
+std::vector<LabelledText> intent_test_texts();
+
+/// All four corpora are there.
+bool shared_data_present();
+/// Those of texts.tsv.
+std::vector<ListedText> listed_texts();
+
+}  // namespace embert::test
