@@ -106,19 +106,34 @@ TokenBatch IntegerModel::tokenize(std::span<const std::string_view> texts) const
   return batch;
 }
 
-TextVectors IntegerModel::embed(const TokenBatch& batch) {
+template <typename Call>
+TextVectors IntegerModel::rows_of(const TokenBatch& batch, const char* name, const Call& call) {
   TextVectors result;
   result.width = info_.hidden_size;
   result.values.reserve(batch.lengths.size() * result.width);
   std::vector<std::int16_t> rows(options_.max_batch * result.width);
   for_pieces(batch, options_.max_batch, [&](const embert_input& input, std::size_t, std::size_t) {
     embert_scale scale = {};
-    check(embert_embed(engine_, &input, EMBERT_POOLING_MODEL, rows.data(), &scale), "embert_embed");
+    check(call(input, rows.data(), &scale), name);
     result.scale = static_cast<double>(embert_scale_to_float(scale));
     result.values.insert(result.values.end(), rows.begin(),
                          rows.begin() + static_cast<std::ptrdiff_t>(input.batch * result.width));
   });
   return result;
+}
+
+TextVectors IntegerModel::embed(const TokenBatch& batch) {
+  return rows_of(batch, "embert_embed",
+                 [&](const embert_input& input, std::int16_t* rows, embert_scale* scale) {
+                   return embert_embed(engine_, &input, EMBERT_POOLING_MODEL, rows, scale);
+                 });
+}
+
+TextVectors IntegerModel::pool(const TokenBatch& batch) {
+  return rows_of(batch, "embert_pool",
+                 [&](const embert_input& input, std::int16_t* rows, embert_scale* scale) {
+                   return embert_pool(engine_, &input, rows, scale);
+                 });
 }
 
 TextVectors IntegerModel::classify(const TokenBatch& batch) {

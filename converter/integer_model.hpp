@@ -55,11 +55,16 @@ class IntegerModel {
   TokenBatch tokenize(std::span<const std::string_view> texts) const;
 
   TextVectors embed(const TokenBatch& batch);
+  TextVectors pool(const TokenBatch& batch);
   TextVectors classify(const TokenBatch& batch);
   /// Last hidden state; rows are tokens.
   TextVectors encode(const TokenBatch& batch);
 
  private:
+  /// One int16 row a text, from call(input, rows, scale).
+  template <typename Call>
+  TextVectors rows_of(const TokenBatch& batch, const char* name, const Call& call);
+
   struct AlignedDelete {
     void operator()(std::uint8_t* bytes) const;
   };
