@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/verify.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "converter/convert.hpp"
+#include "tests/accuracy/accuracy_models.hpp"
+#include "tests/support/model_folder.hpp"
+
+namespace embert::convert {
+namespace {
+
+using test::ModelOptions;
+using test::TempFolder;
+
+/// A random model with everything that a comparison needs.
+struct Pair {
+  explicit Pair(const ModelOptions& options) {
+    test::write_model_folder(temp.path(), options);
+    blob = test::convert_folder(temp.path(), Rounding::kNearest);
+    folder = read_model_folder(temp.path());
+    floats.emplace(folder.config, folder.weights, 1);
+    integers.emplace(blob, IntegerModel::Options{});
+  }
+
+  TempFolder temp;
+  std::vector<std::uint8_t> blob;
+  ModelFolder folder;
+  std::optional<FloatModel> floats;
+  std::optional<IntegerModel> integers;
+};
+
+TokenBatch some_ids(std::size_t texts) {
+  TokenBatch batch;
+  for (std::size_t i = 0; i < texts; ++i) {
+    const std::int32_t length = 3 + static_cast<std::int32_t>(i % 20);
+    batch.lengths.push_back(length);
+    for (std::int32_t t = 0; t < length; ++t) {
+      batch.ids.push_back(
+          static_cast<std::int32_t>((i * 37 + static_cast<std::size_t>(t) * 11) % 96));
+    }
+  }
+  return batch;
+}
+
+TEST(Verify, EmbedderByIds) {
+  Pair pair(ModelOptions{});
+  const VerifyResult result = verify(pair.folder, *pair.floats, *pair.integers, some_ids(150));
+  EXPECT_FALSE(result.classifier);
+  EXPECT_EQ(result.texts, 150u);
+  EXPECT_EQ(result.tokens, some_ids(150).ids.size());
+  ASSERT_EQ(result.cosines.size(), 150u);
+  EXPECT_GT(result.cosine_min, 0.99);
+  EXPECT_LE(result.cosine_min, result.cosine_p01);
+  EXPECT_LE(result.cosine_p01, result.cosine_mean);
+  ASSERT_EQ(result.worst.size(), 5u);
+  EXPECT_EQ(result.worst[0].cosine, result.cosine_min);
+  EXPECT_EQ(result.cosines[result.worst[0].text], result.cosine_min);
+  EXPECT_FALSE(result.accuracy_float);
+}
+
+TEST(Verify, DoesNotDependOnHowTextsRunTogether) {
+  Pair pair(ModelOptions{});
+  const TokenBatch batch = some_ids(70);
+  const VerifyResult together = verify(pair.folder, *pair.floats, *pair.integers, batch);
+  std::size_t token = 0;
+  for (std::size_t i = 0; i < batch.lengths.size(); ++i) {
+    TokenBatch one;
+    one.lengths = {batch.lengths[i]};
+    const auto first = batch.ids.begin() + static_cast<std::ptrdiff_t>(token);
+    one.ids.assign(first, first + batch.lengths[i]);
+    token += one.ids.size();
+    const VerifyResult alone = verify(pair.folder, *pair.floats, *pair.integers, one);
+    EXPECT_EQ(alone.cosine_min, together.cosines[i]) << i;
+  }
+}
+
+TEST(Verify, ClassifierCountsAgreementAndLabels) {
+  ModelOptions options;
+  options.labels = 4;
+  Pair pair(options);
+  const TokenBatch batch = some_ids(100);
+  const VerifyResult unlabelled = verify(pair.folder, *pair.floats, *pair.integers, batch);
+  EXPECT_TRUE(unlabelled.classifier);
+  EXPECT_FALSE(unlabelled.accuracy_float);
+  EXPECT_GT(unlabelled.agreement, 0.9);
+
+  // The float model's own answers as the right ones.
+  VerifyOptions verify_options;
+  verify_options.worst = 100;
+  const VerifyResult all = verify(pair.folder, *pair.floats, *pair.integers, batch, verify_options);
+  std::vector<std::int32_t> labels(100);
+  for (const WorstText& text : all.worst) {
+    labels[text.text] = text.float_label;
+    EXPECT_EQ(text.margin > 0, text.float_label != text.int8_label);
+  }
+  verify_options.labels = labels;
+  const VerifyResult labelled =
+      verify(pair.folder, *pair.floats, *pair.integers, batch, verify_options);
+  EXPECT_DOUBLE_EQ(*labelled.accuracy_float, 1.0);
+  EXPECT_DOUBLE_EQ(*labelled.accuracy_int8, labelled.agreement);
+}
+
+TEST(Verify, PoolsAsTheFolderSays) {
+  const std::vector<float> hidden = {1, 5, 3, 1, 9, -2};  // texts of 2 and 1 tokens, 2 channels
+  const std::vector<std::int32_t> lengths = {2, 1};
+  PoolingConfig pooling;
+  pooling.kind = PoolingKind::kMean;
+  EXPECT_EQ(pool_float(pooling, 2, hidden, lengths), (std::vector<double>{2, 3, 9, -2}));
+  pooling.kind = PoolingKind::kCls;
+  EXPECT_EQ(pool_float(pooling, 2, hidden, lengths), (std::vector<double>{1, 5, 9, -2}));
+  pooling.kind = PoolingKind::kMax;
+  EXPECT_EQ(pool_float(pooling, 2, hidden, lengths), (std::vector<double>{3, 5, 9, -2}));
+}
+
+TEST(Verify, CertificateIsTheSameForAnyThreadsAndKernels) {
+  ModelOptions options;
+  options.tokenizer = true;
+  Pair pair(options);
+  const std::string certificate = certify(pair.folder, *pair.floats, pair.blob, 0, 1, {});
+  EXPECT_EQ(certify(pair.folder, *pair.floats, pair.blob, embert_isa_detect(), 2, {}), certificate);
+  const nlohmann::json json = nlohmann::json::parse(certificate);
+  EXPECT_EQ(json.at("texts"), 64);
+  EXPECT_GE(json.at("cosine_mean").get<double>(), json.at("cosine_min").get<double>());
+}
+
+TEST(Verify, BlobOfAnotherModelIsRefused) {
+  Pair pair(ModelOptions{});
+  ModelOptions other;
+  other.layers = 1;
+  TempFolder temp;
+  test::write_model_folder(temp.path(), other);
+  const ModelFolder folder = read_model_folder(temp.path());
+  FloatModel floats(folder.config, folder.weights, 1);
+  EXPECT_THROW(verify(folder, floats, *pair.integers, some_ids(3)), ConvertError);
+  EXPECT_THROW(verify(pair.folder, *pair.floats, *pair.integers, {}), ConvertError);
+}
+
+TEST(IntegerModel, BrokenBlobIsRefusedWithItsStatus) {
+  Pair pair(ModelOptions{});
+  pair.blob[200] ^= 1;
+  try {
+    IntegerModel model(pair.blob, {});
+    FAIL();
+  } catch (const ConvertError& error) {
+    EXPECT_NE(std::string_view(error.what()).find("EMBERT_STATUS_BLOB"), std::string_view::npos);
+  }
+}
+
+}  // namespace
+}  // namespace embert::convert
