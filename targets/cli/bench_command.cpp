@@ -10,10 +10,8 @@
 #include "targets/cli/commands.hpp"
 #include "targets/cli/encoder_session.hpp"
 #include "targets/cli/output.hpp"
-#include "targets/cli/tool_error.hpp"
-#if EMBERT_HAS_PEAK
 #include "targets/cli/peak.hpp"
-#endif
+#include "targets/cli/tool_error.hpp"
 
 namespace embert::cli {
 namespace {
@@ -98,11 +96,7 @@ void run_bench(const BenchOptions& options) {
   }
   write_bench_head(options.format());
   for (const uint32_t threads : options.threads) {
-#if EMBERT_HAS_PEAK
     const double peak = measure_peak_macs_per_second(isa_mask);
-#else
-    const double peak = 0;
-#endif
     for (const uint32_t tokens : options.tokens) {
       if (tokens > file.info().max_positions) continue;
       const EncoderSession session(file, threads, tokens, 1);

@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
-#include <set>
 
 #include "targets/cli/commands.hpp"
 #include "targets/cli/model_file.hpp"
@@ -70,17 +69,9 @@ Json tokenizer_of(const ModelFile& file) {
           {"mask_id", id_or_null(info.mask_id)}};
 }
 
-/// Arena of one text and one thread at the usual lengths, and at the model's own.
 Json arena_bytes_of(const ModelFile& file) {
-  std::set<uint32_t> lengths = {16, 32, 64, 128, 256, 512};
-  lengths.insert(file.info().max_tokens);
   Json sizes = Json::object();
-  for (const uint32_t length : lengths) {
-    if (length > file.info().max_positions) continue;
-    embert_options options = embert_options_default(file.model());
-    options.max_tokens = length;
-    size_t bytes = 0;
-    check(embert_arena_bytes(file.model(), &options, &bytes), "embert_arena_bytes");
+  for (const auto& [length, bytes] : arena_sizes(*file.model())) {
     sizes[std::to_string(length)] = bytes;
   }
   return sizes;

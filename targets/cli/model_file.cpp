@@ -81,6 +81,19 @@ void ModelFile::require_classifier() const {
                    embert_status_name(EMBERT_STATUS_NO_CLASSIFIER) + "); use `embert embed`");
 }
 
+std::map<uint32_t, size_t> arena_sizes(const embert_model& model) {
+  embert_model_info info = {};
+  check(embert_model_get_info(&model, &info), "embert_model_get_info");
+  std::map<uint32_t, size_t> sizes;
+  for (const uint32_t length : {16u, 32u, 64u, 128u, 256u, 512u, info.max_tokens}) {
+    if (length > info.max_positions) continue;
+    embert_options options = embert_options_default(&model);
+    options.max_tokens = length;
+    check(embert_arena_bytes(&model, &options, &sizes[length]), "embert_arena_bytes");
+  }
+  return sizes;
+}
+
 void check(embert_status status, const char* what) {
   if (status == EMBERT_STATUS_OK) return;
   throw InternalError(std::string(what) + ": " + embert_status_name(status));

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "embert/embert.h"
@@ -35,6 +36,9 @@ class ModelFile {
   embert_model model_ = {};
   embert_model_info info_ = {};
 };
+
+/// Arena bytes of one text and one thread, at the usual lengths and the model's own.
+std::map<uint32_t, size_t> arena_sizes(const embert_model& model);
 
 /// Throws InternalError where a call that cannot fail for a checked model did.
 void check(embert_status status, const char* what);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cli/convert_summary.hpp"
+
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "targets/cli/machine_info.hpp"
+#include "targets/cli/model_file.hpp"
+
+namespace embert::cli {
+namespace {
+
+constexpr std::align_val_t kBlobAlignment{64};
+
+struct AlignedDelete {
+  void operator()(void* memory) const { ::operator delete(memory, kBlobAlignment); }
+};
+
+Json layers_of(const convert::ConvertResult& result) {
+  Json layers = Json::array();
+  for (const convert::LayerErrors& layer : result.layers) {
+    layers.push_back({{"qkv", layer.qkv},
+                      {"output", layer.output},
+                      {"ffn1", layer.ffn1},
+                      {"ffn2", layer.ffn2},
+                      {"copied_channels", layer.copies}});
+  }
+  return layers;
+}
+
+Json certificate_of(const convert::ConvertResult& result) {
+  return result.certificate.empty() ? Json() : Json::parse(result.certificate);
+}
+
+}  // namespace
+
+std::map<uint32_t, size_t> arena_sizes_of_blob(const std::vector<uint8_t>& blob) {
+  const std::unique_ptr<void, AlignedDelete> copy(::operator new(blob.size(), kBlobAlignment));
+  std::memcpy(copy.get(), blob.data(), blob.size());
+  embert_model model = {};
+  check(embert_model_open(copy.get(), blob.size(), EMBERT_ISA_SCALAR, &model),
+        "the new model is refused: embert_model_open");
+  return arena_sizes(model);
+}
+
+Json convert_report(const convert::ConvertResult& result, const std::string& rounding,
+                    double seconds) {
+  Json arena = Json::object();
+  for (const auto& [length, bytes] : arena_sizes_of_blob(result.blob)) {
+    arena[std::to_string(length)] = bytes;
+  }
+  Json report = {{"blob_bytes", result.blob.size()},
+                 {"bytes",
+                  {{"encoder_weights", result.sizes.encoder_weights},
+                   {"embeddings", result.sizes.embeddings},
+                   {"vocabulary", result.sizes.vocabulary},
+                   {"tables", result.sizes.tables}}},
+                 {"arena_bytes", std::move(arena)},
+                 {"max_tokens", result.max_tokens},
+                 {"rounding", rounding},
+                 {"calibration",
+                  {{"source", convert::calibration_source_name(result.source)},
+                   {"texts", result.calibration_texts},
+                   {"tokens", result.calibration_tokens}}},
+                 {"layer_errors", layers_of(result)}};
+  if (result.has_pooler) report["pooler_error"] = result.pooler_error;
+  if (result.has_classifier) report["classifier_error"] = result.classifier_error;
+  report["certificate"] = certificate_of(result);
+  report["warnings"] = result.warnings;
+  report["seconds"] = seconds;
+  report["machine"] = machine_info();
+  return report;
+}
+
+void write_summary(const convert::ConvertResult& result, const std::string& output_path,
+                   double seconds) {
+  const std::string target = output_path.empty() ? "dry run, nothing written" : output_path;
+  output().line(one_line(target) + ": " + grouped(result.blob.size()) + " bytes, " +
+                fixed(seconds, 1) + " s");
+  output().line("  encoder weights " + grouped(result.sizes.encoder_weights) + ", embeddings " +
+                grouped(result.sizes.embeddings) + ", vocabulary " +
+                grouped(result.sizes.vocabulary) + ", tables " + grouped(result.sizes.tables));
+  std::string arena = "  arena";
+  for (const auto& [length, bytes] : arena_sizes_of_blob(result.blob)) {
+    arena += (arena.back() == 'a' ? " " : ", ") + grouped(bytes) + " at " + std::to_string(length);
+  }
+  output().line(arena + " tokens");
+  output().line("  calibrated on " + std::to_string(result.calibration_texts) + " texts, " +
+                grouped(result.calibration_tokens) + " tokens (" +
+                convert::calibration_source_name(result.source) + ")");
+  output().line("  rounding error of the layers, percent: qkv, output, ffn1, ffn2");
+  for (size_t i = 0; i < result.layers.size(); ++i) {
+    const convert::LayerErrors& layer = result.layers[i];
+    output().line("    " + std::to_string(i) + ": " + fixed(100 * layer.qkv, 2) + ", " +
+                  fixed(100 * layer.output, 2) + ", " + fixed(100 * layer.ffn1, 2) + ", " +
+                  fixed(100 * layer.ffn2, 2));
+  }
+  const Json certificate = certificate_of(result);
+  if (certificate.contains("held_out")) {
+    const Json& held_out = certificate["held_out"];
+    std::string line = "  against float32 on " + held_out["texts"].dump() +
+                       " other texts: cosine mean " + held_out["cosine_mean"].dump() + ", worst " +
+                       held_out["cosine_min"].dump();
+    if (held_out.contains("agreement")) line += ", same label " + held_out["agreement"].dump();
+    output().line(line);
+  }
+}
+
+}  // namespace embert::cli
