@@ -9,9 +9,9 @@
 #include <exception>
 #include <new>
 #include <string>
-#include <vector>
 
 #include "embert/embert.h"
+#include "targets/cli/command_line.hpp"
 #include "targets/cli/commands.hpp"
 #include "targets/cli/output.hpp"
 #include "targets/cli/tool_error.hpp"
@@ -33,30 +33,6 @@ void reserve_standard_files() {
 }
 
 /// One line, behind the results so far.
-/// CLI11 takes an argument in square brackets for a list and splits it at commas, and "[MASK]" is a
-/// text. A mark behind the bracket prevents that until the options read their values.
-constexpr char kBracketMark = '\1';
-
-void parse(CLI::App& app, int argc, char** argv) {
-  for (CLI::App* command : app.get_subcommands({})) {
-    for (CLI::Option* option : command->get_options()) {
-      option->transform([](const std::string& value) {
-        const bool marked = !value.empty() && value.back() == kBracketMark;
-        return marked ? value.substr(0, value.size() - 1) : value;
-      });
-    }
-  }
-  std::vector<std::string> reversed;
-  for (int i = argc - 1; i > 0; --i) {
-    std::string argument = argv[i];
-    if (argument.size() > 1 && argument.front() == '[' && argument.back() == ']') {
-      argument += kBracketMark;
-    }
-    reversed.push_back(std::move(argument));
-  }
-  app.parse(std::move(reversed));
-}
-
 int report(ExitCode code, const char* message) {
   try {
     output().flush();
@@ -88,7 +64,7 @@ int run(int argc, char** argv) {
   add_bench_command(app);
 
   try {
-    parse(app, argc, argv);
+    parse_command_line(app, argc, argv);
     output().finish();
     return kExitOk;
   } catch (const CLI::Success& help) {

@@ -53,9 +53,19 @@ TEST(Tokenize, PairsAndUnicodeOffsets) {
 }
 
 TEST(Texts, ArgumentsAndStdinGiveTheSame) {
-  const std::vector<std::string> texts = {"freeze my account", "", "  what's the weather  ",
-                                          "[MASK]", "-5 degrees"};
-  std::vector<std::string> call = {"classify", kModel, "--json", "--"};
+  const std::vector<std::string> texts = {"freeze my account",
+                                          "",
+                                          "  what's the weather  ",
+                                          "[MASK]",
+                                          "[a, b]",
+                                          "{}",
+                                          "++",
+                                          "--",
+                                          "inspect",
+                                          "\1mark",
+                                          "-5 degrees",
+                                          "--top"};
+  std::vector<std::string> call = {"classify", kModel, "--json", "--top", "1", "--"};
   call.insert(call.end(), texts.begin(), texts.end());
   std::string unix_lines, windows_lines;
   for (const std::string& text : texts) {
@@ -64,8 +74,11 @@ TEST(Texts, ArgumentsAndStdinGiveTheSame) {
   }
   const ToolResult arguments = run_tool(call);
   EXPECT_EQ(arguments.exit_code, 0) << arguments.err;
-  EXPECT_EQ(arguments.lines().size(), texts.size());
-  const std::vector<std::string> from_stdin = {"classify", kModel, "--json"};
+  ASSERT_EQ(arguments.lines().size(), texts.size());
+  for (size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_EQ(Json::parse(arguments.lines()[i])["text"], texts[i]);
+  }
+  const std::vector<std::string> from_stdin = {"classify", kModel, "--json", "--top", "1"};
   EXPECT_EQ(run_tool(from_stdin, unix_lines).out, arguments.out);
   EXPECT_EQ(run_tool(from_stdin, windows_lines).out, arguments.out);
   unix_lines.pop_back();  // the last line needs no end
