@@ -158,6 +158,14 @@ class RowRecorder {
 
 }  // namespace
 
+std::size_t affordable_rows(const BertConfig& config) {
+  constexpr std::size_t kBytes = std::size_t{256} << 20, kLeast = 2048;
+  const auto row_bytes =
+      static_cast<std::size_t>(config.num_hidden_layers) *
+      static_cast<std::size_t>(3 * config.hidden_size + config.intermediate_size);
+  return std::max(kLeast, kBytes / row_bytes);
+}
+
 std::vector<LayerRows> collect_rows(FloatModel& model, const std::vector<LayerSteps>& steps,
                                     const TokenBatch& texts, std::size_t max_rows) {
   RowRecorder recorder(steps, texts.ids.size(), max_rows);

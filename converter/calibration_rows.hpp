@@ -13,7 +13,8 @@
 
 namespace embert::convert {
 
-inline constexpr std::size_t kMaxCalibrationRows = 8192;
+/// Rows a GEMM that collect_rows can keep in about 256 MB: all of the built-in text for MiniLM.
+std::size_t affordable_rows(const BertConfig& config);
 
 /// Quantised value [r][c] = (codes[r][c] + code_offset) * row_step[r], in the folded domain.
 struct QuantizedRows {

@@ -98,6 +98,24 @@ TokenBatch tokenize_texts(const std::vector<std::uint8_t>& section, const BertCo
   return model.tokenize(texts);
 }
 
+std::vector<std::string> join_texts(std::span<const std::string_view> texts, int max_tokens) {
+  constexpr std::size_t kDocuments = 6;
+  constexpr int kShort = 128;                // what single texts reach anyway
+  constexpr std::size_t kBytesPerToken = 8;  // more than enough: the tokenizer cuts
+  std::vector<std::string> documents;
+  if (max_tokens <= kShort || texts.empty()) return documents;
+  for (std::size_t d = 0; d < kDocuments; ++d) {
+    std::string document;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      document += texts[(d * texts.size() / kDocuments + i) % texts.size()];
+      document += ' ';
+      if (document.size() > kBytesPerToken * static_cast<std::size_t>(max_tokens)) break;
+    }
+    documents.push_back(std::move(document));
+  }
+  return documents;
+}
+
 TokenBatch read_id_file(const std::filesystem::path& path, const BertConfig& config,
                         int max_tokens) {
   TokenBatch batch;

@@ -23,6 +23,10 @@ std::vector<std::string> read_text_lines(const std::filesystem::path& path);
 TokenBatch tokenize_texts(const std::vector<std::uint8_t>& section, const BertConfig& config,
                           int max_tokens, std::span<const std::string_view> texts);
 
+/// Long texts, of parts of `texts` one after another: some that fill `max_tokens`, none where that
+/// is short. They show calibration the later positions.
+std::vector<std::string> join_texts(std::span<const std::string_view> texts, int max_tokens);
+
 /// One text a line, ids in decimal with blanks between. Throws ConvertError that names the line.
 TokenBatch read_id_file(const std::filesystem::path& path, const BertConfig& config,
                         int max_tokens);

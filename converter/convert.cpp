@@ -98,6 +98,8 @@ Tokens gather_tokens(const ConvertOptions& options, const ModelFolder& folder,
     const auto builtin = builtin_calibration_texts();
     texts.assign(builtin.begin(), builtin.end());
   }
+  const std::vector<std::string> documents = join_texts(texts, result.max_tokens);
+  texts.insert(texts.end(), documents.begin(), documents.end());
   tokens.calibration = tokenize_texts(tokenizer.section, folder.config, result.max_tokens, texts);
   const double unknown = unknown_share(tokens.calibration.ids, tokens.calibration.lengths,
                                        static_cast<std::int32_t>(tokenizer.unknown_id));

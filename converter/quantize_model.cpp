@@ -134,7 +134,8 @@ QuantizeResult quantize_model(const BertConfig& config, const BertWeights& weigh
     steps.push_back(plan_layer(sources[l], result.warnings));
   }
   report("collecting rows", 0.25);
-  std::vector<LayerRows> rows = collect_rows(model, steps, texts, options.max_rows);
+  const std::size_t max_rows = options.max_rows > 0 ? options.max_rows : affordable_rows(config);
+  std::vector<LayerRows> rows = collect_rows(model, steps, texts, max_rows);
   report("rounding weights", 0.5);
   const std::vector<Parts> parts = round_layers(sources, steps, rows, options.rounding, workers);
   report("assembling", 0.95);

@@ -21,7 +21,7 @@ using Progress = std::function<void(const std::string& step, double done)>;
 
 struct QuantizeOptions {
   Rounding rounding = Rounding::kErrorCompensated;
-  std::size_t max_rows = kMaxCalibrationRows;
+  std::size_t max_rows = 0;  ///< calibration rows a GEMM; 0: affordable_rows()
 };
 
 /// Error of a layer's outputs from rounding its weights: root of the error's power over the
