@@ -45,7 +45,8 @@ build_and_test() {
   preset=$1
   cd "$root"
   step "Configure build/$preset"
-  cmake --preset "$preset" --log-level=WARNING -DEMBERT_TESTS=ON -DEMBERT_WERROR="$werror"
+  cmake --preset "$preset" --log-level=WARNING -DEMBERT_TESTS=ON -DEMBERT_WERROR="$werror" \
+    -DEMBERT_TEST_LAUNCHER=
   step "Build with $jobs jobs"
   cmake --build --preset "$preset" -j "$jobs"
   step "Test"
