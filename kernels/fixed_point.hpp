@@ -127,7 +127,8 @@ static constexpr int32_t quantize_row_value(int32_t x, RowScale s) {
 /// An activation function as a frozen table, see tables.hpp: even kinds are max(x, 0) - h(|x|), the
 /// odd kind (tanh) is sign(x) (1 - h(|x|)). relu has no table. Input g and output u are in units of
 /// 2^-exponent; the output carries an offset that keeps it from being negative: u ~ f(x) + offset
-/// (1 for tanh).
+/// (1 for tanh). There are four kinds: even with 0 intervals (relu), 64 (gelu, gelu_new) or 256
+/// (silu), and odd with 128 (tanh).
 struct Activation {
   const int16_t* nodes;  ///< [intervals + 1] in Q14, every 1/16; null when intervals = 0
   int32_t intervals;     ///< 0, 64, 128 or 256
@@ -151,6 +152,12 @@ static inline int32_t activate(int32_t g, const Activation& a) {
     u = (g > 0 ? g : 0) + shift_round(a.offset_q14 - h, output_shift);
   }
   return static_cast<int32_t>(clamp<int64_t>(u, 0, 32767));
+}
+
+/// The embedding sum of one channel; segment is the difference to segment 0.
+static constexpr int32_t embedding_value(int32_t word, int32_t multiplier, int32_t position,
+                                         int32_t segment) {
+  return sat16(shift_round(int64_t{word} * multiplier, 16) + position + segment);
 }
 
 /// The sum that ends in the residual, in units of 1/16 of the next LayerNorm's input step.

@@ -37,10 +37,11 @@ using RequantizeKeyFn = void (*)(const RequantizeKeyArgs&);
 
 /// Values: v = clamp(requantize(acc), +-32512) as two planes plane_high(v), plane_low(v), written
 /// as right operand n16k4 with 2 * pad_columns(n) columns (high plane, then low plane) and one
-/// input a token: row0 + i. The last call of a text (row0 + m = tokens) writes zeros for inputs up
-/// to pad_inputs(tokens). sums[column] = sum over tokens, added up over the calls (row0 = 0 starts
-/// at zero); null where lhs_correction(kUnsigned) is 0, as nobody reads them there. Columns from n
-/// to pad_columns(n) hold whatever acc and multiplier give (zeros, with the blob's padding).
+/// input a token: row0 + i. m is a multiple of 4 but in the last call of a
+/// text, which writes zeros for inputs up to pad_inputs(tokens). sums[column] = sum over tokens,
+/// added up over the calls (row0 = 0 starts at zero); null where lhs_correction(kUnsigned) is 0, as
+/// nobody reads them there. Columns from n to pad_columns(n) hold whatever acc and multiplier give
+/// (zeros, with the blob's padding).
 struct RequantizeValueArgs {
   size_t m, n;         ///< tokens, head size
   size_t row0;         ///< first token, a multiple of 4

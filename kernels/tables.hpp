@@ -9,7 +9,7 @@
 
 namespace embert {
 
-/// round(2^30 / sqrt((i + 0.5) * 2^25)) for i = 32..127: the seed of rsqrt_q60 (fixed_point.hpp).
+/// round(2^30 / sqrt((i + 0.5) * 2^25)) for i = 32..127: the seed of rsqrt (fixed_point.hpp).
 static constexpr uint32_t kRsqrtSeed[96] = {
     32515, 32026, 31558, 31111, 30682, 30270, 29874, 29494, 29127, 28774, 28434, 28105,
     27787, 27480, 27183, 26895, 26617, 26346, 26084, 25830, 25583, 25342, 25109, 24882,

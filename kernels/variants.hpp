@@ -2,7 +2,13 @@
 // Declarations of all kernel variants, from the one list.
 #pragma once
 
-#include "kernels/dispatch.hpp"
+#include "kernels/crc32c.hpp"
+#include "kernels/embedding.hpp"
+#include "kernels/gemm.hpp"
+#include "kernels/layernorm.hpp"
+#include "kernels/quantize.hpp"
+#include "kernels/requantize.hpp"
+#include "kernels/softmax.hpp"
 
 namespace embert {
 

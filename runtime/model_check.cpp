@@ -194,6 +194,31 @@ bool all_in(const uint8_t* data, uint64_t bytes, T lowest, T highest) {
   return outside == 0;
 }
 
+/// Sums are the columns' sums of the weights, padding included: the kernels of one processor use
+/// them where those of another do not, so with wrong ones the same blob would give different bits.
+bool sums_ok(const Walk& walk, size_t weights_index, size_t sums_index) {
+  const BlobSection& weights = walk.sections[weights_index];
+  const size_t columns = static_cast<size_t>(walk.sections[sums_index].bytes) / 4;
+  if (columns == 0) return true;
+  const int8_t* weight = reinterpret_cast<const int8_t*>(walk.blob + weights.offset);
+  const int32_t* sums =
+      reinterpret_cast<const int32_t*>(walk.blob + walk.sections[sums_index].offset);
+  const size_t steps = static_cast<size_t>(weights.bytes) / (columns * kStepInputs);
+  for (size_t panel = 0; panel < columns; panel += kPanelColumns) {
+    int32_t lanes[kPanelColumns * kStepInputs] =
+        {};  // one a byte of a step, so that the loop vectorises
+    for (size_t step = 0; step < steps; ++step, weight += kPanelColumns * kStepInputs) {
+      for (size_t lane = 0; lane < kPanelColumns * kStepInputs; ++lane) lanes[lane] += weight[lane];
+    }
+    for (size_t column = 0; column < kPanelColumns; ++column) {
+      const int32_t* of_column = lanes + column * kStepInputs;
+      if (of_column[0] + of_column[1] + of_column[2] + of_column[3] != sums[panel + column])
+        return false;
+    }
+  }
+  return true;
+}
+
 /// Values of one section within the bounds of the law (kernels' contracts).
 bool values_ok(const Walk& walk, size_t index) {
   const BlobSection& s = walk.sections[index];
@@ -220,12 +245,13 @@ bool values_ok(const Walk& walk, size_t index) {
     case kSectionClassifierBias:
       return s32_within((1 << 30) - 1);
     case kSectionQkvSums:
-    case kSectionOutputSums:
     case kSectionFfn1Sums:
-    case kSectionFfn2Sums:
     case kSectionPoolerSums:
     case kSectionClassifierSums:
-      return s32_within(127 * static_cast<int32_t>(kMaxIntermediateSize));
+      return sums_ok(walk, index - 2, index);  // weights, bias, sums
+    case kSectionOutputSums:
+    case kSectionFfn2Sums:
+      return sums_ok(walk, index - 1, index);  // weights, sums
     case kSectionQkvMultipliers:
     case kSectionContextMultipliers:
     case kSectionOutputMultipliers:

@@ -5,9 +5,9 @@ namespace embert {
 
 void embedding_s16_scalar(const EmbeddingArgs& args) {
   for (size_t c = 0; c < args.n; ++c) {
-    const int64_t word = shift_round(int64_t{args.word[c]} * args.multiplier, 16);
     const int32_t segment = args.segment != nullptr ? args.segment[c] : 0;
-    args.dst[c] = static_cast<int16_t>(sat16(word + args.position[c] + segment));
+    args.dst[c] = static_cast<int16_t>(
+        embedding_value(args.word[c], args.multiplier, args.position[c], segment));
   }
 }
 

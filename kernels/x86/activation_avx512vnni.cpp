@@ -111,15 +111,9 @@ void run(const RequantizeActivationArgs& args) {
 template <bool kRight>
 void run_kind(const RequantizeActivationArgs& args) {
   const Activation& a = args.activation;
-  if (a.odd != 0) {
-    if (a.intervals == 0) return run<kRight, 0, true>(args);
-    if (a.intervals == 64) return run<kRight, 1, true>(args);
-    if (a.intervals == 128) return run<kRight, 2, true>(args);
-    return run<kRight, 4, true>(args);
-  }
+  if (a.odd != 0) return run<kRight, 2, true>(args);
   if (a.intervals == 0) return run<kRight, 0, false>(args);
   if (a.intervals == 64) return run<kRight, 1, false>(args);
-  if (a.intervals == 128) return run<kRight, 2, false>(args);
   return run<kRight, 4, false>(args);
 }
 

@@ -38,9 +38,9 @@ void embedding_s16_avx2(const EmbeddingArgs& args) {
     store(args.dst + c, unpack_order(_mm256_packs_epi32(a, b)));
   }
   for (; c < args.n; ++c) {
-    const int64_t word = shift_round(int64_t{args.word[c]} * args.multiplier, 16);
     const int32_t segment = args.segment != nullptr ? args.segment[c] : 0;
-    args.dst[c] = static_cast<int16_t>(sat16(word + args.position[c] + segment));
+    args.dst[c] = static_cast<int16_t>(
+        embedding_value(args.word[c], args.multiplier, args.position[c], segment));
   }
 }
 

@@ -85,17 +85,6 @@ EMBERT_INLINE Planes value_planes(__m256i t02, __m256i t13) {
           _mm256_max_epi8(_mm256_shuffle_epi8(low, order), _mm256_set1_epi8(-127))};
 }
 
-// The inputs of a step that this call writes: all 4 but for a chunk that ends inside a step.
-EMBERT_INLINE void store_step(int8_t* dst, size_t inputs, __m256i bytes) {
-  if (inputs >= 4) {
-    store(dst, bytes);
-    return;
-  }
-  int8_t copy[32];
-  store(copy, bytes);
-  for (size_t column = 0; column < 8; ++column) memcpy(dst + 4 * column, copy + 4 * column, inputs);
-}
-
 EMBERT_INLINE void add_sums(int32_t* sums, bool first, __m256i x) {
   store(sums, first ? x : _mm256_add_epi32(load(sums), x));
 }
@@ -104,23 +93,21 @@ template <bool kRight>
 void run_value(const RequantizeValueArgs& args) {
   const Shifts256 s = make_shifts<kRight>(args.factor.left, args.factor.right);
   const size_t columns = pad_columns(args.n);
-  // The last call of a text also writes the zeros that pad it.
-  const size_t rows = args.row0 + args.m + 4 > args.k ? args.k - args.row0 : args.m;
   for (size_t c = 0; c < columns; c += 8) {
     const Multipliers256 factor = load_multipliers(args.factor.multiplier + c);
     __m256i high_sum = _mm256_setzero_si256(), low_sum = high_sum;
     int8_t* high = args.dst + n16k4_index(c, args.row0, args.k);
     int8_t* low = args.dst + n16k4_index(columns + c, args.row0, args.k);
-    for (size_t i = 0; i < rows; i += 4, high += 64, low += 64) {
+    for (size_t i = 0; i < args.m; i += 4, high += 64, low += 64) {
       const int32_t* acc = args.acc + i * args.acc_stride + c;
-      const size_t m = i < args.m ? args.m - i : 0;
+      const size_t m = args.m - i;
       const Planes planes =
           m >= 4 ? value_planes(two_tokens<kRight>(acc, args.acc_stride, 0, 2, 4, factor, s),
                                 two_tokens<kRight>(acc, args.acc_stride, 1, 3, 4, factor, s))
                  : value_planes(two_tokens<kRight>(acc, args.acc_stride, 0, 2, m, factor, s),
                                 two_tokens<kRight>(acc, args.acc_stride, 1, 3, m, factor, s));
-      store_step(high, rows - i, planes.high);
-      store_step(low, rows - i, planes.low);
+      store(high, planes.high);
+      store(low, planes.low);
       high_sum = _mm256_add_epi32(high_sum, sums_of_4(planes.high));
       low_sum = _mm256_add_epi32(low_sum, sums_of_4(planes.low));
     }

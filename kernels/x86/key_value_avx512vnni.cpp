@@ -94,38 +94,26 @@ EMBERT_INLINE Planes value_planes(__m512i t02, __m512i t13) {
           _mm512_max_epi8(_mm512_shuffle_epi8(low, order), _mm512_set1_epi8(-127))};
 }
 
-// Bytes of inputs row0 + i.. of a step that this call writes.
-EMBERT_INLINE void store_step(int8_t* dst, size_t inputs, __m512i bytes) {
-  if (inputs >= 4) {
-    _mm512_storeu_si512(dst, bytes);
-  } else {
-    const uint64_t lane = (1u << inputs) - 1;
-    _mm512_mask_storeu_epi8(dst, lane * 0x1111111111111111u, bytes);
-  }
-}
-
 template <bool kRight>
 void run_value(const RequantizeValueArgs& args) {
   const Shifts512 s = make_shifts<kRight>(args.factor);
   const size_t columns = pad_columns(args.n);
-  // The last call of a text also writes the zeros that pad it.
-  const size_t rows = args.row0 + args.m + 4 > args.k ? args.k - args.row0 : args.m;
   const __m512i ones = _mm512_set1_epi8(1);
   for (size_t c = 0; c < columns; c += 16) {
     const Multipliers512 factor = load_multipliers(args.factor.multiplier + c);
     __m512i high_sum = _mm512_setzero_si512(), low_sum = high_sum;
     int8_t* high = args.dst + n16k4_index(c, args.row0, args.k);
     int8_t* low = args.dst + n16k4_index(columns + c, args.row0, args.k);
-    for (size_t i = 0; i < rows; i += 4, high += 64, low += 64) {
+    for (size_t i = 0; i < args.m; i += 4, high += 64, low += 64) {
       const int32_t* acc = args.acc + i * args.acc_stride + c;
-      const size_t m = i < args.m ? args.m - i : 0;
+      const size_t m = args.m - i;
       const Planes planes =
           m >= 4 ? value_planes(two_tokens<kRight>(acc, args.acc_stride, 0, 2, 4, factor, s),
                                 two_tokens<kRight>(acc, args.acc_stride, 1, 3, 4, factor, s))
                  : value_planes(two_tokens<kRight>(acc, args.acc_stride, 0, 2, m, factor, s),
                                 two_tokens<kRight>(acc, args.acc_stride, 1, 3, m, factor, s));
-      store_step(high, rows - i, planes.high);
-      store_step(low, rows - i, planes.low);
+      _mm512_storeu_si512(high, planes.high);
+      _mm512_storeu_si512(low, planes.low);
       high_sum = _mm512_dpbusd_epi32(high_sum, ones, planes.high);
       low_sum = _mm512_dpbusd_epi32(low_sum, ones, planes.low);
     }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "embert/embert.h"
+#include "kernels/dispatch.hpp"
 #include "kernels/variants.hpp"
 #include "targets/cli/peak.hpp"
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "embert/embert.h"
+#include "kernels/dispatch.hpp"
 
 namespace embert {
 

@@ -17,7 +17,7 @@
  * engine. Nothing here allocates, prints, throws, reads the environment or keeps a static variable; there is
  * nothing to free. (embert_isa_detect and the thread pool of embert_host.h are for hosted systems.)
  * Threads: a model is immutable and may be shared; an engine belongs to one thread at a time.
- * Every function returns a status; results are written only where it is EMBERT_STATUS_OK, unless said.
+ * Functions that can fail return a status; results are written only where it is EMBERT_STATUS_OK, unless said.
  */
 #ifndef EMBERT_EMBERT_H_
 #define EMBERT_EMBERT_H_
