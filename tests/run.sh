@@ -51,6 +51,14 @@ build_and_test() {
   cmake --build --preset "$preset" -j "$jobs"
   step "Test"
   ctest --preset "$preset" -j "$jobs"
+  list_skipped "$root/build/$preset/Testing/Temporary/LastTest.log"
+}
+
+# ctest counts a program as passed when it skips cases for want of data: say which.
+list_skipped() {
+  skipped=$(grep -oE '^\[  SKIPPED \] [^ ,]+ \(' "$1" | sed 's/^.*\] //; s/ (//' | sort -u)
+  [ -n "$skipped" ] || return 0
+  printf '\n!!!! SKIPPED for want of data (tests/README.md says where it is looked up):\n%s\n' "$skipped"
 }
 
 if [ "$full" = 1 ]; then export EMBERT_FULL=1; fi
