@@ -23,6 +23,7 @@ struct Tokenizer {
   std::vector<std::uint8_t> section;  // empty: the folder has none
   std::uint32_t unknown_id = 0;
   std::optional<std::uint32_t> max_tokens;
+  int special_tokens = 0;  // that its template adds to one text
 };
 
 Tokenizer read_section(const ModelFolder& folder, std::vector<std::string>& warnings) {
@@ -37,29 +38,47 @@ Tokenizer read_section(const ModelFolder& folder, std::vector<std::string>& warn
   out.section = write_tokenizer_section(*spec);
   out.unknown_id = spec->unk_id;
   out.max_tokens = spec->max_tokens;
+  out.special_tokens =
+      static_cast<int>(std::ranges::count_if(spec->single, [](const TemplatePieceSpec& piece) {
+        return piece.kind == TemplatePieceSpec::Kind::kToken;
+      }));
   return out;
 }
 
 int choose_max_tokens(const ConvertOptions& options, const ModelFolder& folder,
                       const Tokenizer& tokenizer) {
   const int positions = folder.config.max_position_embeddings;
+  const int least = tokenizer.special_tokens + 1;
+  // A value of the folder may be larger than the model, but not too small for any text.
+  const auto take = [&](const std::string& name, std::int64_t value) {
+    if (value < least) {
+      throw ConvertError(name + " " + std::to_string(value) + " leaves no room for text beside " +
+                         std::to_string(tokenizer.special_tokens) + " special tokens; at least " +
+                         std::to_string(least) + " is needed");
+    }
+    return static_cast<int>(std::min<std::int64_t>(value, positions));
+  };
+  take("config.json: max_position_embeddings", positions);
   if (options.max_tokens) {
-    if (*options.max_tokens < 1 || *options.max_tokens > positions) {
+    if (*options.max_tokens < least || *options.max_tokens > positions) {
       throw ConvertError("--max-tokens " + std::to_string(*options.max_tokens) +
-                         ": the model takes 1 to " + std::to_string(positions));
+                         ": the model takes " + std::to_string(least) + " to " +
+                         std::to_string(positions) +
+                         (tokenizer.special_tokens > 0 ? ", special tokens included" : ""));
     }
     return *options.max_tokens;
   }
-  if (folder.pooling.max_seq_length)
-    return std::clamp(*folder.pooling.max_seq_length, 1, positions);
+  if (folder.pooling.max_seq_length) {
+    return take("sentence_bert_config.json: max_seq_length", *folder.pooling.max_seq_length);
+  }
   if (tokenizer.max_tokens) {
-    return static_cast<int>(
-        std::clamp(*tokenizer.max_tokens, 1u, static_cast<std::uint32_t>(positions)));
+    return take("tokenizer.json: truncation: max_length", *tokenizer.max_tokens);
   }
   return positions;
 }
 
-// Texts to calibrate on, and texts kept back for the certificate where they are not built in.
+// Texts to calibrate on, and texts kept back for the certificate of a model without tokenizer;
+// others are compared on the built-in texts.
 struct Tokens {
   TokenBatch calibration, certificate;
 };
@@ -70,10 +89,16 @@ Tokens gather_tokens(const ConvertOptions& options, const ModelFolder& folder,
   if (options.calibration_ids) {
     result.source = CalibrationSource::kIdFile;
     TokenBatch all = read_id_file(*options.calibration_ids, folder.config, result.max_tokens);
+    if (!tokenizer.section.empty()) {
+      tokens.calibration = std::move(all);
+      return tokens;
+    }
     tokens.certificate = every_nth(all, kHeldOutOf, kHeldOutOf - 1, false);
-    tokens.calibration =
-        tokens.certificate.lengths.empty() ? all : every_nth(all, kHeldOutOf, kHeldOutOf - 1, true);
-    if (tokens.certificate.lengths.empty()) tokens.certificate = std::move(all);
+    tokens.calibration = every_nth(all, kHeldOutOf, kHeldOutOf - 1, true);
+    if (options.certify && tokens.certificate.lengths.empty()) {
+      result.warnings.push_back("calibration ids: fewer than " + std::to_string(kHeldOutOf) +
+                                " texts; none held back, so the certificate compares nothing");
+    }
     return tokens;
   }
   if (tokenizer.section.empty()) {
@@ -124,14 +149,15 @@ std::uint32_t blob_pooling(PoolingKind kind) {
   return kPoolingMean;
 }
 
+// `measured` may be null: nothing to compare on.
 std::string make_certificate(const ConvertOptions& options, const ConvertResult& result,
-                             const std::string& measured) {
+                             const nlohmann::ordered_json& measured) {
   nlohmann::ordered_json json;
   json["rounding"] = options.rounding == Rounding::kNearest ? "nearest" : "gptq";
   json["calibration"] = calibration_source_name(result.source);
   json["calibration_texts"] = result.calibration_texts;
   json["calibration_tokens"] = result.calibration_tokens;
-  json["held_out"] = nlohmann::ordered_json::parse(measured);
+  if (!measured.is_null()) json["held_out"] = measured;
   return json.dump();
 }
 
@@ -194,11 +220,13 @@ ConvertResult convert(const ConvertOptions& options) {
   extras.labels = folder.config.label_names;
   if (options.certify) {
     report("certifying", kAfter);
-    const std::vector<std::uint8_t> blob = write_blob(quantized.model, extras);
-    result.certificate = make_certificate(
-        options, result,
-        embert::convert::certify(folder, floats, blob, options.isa_mask,
-                                 static_cast<std::uint32_t>(options.threads), tokens.certificate));
+    nlohmann::ordered_json measured;
+    if (!tokenizer.section.empty() || !tokens.certificate.lengths.empty()) {
+      measured = embert::convert::certify(
+          folder, floats, write_blob(quantized.model, extras), options.isa_mask,
+          static_cast<std::uint32_t>(options.threads), tokens.certificate);
+    }
+    result.certificate = make_certificate(options, result, measured);
     extras.certificate = result.certificate;
   }
   report("packing", 0.98);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 
 #include "converter/calibration_text.hpp"
@@ -186,25 +185,23 @@ VerifyResult verify(const ModelFolder& folder, FloatModel& floats, IntegerModel&
   return result;
 }
 
-std::string certificate_json(const VerifyResult& result) {
-  char buffer[256];
-  std::snprintf(buffer, sizeof buffer,
-                "{\"texts\":%zu,\"tokens\":%zu,\"cosine_mean\":%.5f,\"cosine_p01\":%.5f,"
-                "\"cosine_min\":%.5f",
-                result.texts, result.tokens, result.cosine_mean, result.cosine_p01,
-                result.cosine_min);
-  std::string json = buffer;
+nlohmann::ordered_json certificate_json(const VerifyResult& result) {
+  const auto rounded = [](double value, double units) { return std::round(value * units) / units; };
+  nlohmann::ordered_json json = {{"texts", result.texts},
+                                 {"tokens", result.tokens},
+                                 {"cosine_mean", rounded(result.cosine_mean, 1e5)},
+                                 {"cosine_p01", rounded(result.cosine_p01, 1e5)},
+                                 {"cosine_min", rounded(result.cosine_min, 1e5)}};
   if (result.classifier) {
-    std::snprintf(buffer, sizeof buffer, ",\"agreement\":%.4f,\"logit_error_max\":%.3f",
-                  result.agreement, result.logit_error_max);
-    json += buffer;
+    json["agreement"] = rounded(result.agreement, 1e4);
+    json["logit_error_max"] = rounded(result.logit_error_max, 1e3);
   }
-  return json + "}";
+  return json;
 }
 
-std::string certify(const ModelFolder& folder, FloatModel& floats,
-                    std::span<const std::uint8_t> blob, std::uint32_t isa_mask,
-                    std::uint32_t threads, const TokenBatch& ids) {
+nlohmann::ordered_json certify(const ModelFolder& folder, FloatModel& floats,
+                               std::span<const std::uint8_t> blob, std::uint32_t isa_mask,
+                               std::uint32_t threads, const TokenBatch& ids) {
   IntegerModel::Options options;
   options.isa_mask = isa_mask;
   options.threads = threads;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -58,12 +59,12 @@ std::vector<double> pool_float(const PoolingConfig& pooling, std::size_t hidden_
 /// The converter's certificate: one JSON object with what verify() measured, without the texts and
 /// with rounded numbers: {"texts": n, "tokens": n, "cosine_mean": x, "cosine_p01": x, "cosine_min":
 /// x}, for classifiers also "agreement" and "logit_error_max".
-std::string certificate_json(const VerifyResult& result);
+nlohmann::ordered_json certificate_json(const VerifyResult& result);
 
 /// verify() on the built-in texts that calibration never sees, or on `ids` (whole texts) where the
-/// model has no tokenizer, as JSON.
-std::string certify(const ModelFolder& folder, FloatModel& floats,
-                    std::span<const std::uint8_t> blob, std::uint32_t isa_mask,
-                    std::uint32_t threads, const TokenBatch& ids);
+/// model has no tokenizer, as certificate_json().
+nlohmann::ordered_json certify(const ModelFolder& folder, FloatModel& floats,
+                               std::span<const std::uint8_t> blob, std::uint32_t isa_mask,
+                               std::uint32_t threads, const TokenBatch& ids);
 
 }  // namespace embert::convert

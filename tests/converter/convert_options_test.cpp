@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What convert() makes of lengths and calibration texts that are too short or too few.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "converter/convert.hpp"
+#include "tests/support/error_text.hpp"
+#include "tests/support/model_folder.hpp"
+
+namespace embert::convert {
+namespace {
+
+using test::error_text;
+using test::ModelOptions;
+
+class ConvertFolder : public ::testing::Test {
+ protected:
+  ConvertFolder() {
+    options_.folder = folder_.path();
+    options_.rounding = Rounding::kNearest;
+  }
+  void write(bool tokenizer, int positions = 32) {
+    ModelOptions options;
+    options.tokenizer = tokenizer;
+    options.positions = positions;
+    test::write_model_folder(folder_.path(), options);
+  }
+  void write_ids(int texts) {
+    std::string lines;
+    for (int i = 0; i < texts; ++i) lines += std::to_string(i + 5) + " 7 9 40\n";
+    options_.calibration_ids = folder_.write("ids.txt", lines);
+  }
+  std::string error() {
+    return error_text([&] { convert(options_); });
+  }
+
+  test::TempFolder folder_;
+  ConvertOptions options_;
+};
+
+TEST_F(ConvertFolder, MaxTokensMustHoldTheSpecialTokensAndOne) {
+  write(true);
+  options_.certify = false;
+  for (const int tokens : {-1, 0, 2, 33}) {
+    options_.max_tokens = tokens;
+    EXPECT_EQ(error(), "--max-tokens " + std::to_string(tokens) +
+                           ": the model takes 3 to 32, special tokens included");
+  }
+  options_.max_tokens = 3;
+  EXPECT_EQ(convert(options_).max_tokens, 3);
+  options_.max_tokens.reset();
+  folder_.write("sentence_bert_config.json", R"({"max_seq_length": 1})");
+  EXPECT_EQ(error(),
+            "sentence_bert_config.json: max_seq_length 1 leaves no room for text beside 2 special "
+            "tokens; at least 3 is needed");
+  folder_.write("sentence_bert_config.json", R"({"max_seq_length": 100})");
+  EXPECT_EQ(convert(options_).max_tokens, 32);
+  write(true, 2);
+  EXPECT_EQ(error(),
+            "config.json: max_position_embeddings 2 leaves no room for text beside 2 special "
+            "tokens; at least 3 is needed");
+}
+
+TEST_F(ConvertFolder, WithoutTokenizerOneTokenIsEnough) {
+  write(false);
+  options_.max_tokens = 1;
+  EXPECT_EQ(convert(options_).max_tokens, 1);
+  options_.max_tokens = 0;
+  EXPECT_EQ(error(), "--max-tokens 0: the model takes 1 to 32");
+}
+
+TEST_F(ConvertFolder, IdsAreHeldBackWithoutTokenizerOnly) {
+  write_ids(14);
+  write(false);
+  const ConvertResult without = convert(options_);
+  EXPECT_EQ(without.calibration_texts, 12u);
+  EXPECT_TRUE(without.warnings.empty());
+  EXPECT_EQ(nlohmann::json::parse(without.certificate).at("held_out").at("texts"), 2);
+  write(true);
+  const ConvertResult with = convert(options_);
+  EXPECT_EQ(with.calibration_texts, 14u);
+  EXPECT_EQ(nlohmann::json::parse(with.certificate).at("held_out").at("texts"), 64);
+}
+
+TEST_F(ConvertFolder, TooFewIdsToHoldBackAreAWarning) {
+  write_ids(6);
+  write(false);
+  const ConvertResult result = convert(options_);
+  EXPECT_EQ(result.calibration_texts, 6u);
+  EXPECT_FALSE(nlohmann::json::parse(result.certificate).contains("held_out"));
+  EXPECT_EQ(result.warnings,
+            std::vector<std::string>{"calibration ids: fewer than 7 texts; none held back, so the "
+                                     "certificate compares nothing"});
+}
+
+}  // namespace
+}  // namespace embert::convert
