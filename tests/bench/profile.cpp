@@ -93,8 +93,8 @@ int main(int argc, char** argv) {
     return 1;
   }
   std::ifstream file(argv[1], std::ios::binary);
-  const embert::test::AlignedBytes blob(std::vector<std::uint8_t>(
-      std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()));
+  const std::vector<std::uint8_t> contents{std::istreambuf_iterator<char>(file), {}};
+  const embert::test::AlignedBytes blob(contents);
   embert_model model;
   embert_status status = embert_model_open(blob.data(), blob.size(), embert_isa_detect(), &model);
   if (status != EMBERT_STATUS_OK) {
