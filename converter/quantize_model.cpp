@@ -79,7 +79,7 @@ void quantize_heads(const BertWeights& weights, const Ranges& ranges, Rounding r
   if (!weights.pooler) return;
   out.pooler =
       quantize_head(*weights.pooler, ranges.first_hidden, static_cast<double>(out.hidden_scale),
-                    0x1p-12, rounding, "pooler.dense", result.pooler_error);
+                    0x1p-12, rounding, "pooler.dense", result.pooler_error, result.warnings);
   constexpr double kPooledStep = 1.0 / 28672;  // tanh in Q12, times 7 to fill 16 bits
   out.pooled_scale = static_cast<float>(kPooledStep);
   if (!weights.classifier) return;
@@ -88,26 +88,7 @@ void quantize_heads(const BertWeights& weights, const Ranges& ranges, Rounding r
   out.num_labels = static_cast<std::uint32_t>(weights.classifier->bias.size());
   out.classifier = quantize_head(*weights.classifier, ranges.pooled, kPooledStep,
                                  static_cast<double>(out.logits_scale), rounding, "classifier",
-                                 result.classifier_error);
-}
-
-void check_limits(const BertConfig& config, const BertWeights& weights) {
-  const auto require = [](const char* what, std::size_t found, std::size_t limit) {
-    if (found > limit) {
-      throw ConvertError(std::string(what) + " is " + std::to_string(found) +
-                         "; the blob format allows at most " + std::to_string(limit));
-    }
-  };
-  require("config.json: vocab_size", static_cast<std::size_t>(config.vocab_size), kMaxVocabSize);
-  require("config.json: type_vocab_size", static_cast<std::size_t>(config.type_vocab_size),
-          kMaxTypes);
-  require("config.json: num_attention_heads", static_cast<std::size_t>(config.num_attention_heads),
-          kMaxHeads);
-  require("config.json: intermediate_size", static_cast<std::size_t>(config.intermediate_size),
-          embert::kMaxIntermediateSize);
-  if (weights.classifier) {
-    require("number of labels", weights.classifier->bias.size(), embert::kMaxLabels);
-  }
+                                 result.classifier_error, result.warnings);
 }
 
 }  // namespace
@@ -119,7 +100,6 @@ QuantizeResult quantize_model(const BertConfig& config, const BertWeights& weigh
   const auto report = [&](const char* step, double done) {
     if (progress) progress(step, done);
   };
-  check_limits(config, weights);
   QuantizeResult result;
   report("measuring ranges", 0.0);
   const Ranges ranges = measure_ranges(model, config, texts);
@@ -138,6 +118,11 @@ QuantizeResult quantize_model(const BertConfig& config, const BertWeights& weigh
   std::vector<LayerRows> rows = collect_rows(model, steps, texts, max_rows);
   report("rounding weights", 0.5);
   const std::vector<Parts> parts = round_layers(sources, steps, rows, options.rounding, workers);
+  for (const Parts& layer : parts) {
+    for (const RoundedDense& part : layer) {
+      if (!part.codes.warning.empty()) result.warnings.push_back(part.codes.warning);
+    }
+  }
   report("assembling", 0.95);
 
   QuantizedModel& out = result.model;

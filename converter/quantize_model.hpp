@@ -54,6 +54,6 @@ double embedding_step(const BertConfig& config, const BertWeights& weights, floa
 /// * result. `rows` are calibration inputs (real).
 QuantizedHead quantize_head(const Linear& linear, const Matrix& rows, double input_step,
                             double output_step, Rounding rounding, const std::string& name,
-                            double& relative_error);
+                            double& relative_error, std::vector<std::string>& warnings);
 
 }  // namespace embert::convert

@@ -70,7 +70,7 @@ void quantize_embeddings(const BertWeights& weights, double step, QuantizedModel
 
 QuantizedHead quantize_head(const Linear& linear, const Matrix& rows, double input_step,
                             double output_step, Rounding rounding, const std::string& name,
-                            double& relative_error_out) {
+                            double& relative_error_out, std::vector<std::string>& warnings) {
   const std::size_t outputs = linear.weight.rows, inputs = linear.weight.cols;
   QuantizedHead head;
   while (head.numbers.join_shift < 8 &&
@@ -100,6 +100,7 @@ QuantizedHead quantize_head(const Linear& linear, const Matrix& rows, double inp
     problem.step.push_back(step);
   }
   const RoundedWeights rounded = round_weights(problem, moments, rounding);
+  if (!rounded.warning.empty()) warnings.push_back(rounded.warning);
   relative_error_out = relative_error(problem, rounded, moments);
 
   QuantizedDense& dense = head.dense;

@@ -16,9 +16,7 @@ namespace embert::convert {
 namespace {
 
 constexpr const char* kFile = "config.json";
-constexpr int kMaxVocab = 1 << 20;
-constexpr int kMaxTypes = 256;
-constexpr int kMaxStoredPositions = 1 << 16;
+constexpr std::uint32_t kMaxStoredPositions = 1 << 16;
 
 struct ActName {
   std::string_view name;
@@ -157,9 +155,9 @@ ProblemType read_problem_type(const JsonFields& config, std::size_t labels) {
 void read_head(const JsonFields& config, BertConfig& out, std::vector<std::string>& warnings) {
   constexpr std::array<std::string_view, 4> kEncoders = {"BertModel", "BertForMaskedLM",
                                                          "BertForPreTraining", "BertLMHeadModel"};
-  out.architectures = read_architectures(config);
-  if (out.architectures.empty()) return;
-  const std::string& name = out.architectures[0];
+  const std::vector<std::string> architectures = read_architectures(config);
+  if (architectures.empty()) return;
+  const std::string& name = architectures[0];
   if (name == "BertForSequenceClassification") {
     out.head = HeadKind::kSequenceClassification;
     out.label_names = read_label_names(config);
@@ -184,17 +182,18 @@ BertConfig read_config(const std::filesystem::path& folder, std::vector<std::str
   const JsonFields config(document, kFile);
   check_supported(config, warnings);
 
-  const auto number = [&](const char* key, int min, int max) {
-    return static_cast<int>(config.get_int(key, min, max));
+  const auto number = [&](const char* key, std::uint32_t max) {
+    return static_cast<int>(config.get_int(key, 1, max));
   };
+  constexpr int kMostPositions = kMaxPositions;
   BertConfig out;
-  out.hidden_size = number("hidden_size", 1, kMaxHiddenSize);
-  out.num_hidden_layers = number("num_hidden_layers", 1, kMaxLayers);
-  out.num_attention_heads = number("num_attention_heads", 1, kMaxHiddenSize);
-  out.intermediate_size = number("intermediate_size", 1, kMaxIntermediateSize);
-  out.vocab_size = number("vocab_size", 1, kMaxVocab);
-  out.stored_positions = number("max_position_embeddings", 1, kMaxStoredPositions);
-  out.max_position_embeddings = std::min(out.stored_positions, kMaxPositions);
+  out.hidden_size = number("hidden_size", kMaxHiddenSize);
+  out.num_hidden_layers = number("num_hidden_layers", kMaxLayers);
+  out.num_attention_heads = number("num_attention_heads", kMaxHeads);
+  out.intermediate_size = number("intermediate_size", kMaxIntermediateSize);
+  out.vocab_size = number("vocab_size", kMaxVocabSize);
+  out.stored_positions = number("max_position_embeddings", kMaxStoredPositions);
+  out.max_position_embeddings = std::min(out.stored_positions, kMostPositions);
   out.type_vocab_size = static_cast<int>(config.get_int("type_vocab_size", 1, kMaxTypes, 2));
   out.pad_token_id = static_cast<int>(config.get_int("pad_token_id", -1, out.vocab_size - 1, -1));
   out.hidden_act = read_hidden_act(config);
@@ -205,7 +204,7 @@ BertConfig read_config(const std::filesystem::path& folder, std::vector<std::str
                        std::to_string(out.num_attention_heads) + " does not divide hidden_size " +
                        std::to_string(out.hidden_size));
   }
-  if (out.head_size() > kMaxHeadSize) {
+  if (out.head_size() > static_cast<int>(kMaxHeadSize)) {
     throw ConvertError(std::string(kFile) + ": hidden_size / num_attention_heads is " +
                        std::to_string(out.head_size()) + "; at most " +
                        std::to_string(kMaxHeadSize) + " is supported");
@@ -215,7 +214,7 @@ BertConfig read_config(const std::filesystem::path& folder, std::vector<std::str
                        ": \"layer_norm_eps\" must be above 0 and at most 1, found " +
                        describe_json(*config.find("layer_norm_eps")));
   }
-  if (out.stored_positions > kMaxPositions) {
+  if (out.stored_positions > kMostPositions) {
     warnings.push_back(std::string(kFile) + ": max_position_embeddings " +
                        std::to_string(out.stored_positions) + "; the first " +
                        std::to_string(kMaxPositions) + " are kept");

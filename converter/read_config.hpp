@@ -9,17 +9,9 @@
 #include <vector>
 
 #include "converter/convert_error.hpp"
+#include "runtime/format/blob_format.hpp"
 
 namespace embert::convert {
-
-// What the integer arithmetic of the runtime is proven for.
-inline constexpr int kMaxHiddenSize = 4096;
-inline constexpr int kMaxLayers = 48;
-inline constexpr int kMaxHeadSize = 128;
-/// Inner width of the feed-forward block; columns that the quantiser copies count too.
-inline constexpr int kMaxIntermediateSize = 4224;
-inline constexpr int kMaxPositions = 512;
-inline constexpr int kMaxLabels = 65535;
 
 /// gelu is the exact one (with erf), gelu_new its approximation with tanh.
 enum class HiddenAct { kGelu, kGeluNew, kRelu, kSilu, kTanh };
@@ -42,7 +34,6 @@ struct BertConfig {
   HiddenAct hidden_act = HiddenAct::kGelu;
   double layer_norm_eps = 1e-12;
   int pad_token_id = 0;  ///< -1 when the model has none
-  std::vector<std::string> architectures;
 
   HeadKind head = HeadKind::kNone;
   ProblemType problem_type = ProblemType::kSingleLabel;  ///< of a classification head

@@ -51,7 +51,7 @@ FloatRows inverse_factor(const Moments& moments, const std::vector<std::size_t>&
     factor(j, j) += damping;
   }
   Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> cholesky(factor);  // in place
-  if (cholesky.info() != Eigen::Success) return {};
+  if (cholesky.info() != Eigen::Success || !factor.diagonal().allFinite()) return {};
   Eigen::MatrixXd inverse = Eigen::MatrixXd::Identity(size, size);
   for (Eigen::Index j = 0; j < size; j += kBlock) {  // nothing above the diagonal
     const Eigen::Index width = std::min(kBlock, size - j), height = size - j;
@@ -167,7 +167,13 @@ RoundedWeights round_weights(const RoundingProblem& problem, const Moments& mome
   if (rounding == Rounding::kNearest) return round_nearest(problem);
   const std::vector<std::size_t> order = order_inputs(moments);
   const FloatRows upper = inverse_factor(moments, order);
-  if (upper.size() == 0) return round_nearest(problem);  // not positive even with damping
+  if (upper.size() == 0) {  // not positive even with damping
+    RoundedWeights nearest = round_nearest(problem);
+    nearest.warning = problem.name +
+                      ": moments of its calibration inputs are not positive definite; weights "
+                      "rounded to the nearest";
+    return nearest;
+  }
   RoundedWeights out{problem.weights.rows, problem.weights.cols, {}};
   out.codes.resize(out.outputs * out.inputs);
   const auto outputs = static_cast<Eigen::Index>(out.outputs);

@@ -28,7 +28,7 @@ Moments measure_moments(std::size_t rows, const std::vector<double>& mean,
                         const std::function<void(std::size_t, float*)>& read_row);
 
 struct RoundingProblem {
-  std::string name;          ///< of the tensor, for messages
+  std::string name;          ///< of the layer, for messages
   Matrix weights;            ///< [outputs, inputs], folded
   std::vector<double> step;  ///< [outputs] real weight of a code
   std::vector<int> limit;    ///< [inputs] largest code, 127 but for wide columns
@@ -37,10 +37,12 @@ struct RoundingProblem {
 struct RoundedWeights {
   std::size_t outputs = 0, inputs = 0;
   std::vector<std::int16_t> codes;  ///< [outputs, inputs], |code| <= limit[input]
+  std::string warning = {};         ///< one line where the rounding is not what was asked for
 
   const std::int16_t* row(std::size_t n) const { return codes.data() + n * inputs; }
 };
 
+/// Rounds to the nearest, with a warning, where the moments are not those of any rows.
 RoundedWeights round_weights(const RoundingProblem& problem, const Moments& moments,
                              Rounding rounding);
 

@@ -115,7 +115,13 @@ TEST_F(Config, Ranges) {
   EXPECT_EQ(error(R"({"vocab_size": 0})"),
             "config.json: \"vocab_size\" must be a whole number from 1 to 1048576, found 0");
   EXPECT_EQ(error(R"({"type_vocab_size": 0})"),
-            "config.json: \"type_vocab_size\" must be a whole number from 1 to 256, found 0");
+            "config.json: \"type_vocab_size\" must be a whole number from 1 to 16, found 0");
+  EXPECT_EQ(error(R"({"type_vocab_size": 17})"),
+            "config.json: \"type_vocab_size\" must be a whole number from 1 to 16, found 17");
+  EXPECT_EQ(error(R"({"hidden_size": 258, "num_attention_heads": 129})"),
+            "config.json: \"num_attention_heads\" must be a whole number from 1 to 128, found 129");
+  EXPECT_EQ(error(R"({"architectures": ["BertForSequenceClassification"], "num_labels": 4097})"),
+            "config.json: \"num_labels\" must be a whole number from 1 to 4096, found 4097");
   EXPECT_EQ(error(R"({"pad_token_id": 96})"),
             "config.json: \"pad_token_id\" must be a whole number from -1 to 95, found 96");
   EXPECT_EQ(error(R"({"num_attention_heads": 3})"),

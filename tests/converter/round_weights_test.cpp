@@ -126,6 +126,18 @@ TEST(RoundWeights, DeadInputsAndZeroRows) {
   EXPECT_EQ(relative_error(problem, rounded, nothing), 0);
 }
 
+TEST(RoundWeights, MomentsOfNoRowsAreAWarning) {
+  Random random(7);
+  const RoundingProblem problem = problem_of(test::random_matrix(random, 5, 2, 0.2F));
+  const Moments impossible{2, {1, 3, 3, 1}};
+  const RoundedWeights rounded = round_weights(problem, impossible, Rounding::kErrorCompensated);
+  EXPECT_EQ(rounded.codes, round_weights(problem, {}, Rounding::kNearest).codes);
+  EXPECT_EQ(rounded.warning,
+            "t: moments of its calibration inputs are not positive definite; weights rounded to "
+            "the nearest");
+  EXPECT_EQ(round_weights(problem, {2, {1, 0, 0, 1}}, Rounding::kErrorCompensated).warning, "");
+}
+
 TEST(RoundWeights, KeepsToTheLimits) {
   Random random(6);
   const Moments moments = moments_of(correlated_rows(random, 300, 64));
