@@ -3,29 +3,18 @@
 #include "converter/write_blob.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <span>
 
 #include "converter/convert_error.hpp"
 #include "kernels/pack.hpp"
+#include "kernels/variants.hpp"
 
 static_assert(std::endian::native == std::endian::little, "the blob is little-endian");
 
 namespace embert::convert {
 namespace {
-
-constexpr std::array<std::uint32_t, 256> make_crc_table() {
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t i = 0; i < 256; ++i) {
-    std::uint32_t crc = i;
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0x82F63B78u : 0u);
-    table[i] = crc;
-  }
-  return table;
-}
-constexpr std::array<std::uint32_t, 256> kCrcTable = make_crc_table();
 
 bool is_weights(std::uint32_t kind) {
   return kind == kSectionQkvWeights || kind == kSectionOutputWeights ||
@@ -74,7 +63,7 @@ class SectionWriter {
     header.blob_bytes = blob_.size();
     std::memcpy(blob_.data(), &header, sizeof(header));
     std::memcpy(blob_.data() + sizeof(header), table_.data(), table_.size() * sizeof(BlobSection));
-    header.crc32c = crc32c(blob_.data() + kBlobCrcStart, blob_.size() - kBlobCrcStart);
+    header.crc32c = crc32c_scalar(0, blob_.data() + kBlobCrcStart, blob_.size() - kBlobCrcStart);
     std::memcpy(blob_.data(), &header, sizeof(header));
     return std::move(blob_);
   }
@@ -181,12 +170,6 @@ BlobHeader make_header(const QuantizedModel& model, const BlobExtras& extras) {
 }
 
 }  // namespace
-
-std::uint32_t crc32c(const std::uint8_t* data, std::size_t size) {
-  std::uint32_t crc = ~0u;
-  for (std::size_t i = 0; i < size; ++i) crc = (crc >> 8) ^ kCrcTable[(crc ^ data[i]) & 0xff];
-  return ~crc;
-}
 
 std::vector<std::uint8_t> write_blob(const QuantizedModel& model, const BlobExtras& extras,
                                      BlobSizes* sizes) {

@@ -33,7 +33,4 @@ struct BlobSizes {
 std::vector<std::uint8_t> write_blob(const QuantizedModel& model, const BlobExtras& extras,
                                      BlobSizes* sizes = nullptr);
 
-/// CRC-32C, bit-reflected, starting with 0.
-std::uint32_t crc32c(const std::uint8_t* data, std::size_t size);
-
 }  // namespace embert::convert

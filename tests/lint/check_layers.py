@@ -24,7 +24,7 @@ RULES = [
     ("runtime/host/", ("kernels/config.hpp", "kernels/dispatch.hpp", "embert/"), ANY),
     ("runtime/tokenizer/", ("runtime/tokenizer/", "runtime/format/"), C_HEADERS),
     ("runtime/", ("runtime/", "kernels/", "embert/"), C_HEADERS),
-    ("converter/", ("converter/", "runtime/format/", "embert/") + PACKING, ANY),
+    ("converter/", ("converter/", "runtime/format/", "embert/", "kernels/variants.hpp") + PACKING, ANY),
     ("targets/cli/peak", ("targets/cli/", "kernels/config.hpp"), ANY),
     ("targets/", ("targets/", "embert/", "converter/"), ANY),
     ("tests/", ANY, ANY),
