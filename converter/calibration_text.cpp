@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
 #include <vector>
 
 namespace embert::convert {
@@ -15,13 +14,9 @@ extern const std::size_t kCalibrationTextSize;
 namespace {
 
 constexpr std::size_t kCertificateStride = 7;
-// Late positions are seen in long texts only: articles, joined.
-constexpr std::size_t kArticleBytes = 350;
-constexpr std::size_t kJoinedTexts = 8, kArticlesJoined = 5;
 
 struct Texts {
   std::vector<std::string_view> calibration, certificate;
-  std::vector<std::string> joined;
 
   Texts() {
     std::string_view rest(kCalibrationTextData, kCalibrationTextSize);
@@ -33,20 +28,6 @@ struct Texts {
       if (line.empty() || line.starts_with("## ")) continue;  // a heading
       ++number;
       (number % kCertificateStride == 0 ? certificate : calibration).push_back(line);
-    }
-    join_articles();
-    calibration.insert(calibration.end(), joined.begin(), joined.end());
-  }
-
-  void join_articles() {
-    std::size_t articles = 0;
-    for (const std::string_view text : calibration) {
-      if (text.size() < kArticleBytes || articles == kJoinedTexts * kArticlesJoined) continue;
-      if (articles++ % kArticlesJoined == 0) {
-        joined.emplace_back(text);
-      } else {
-        joined.back().append(" ").append(text);
-      }
     }
   }
 };
