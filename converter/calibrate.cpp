@@ -126,7 +126,6 @@ class RangeRecorder {
 Ranges measure_ranges(FloatModel& model, const BertConfig& config, const TokenBatch& texts) {
   Ranges ranges;
   ranges.texts = texts.lengths.size();
-  ranges.tokens = texts.ids.size();
   if (ranges.texts == 0) throw ConvertError("calibration: no text; give at least one");
   RangeRecorder recorder(ranges, config);
   const Observer observer = [&](const Activation& a) { recorder.see(a); };

@@ -28,12 +28,12 @@ struct LayerRanges {
 };
 
 struct Ranges {
-  std::size_t texts = 0, tokens = 0;
+  std::size_t texts = 0;
   float embedding_sum = 0;  ///< largest magnitudes, as the next two
   float last_hidden = 0;
   float logits = 0;
   std::vector<LayerRanges> layers;
-  Matrix first_hidden;  ///< [texts, H] last hidden state of the first tokens; empty without pooler
+  Matrix first_hidden;  ///< [texts, H] last hidden state of the first tokens
   Matrix pooled;        ///< [texts, H]; empty without classifier
 };
 

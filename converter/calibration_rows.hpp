@@ -13,7 +13,8 @@
 
 namespace embert::convert {
 
-/// Rows a GEMM that collect_rows can keep in about 256 MB: all of the built-in text for MiniLM.
+/// Rows a GEMM for which the codes of all layers take 256 MiB at most, but never fewer than 2,048:
+/// a BERT-large then takes 336 MiB. All of the built-in text for MiniLM.
 std::size_t affordable_rows(const BertConfig& config);
 
 /// Quantised value [r][c] = (codes[r][c] + code_offset) * row_step[r], in the folded domain.

@@ -5,10 +5,7 @@
 #include <cstdint>
 
 namespace embert::convert {
-namespace {
 
-// Length of the well-formed UTF-8 sequence at `text`, 0 when there is none (RFC 3629: no overlong
-// forms, no surrogates).
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
   const std::uint8_t lead = byte(0);
@@ -34,7 +31,14 @@ std::size_t utf8_length(std::string_view text) {
   return length;
 }
 
-}  // namespace
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
 
 std::string printable(std::string_view text, std::size_t max_bytes) {
   std::string out;

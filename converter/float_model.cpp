@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "converter/float_ops.hpp"
+#include "converter/workers.hpp"
 #include "converter/xnn_linear.hpp"
 
 namespace embert::convert {
@@ -139,7 +140,7 @@ void FloatModel::Impl::run_chunk(const TokenBatch& batch, std::size_t first_text
   int layer = 0;
   const auto show = [&](ActivationPoint point, const float* data, std::size_t count,
                         std::size_t cols) {
-    if (observer != nullptr) (*observer)({point, layer, count, cols, data, lengths, first_text});
+    if (observer != nullptr) (*observer)({point, layer, count, cols, data, lengths});
   };
   const auto show_rows = [&](ActivationPoint point, const float* data) {
     show(point, data, rows, hidden);

@@ -52,7 +52,6 @@ struct Activation {
   std::size_t cols;
   const float* data;                      ///< [rows, cols]
   std::span<const std::int32_t> lengths;  ///< of the texts that run together here
-  std::size_t first_text;                 ///< number of the first of them in the batch
 };
 /// Called in the thread of forward(). A large batch runs in several chunks of whole texts: all
 /// points of one chunk, then all of the next.

@@ -8,11 +8,10 @@
 #include <string>
 
 #include "converter/convert_error.hpp"
+#include "runtime/format/blob_format.hpp"
 
 namespace embert::convert {
 namespace {
-
-constexpr std::size_t kAlignment = 64;
 
 void check(embert_status status, const char* what) {
   if (status != EMBERT_STATUS_OK) {
@@ -46,17 +45,17 @@ void for_pieces(const TokenBatch& batch, std::size_t max_batch, const RunPiece& 
 }  // namespace
 
 void IntegerModel::AlignedDelete::operator()(std::uint8_t* bytes) const {
-  ::operator delete[](bytes, std::align_val_t{kAlignment});
+  ::operator delete[](bytes, std::align_val_t{kBlobAlignment});
 }
 
 IntegerModel::AlignedBytes IntegerModel::allocate(std::size_t bytes) {
   return AlignedBytes(
-      static_cast<std::uint8_t*>(::operator new[](bytes, std::align_val_t{kAlignment})));
+      static_cast<std::uint8_t*>(::operator new[](bytes, std::align_val_t{kBlobAlignment})));
 }
 
 IntegerModel::IntegerModel(std::span<const std::uint8_t> blob, const Options& options) {
   const std::uint8_t* bytes = blob.data();
-  if (reinterpret_cast<std::uintptr_t>(bytes) % kAlignment != 0) {
+  if (reinterpret_cast<std::uintptr_t>(bytes) % kBlobAlignment != 0) {
     copy_ = allocate(blob.size());
     std::memcpy(copy_.get(), bytes, blob.size());
     bytes = copy_.get();

@@ -44,7 +44,6 @@ class IntegerModel {
 
   const embert_model_info& info() const { return info_; }
   const embert_model& model() const { return model_; }
-  std::uint32_t max_tokens() const { return options_.max_tokens; }
   std::size_t arena_bytes() const { return arena_bytes_; }
   /// All of it: a test writes anything into it between two models.
   std::span<std::uint8_t> arena() { return {arena_.get(), arena_bytes_}; }

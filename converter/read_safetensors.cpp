@@ -176,8 +176,7 @@ SafetensorsFile::SafetensorsFile(SafetensorsFile&& other) noexcept
       bytes_(std::exchange(other.bytes_, nullptr)),
       size_(other.size_),
       data_start_(other.data_start_),
-      tensors_(std::move(other.tensors_)),
-      metadata_(std::move(other.metadata_)) {}
+      tensors_(std::move(other.tensors_)) {}
 
 void SafetensorsFile::map_file(const std::filesystem::path& path) {
   const auto fail = [&](int number) {
@@ -243,7 +242,6 @@ void SafetensorsFile::parse() {
           throw ConvertError(file_ + ": __metadata__ \"" + printable(entry.key()) +
                              "\" must be a string, found " + describe_json(entry.value()));
         }
-        metadata_.emplace(entry.key(), entry.value().get<std::string>());
       }
       continue;
     }

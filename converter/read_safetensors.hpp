@@ -40,7 +40,6 @@ class SafetensorsFile {
   SafetensorsFile& operator=(SafetensorsFile&&) = delete;
 
   const std::map<std::string, TensorInfo, std::less<>>& tensors() const { return tensors_; }
-  const std::map<std::string, std::string>& metadata() const { return metadata_; }
   const std::string& file() const { return file_; }
   /// Null when there is no such tensor.
   const TensorInfo* find(std::string_view name) const;
@@ -60,7 +59,6 @@ class SafetensorsFile {
   std::size_t size_ = 0;
   std::size_t data_start_ = 0;
   std::map<std::string, TensorInfo, std::less<>> tensors_;
-  std::map<std::string, std::string> metadata_;
 };
 
 }  // namespace embert::convert

@@ -10,12 +10,13 @@
 
 namespace embert::convert {
 
-Workers::Workers(int threads) {
-  if (threads <= 1) return;
-  pool_.reset(pthreadpool_create(static_cast<std::size_t>(threads)));
-  if (pool_ == nullptr) {
+ThreadPool make_thread_pool(int threads) {
+  if (threads <= 1) return nullptr;
+  ThreadPool pool(pthreadpool_create(static_cast<std::size_t>(threads)));
+  if (pool == nullptr) {
     throw ConvertError("can not start " + std::to_string(threads) + " threads; try fewer");
   }
+  return pool;
 }
 
 void Workers::run(std::size_t count, const std::function<void(std::size_t)>& task) {

@@ -12,20 +12,25 @@
 
 namespace embert::convert {
 
+struct PoolDeleter {
+  void operator()(pthreadpool_t pool) const { pthreadpool_destroy(pool); }
+};
+/// Null: everything runs in the calling thread.
+using ThreadPool = std::unique_ptr<std::remove_pointer_t<pthreadpool_t>, PoolDeleter>;
+/// `threads` >= 1. Throws ConvertError.
+ThreadPool make_thread_pool(int threads);
+
 class Workers {
  public:
   /// `threads` >= 1; 1 runs everything in the calling thread. Throws ConvertError.
-  explicit Workers(int threads);
+  explicit Workers(int threads) : pool_(make_thread_pool(threads)) {}
 
   /// task(i) for i < count, in any order; returns when all are done. Rethrows the exception of the
   /// lowest i that threw. Tasks must not call run() themselves.
   void run(std::size_t count, const std::function<void(std::size_t)>& task);
 
  private:
-  struct Deleter {
-    void operator()(pthreadpool_t pool) const { pthreadpool_destroy(pool); }
-  };
-  std::unique_ptr<std::remove_pointer_t<pthreadpool_t>, Deleter> pool_;
+  ThreadPool pool_;
 };
 
 }  // namespace embert::convert

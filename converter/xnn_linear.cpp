@@ -20,15 +20,6 @@ void require(xnn_status status, const char* what) {
 
 }  // namespace
 
-ThreadPool make_thread_pool(int threads) {
-  if (threads <= 1) return nullptr;
-  ThreadPool pool(pthreadpool_create(static_cast<std::size_t>(threads)));
-  if (pool == nullptr) {
-    throw ConvertError("can not start " + std::to_string(threads) + " threads; try fewer");
-  }
-  return pool;
-}
-
 XnnLinear::XnnLinear(const Linear& linear) {
   require(xnn_initialize(nullptr), "initialization");
   constexpr float kInfinity = std::numeric_limits<float>::infinity();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fully-connected layer of XNNPACK with its packed weights, and its thread pool, as objects that
-// clean up.
+// A fully-connected layer of XNNPACK with its packed weights, as an object that cleans up.
 #pragma once
 
 #include <pthreadpool.h>
@@ -13,13 +12,6 @@
 #include "converter/read_weights.hpp"
 
 namespace embert::convert {
-
-struct PoolDeleter {
-  void operator()(pthreadpool_t pool) const { pthreadpool_destroy(pool); }
-};
-/// Null: everything runs in the calling thread.
-using ThreadPool = std::unique_ptr<std::remove_pointer_t<pthreadpool_t>, PoolDeleter>;
-ThreadPool make_thread_pool(int threads);
 
 /// XNNPACK reads up to this many floats past the end of an input.
 inline constexpr std::size_t kInputPadding = XNN_EXTRA_BYTES / sizeof(float);

@@ -218,7 +218,6 @@ TEST(FloatModel, ObserverSeesEveryActivationInOrder) {
     const bool of_texts = a.point == Point::kPooled || a.point == Point::kLogits;
     EXPECT_EQ(a.rows, of_texts ? 3U : 11U);
     EXPECT_EQ(a.cols, inner ? 64U : a.point == Point::kLogits ? 3U : 32U);
-    EXPECT_EQ(a.first_text, 0U);
     EXPECT_EQ(std::vector<std::int32_t>(a.lengths.begin(), a.lengths.end()), batch.lengths);
     const std::vector<float> values(a.data, a.data + a.rows * a.cols);
     if (a.point == Point::kFfnPreactivation) gate = values;
@@ -254,7 +253,6 @@ TEST(FloatModel, ChunksCoverTheBatch) {
   std::size_t texts = 0, chunks = 0;
   const Observer observer = [&](const Activation& a) {
     if (a.point != ActivationPoint::kLastHidden) return;
-    EXPECT_EQ(a.first_text, texts);
     texts += a.lengths.size();
     ++chunks;
   };
