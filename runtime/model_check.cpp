@@ -297,6 +297,17 @@ bool values_ok(const Walk& walk, size_t index) {
   }
 }
 
+/// Whether every text that the tokenizer makes is one that the model takes. The template for pairs
+/// is not looked at: models without a second segment have it, too, and a pair's type is checked
+/// when it is run.
+bool tokenizer_fits(const TokenizerHeader& tokenizer, const BlobHeader& model) {
+  bool ok = tokenizer.token_count <= model.vocab_size;
+  for (uint32_t i = 0; i < tokenizer.single.count; ++i) {
+    ok = ok && tokenizer.single.pieces[i].type_id < model.type_vocab_size;
+  }
+  return ok;
+}
+
 }  // namespace
 
 embert_status check_blob(const uint8_t* blob, size_t blob_bytes, Crc32cFn crc32c) {
@@ -346,7 +357,7 @@ embert_status embert_model_open(const void* blob, size_t blob_bytes, uint32_t is
   if (tokenizer_bytes > 0) {
     const uint8_t* section = model_section(model, kSectionTokenizer);
     if (tokenizer_open(section, tokenizer_bytes, &model.tokenizer) != TokenizerStatus::kOk ||
-        model.tokenizer.header->token_count > model.header->vocab_size) {
+        !tokenizer_fits(*model.tokenizer.header, *model.header)) {
       return EMBERT_STATUS_BLOB_TOKENIZER;
     }
     model.has_tokenizer = 1;
