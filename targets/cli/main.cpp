@@ -38,7 +38,7 @@ int report(ExitCode code, const char* message) {
     output().flush();
   } catch (...) {  // the failure to report came first
   }
-  std::fprintf(stderr, "embert: %s\n", message);
+  note(message);
   return code;
 }
 
@@ -70,7 +70,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& help) {
     return app.exit(help) == 0 ? kExitOk : kExitUsage;
   } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "embert: %s\nRun with --help for the options.\n", error.what());
+    note(error.what());
+    std::fprintf(stderr, "Run with --help for the options.\n");
     return kExitUsage;
   } catch (const OutputClosed&) {
     return kExitOk;

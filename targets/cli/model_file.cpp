@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "targets/cli/output.hpp"
 #include "targets/cli/tool_error.hpp"
 
 namespace embert::cli {
@@ -16,15 +17,16 @@ namespace {
 
 /// The file's bytes at a page boundary, which is more than the 64 bytes that a blob asks for.
 void* map_file(const std::string& path, size_t& bytes) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) throw InputError(path + ": cannot be opened: " + std::strerror(errno));
+  // O_NONBLOCK: a pipe without a writer is refused, not waited for.
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) throw InputError(quoted_path(path) + ": cannot be opened: " + std::strerror(errno));
   struct stat status = {};
   std::string problem;
   void* data = nullptr;
   if (fstat(file, &status) != 0) {
     problem = std::string("cannot be read: ") + std::strerror(errno);
   } else if (!S_ISREG(status.st_mode)) {
-    problem = "is not a file; a model is one file, made with `embert convert`";
+    problem = "is not a regular file; a model is one file, made with `embert convert`";
   } else if (status.st_size == 0) {
     problem = "is empty; make a model with `embert convert HF_DIR -o MODEL`";
   } else {
@@ -33,7 +35,7 @@ void* map_file(const std::string& path, size_t& bytes) {
     if (data == MAP_FAILED) problem = std::string("cannot be mapped: ") + std::strerror(errno);
   }
   close(file);
-  if (!problem.empty()) throw InputError(path + ": " + problem);
+  if (!problem.empty()) throw InputError(quoted_path(path) + ": " + problem);
   return data;
 }
 
@@ -61,7 +63,8 @@ ModelFile::ModelFile(const std::string& path, uint32_t isa_mask) : path_(path) {
   const embert_status status = embert_model_open(data_, bytes_, isa_mask, &model_);
   if (status != EMBERT_STATUS_OK) {
     munmap(data_, bytes_);
-    throw InputError(path + ": " + explain(status) + " (" + embert_status_name(status) + ")");
+    throw InputError(quoted_path(path) + ": " + explain(status) + " (" +
+                     embert_status_name(status) + ")");
   }
   check(embert_model_get_info(&model_, &info_), "embert_model_get_info");
 }
@@ -70,14 +73,14 @@ ModelFile::~ModelFile() { munmap(data_, bytes_); }
 
 void ModelFile::require_tokenizer() const {
   if (info_.has_tokenizer) return;
-  throw UsageError(path_ + ": the model has no tokenizer (" +
+  throw UsageError(quoted_path(path_) + ": the model has no tokenizer (" +
                    embert_status_name(EMBERT_STATUS_NO_TOKENIZER) +
                    "); convert it from a folder that has tokenizer.json or vocab.txt");
 }
 
 void ModelFile::require_classifier() const {
   if (info_.num_labels > 0) return;
-  throw UsageError(path_ + ": the model has no classifier (" +
+  throw UsageError(quoted_path(path_) + ": the model has no classifier (" +
                    embert_status_name(EMBERT_STATUS_NO_CLASSIFIER) + "); use `embert embed`");
 }
 

@@ -13,6 +13,26 @@ namespace embert::cli {
 
 static constexpr size_t kFlushBytes = 1 << 16;
 
+/// Bytes of the well-formed UTF-8 sequence that `text` (not empty) begins with; 0: none (RFC 3629).
+static size_t utf8_length(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  const size_t length = lead < 0x80                   ? 1
+                        : lead >= 0xC2 && lead < 0xE0 ? 2
+                        : lead >= 0xE0 && lead < 0xF0 ? 3
+                        : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                      : 0;
+  if (length < 2) return length;
+  if (text.size() < length) return 0;
+  const unsigned least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  const unsigned most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  if (byte(1) < least || byte(1) > most) return 0;
+  for (size_t i = 2; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  return length;
+}
+
 void Output::line(std::string_view text) {
   buffer_ += text;
   buffer_ += '\n';
@@ -44,15 +64,26 @@ Output& output() {
   return instance;
 }
 
-void note(const std::string& text) { std::fprintf(stderr, "embert: %s\n", text.c_str()); }
+void note(const std::string& text) { std::fprintf(stderr, "embert: %s\n", one_line(text).c_str()); }
 
 std::string one_line(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const size_t length = utf8_length(text);
+    const auto lead = static_cast<unsigned char>(text[0]);
+    const bool c1 = length == 2 && lead == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
+    if (length == 0 || lead < 0x20 || lead == 0x7F || c1) {
+      result += '?';
+    } else {
+      result += text.substr(0, length);
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
   }
   return result;
 }
+
+std::string quoted_path(const std::string& path) { return path.empty() ? "\"\"" : one_line(path); }
 
 std::string fixed(double value, int decimals) {
   char text[64];

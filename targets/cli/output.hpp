@@ -30,11 +30,15 @@ class Output {
 /// The process has one.
 Output& output();
 
-/// A line on stderr.
+/// A line on stderr; one_line() is applied to it.
 void note(const std::string& text);
 
-/// `text` on one line and in one column of a table: control characters become '?'.
+/// `text` on one line and in one column of a table: control characters (C0, DEL, C1), which a
+/// terminal may obey, and bytes that are not well-formed UTF-8 become '?'.
 std::string one_line(std::string_view text);
+
+/// A path as a message begins with it: on one line, and "" where it is empty.
+std::string quoted_path(const std::string& path);
 
 /// A number as printf("%.*f") writes it.
 std::string fixed(double value, int decimals);

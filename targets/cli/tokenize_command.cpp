@@ -50,7 +50,7 @@ void write_text(const ModelFile& file, const TextTokens& tokens) {
   std::string line;
   for (const int32_t id : tokens.ids) {
     if (!line.empty()) line += ' ';
-    line += token_string(*file.model(), id);
+    line += one_line(token_string(*file.model(), id));
   }
   output().line(line);
 }

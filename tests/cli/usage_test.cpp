@@ -2,6 +2,7 @@
 // Exit codes and messages of wrong calls and bad files, on every subcommand that reads a model.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -84,7 +85,7 @@ TEST(BadFile, ExitsWith2AndOneLineThatNamesIt) {
   changed[good.size() / 2] = static_cast<char>(changed[good.size() / 2] ^ 1);
   const std::vector<std::pair<std::string, std::string>> cases = {
       {scratch.path("missing.emb"), "missing.emb: cannot be opened"},
-      {scratch.path(""), "is not a file"},
+      {scratch.path(""), "is not a regular file"},
       {scratch.write("empty.emb", ""), "empty.emb: is empty"},
       {scratch.write("text.emb", std::string(5000, 'x')), "EMBERT_STATUS_BLOB_MAGIC"},
       {scratch.write("byte.emb", "e"), "EMBERT_STATUS_BLOB_"},
@@ -98,6 +99,22 @@ TEST(BadFile, ExitsWith2AndOneLineThatNamesIt) {
       expect_refused(run_tool({command, path}), 2, part);
     }
   }
+}
+
+TEST(BadFile, APipeIsNotWaitedFor) {
+  const ScratchFolder scratch;
+  const std::string pipe = scratch.path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& command : kModelCommands) {
+    expect_refused(run_tool({command, pipe}), 2, "pipe: is not a regular file");
+  }
+}
+
+TEST(BadFile, MessagesStayOnOneLineAndTameATerminal) {
+  expect_refused(run_tool({"inspect", "no\nsuch\033[31m.emb"}), 2, "no?such?[31m.emb: cannot be");
+  expect_refused(run_tool({"inspect", "c1\xC2\x9Bm\xFF.emb"}), 2, "c1?m?.emb: cannot be opened");
+  expect_refused(run_tool({"inspect", "\xC3\xA9.emb"}), 2, "\xC3\xA9.emb: cannot be opened");
+  expect_refused(run_tool({"inspect", ""}), 2, "embert: \"\": cannot be opened");
 }
 
 TEST(Output, AClosedReaderEndsTheToolQuietly) {
