@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/calibration_tokens.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
-#include <fstream>
+#include <cstring>
+#include <memory>
 
 #include "converter/integer_model.hpp"
 #include "converter/write_blob.hpp"
@@ -11,6 +17,8 @@
 
 namespace embert::convert {
 namespace {
+
+constexpr std::size_t kPathBytes = 400;  // of a path in a message
 
 QuantizedDense empty_dense(std::size_t outputs, std::size_t inputs) {
   QuantizedDense dense;
@@ -73,22 +81,78 @@ class Random {
   std::uint64_t state_;
 };
 
-}  // namespace
+// The whole of a text file.
+std::string read_text(const std::filesystem::path& path) {
+  constexpr std::size_t kMostMegabytes = 256;
+  const auto fail = [&](const std::string& what) {
+    throw ConvertError(printable(path.string(), kPathBytes) + ": " + what);
+  };
+  // O_NONBLOCK: a pipe without a writer is refused, not waited for.
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) fail(std::string("cannot be read: ") + std::strerror(errno));
+  const std::unique_ptr<const int, void (*)(const int*)> closer(&file,
+                                                                [](const int* f) { ::close(*f); });
+  struct stat info = {};
+  if (::fstat(file, &info) != 0) fail(std::string("cannot be read: ") + std::strerror(errno));
+  if (!S_ISREG(info.st_mode)) fail("is not a regular file");
+  if (static_cast<std::uintmax_t>(info.st_size) > kMostMegabytes << 20) {
+    fail("is larger than " + std::to_string(kMostMegabytes) + " MB; give fewer texts");
+  }
+  std::string text(static_cast<std::size_t>(info.st_size), '\0');
+  std::size_t bytes = 0;
+  while (bytes < text.size()) {
+    const ssize_t count = ::read(file, text.data() + bytes, text.size() - bytes);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail(std::string("cannot be read: ") + std::strerror(errno));
+    if (count == 0) break;
+    bytes += static_cast<std::size_t>(count);
+  }
+  text.resize(bytes);
+  return text;
+}
 
-std::vector<std::string> read_text_lines(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
+// Lines that have more than blanks, without those at their ends.
+std::vector<std::string> read_filled_lines(const std::filesystem::path& path) {
   std::vector<std::string> lines;
-  std::string line;
-  while (std::getline(file, line)) {
+  for (const std::string& line : read_lines(path)) {
     constexpr const char* kBlanks = " \t\r\n";
     const std::size_t first = line.find_first_not_of(kBlanks);
     if (first == std::string::npos) continue;
     lines.push_back(line.substr(first, line.find_last_not_of(kBlanks) - first + 1));
   }
-  if (!file.eof()) throw ConvertError(printable(path.string()) + ": can not be read");
-  if (lines.empty())
-    throw ConvertError(printable(path.string()) + ": no text; one a line is needed");
+  if (lines.empty()) {
+    throw ConvertError(printable(path.string(), kPathBytes) + ": no text; one a line is needed");
+  }
   return lines;
+}
+
+// Which of `texts` texts calibration takes, in order.
+std::vector<std::size_t> evenly_spaced(std::size_t texts) {
+  const std::size_t count = std::min(texts, kMostCalibrationTexts);
+  std::vector<std::size_t> numbers(count);
+  for (std::size_t i = 0; i < count; ++i) numbers[i] = i * texts / count;
+  return numbers;
+}
+
+}  // namespace
+
+std::vector<std::string> read_lines(const std::filesystem::path& path) {
+  const std::string text = read_text(path);
+  std::vector<std::string> lines;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    const bool carriage_return = end > start && text[end - 1] == '\r';
+    lines.push_back(text.substr(start, end - start - (carriage_return ? 1 : 0)));
+    start = end + 1;
+  }
+  return lines;
+}
+
+std::vector<std::string> read_text_lines(const std::filesystem::path& path) {
+  std::vector<std::string> lines = read_filled_lines(path);
+  std::vector<std::string> texts;
+  for (const std::size_t i : evenly_spaced(lines.size())) texts.push_back(std::move(lines[i]));
+  return texts;
 }
 
 TokenBatch tokenize_texts(const std::vector<std::uint8_t>& section, const BertConfig& config,
@@ -119,12 +183,12 @@ std::vector<std::string> join_texts(std::span<const std::string_view> texts, int
 TokenBatch read_id_file(const std::filesystem::path& path, const BertConfig& config,
                         int max_tokens) {
   TokenBatch batch;
-  std::size_t number = 0;
-  for (const std::string& line : read_text_lines(path)) {
-    ++number;
+  const std::vector<std::string> lines = read_filled_lines(path);
+  for (const std::size_t number : evenly_spaced(lines.size())) {
+    const std::string& line = lines[number];
     const auto fail = [&](const std::string& what) {
-      throw ConvertError(printable(path.string()) + ": text " + std::to_string(number) + ": " +
-                         what);
+      throw ConvertError(printable(path.string(), kPathBytes) + ": text " +
+                         std::to_string(number + 1) + ": " + what);
     };
     int length = 0;
     const char* at = line.data();

@@ -15,8 +15,15 @@
 
 namespace embert::convert {
 
-/// Lines of a text file, without blanks at their ends and without empty ones. Throws ConvertError
-/// where it can not be read or has none.
+/// Calibration takes at most so many texts of a file, evenly spaced over it.
+inline constexpr std::size_t kMostCalibrationTexts = 4096;
+
+/// Lines of a text file as they are but for their line ends ("\n" or "\r\n"). Throws ConvertError
+/// where it cannot be read, is not a regular file or is larger than 256 MB.
+std::vector<std::string> read_lines(const std::filesystem::path& path);
+
+/// Texts to calibrate on: lines without blanks at their ends and without empty ones, at most
+/// kMostCalibrationTexts. Throws ConvertError where there are none, and as read_lines().
 std::vector<std::string> read_text_lines(const std::filesystem::path& path);
 
 /// Texts as ids of the tokenizer in `section`, each cut at `max_tokens`. Throws ConvertError.
@@ -27,7 +34,8 @@ TokenBatch tokenize_texts(const std::vector<std::uint8_t>& section, const BertCo
 /// is short. They show calibration the later positions.
 std::vector<std::string> join_texts(std::span<const std::string_view> texts, int max_tokens);
 
-/// One text a line, ids in decimal with blanks between. Throws ConvertError that names the line.
+/// One text a line, ids in decimal with blanks between, at most kMostCalibrationTexts texts. Throws
+/// ConvertError that names the text.
 TokenBatch read_id_file(const std::filesystem::path& path, const BertConfig& config,
                         int max_tokens);
 

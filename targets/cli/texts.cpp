@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 
 #include "targets/cli/output.hpp"
 #include "targets/cli/tool_error.hpp"
@@ -34,18 +33,6 @@ void add_text_arguments(CLI::App& command, std::vector<std::string>& texts) {
       ->expected(0, CLI::detail::expected_max_vector_size)
       ->allow_extra_args()
       ->type_name("");
-}
-
-std::vector<std::string> read_lines(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(path + ": cannot be opened: " + std::strerror(errno));
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    lines.push_back(std::move(line));
-  }
-  if (file.bad() || !file.eof()) throw InputError(path + ": cannot be read");
-  return lines;
 }
 
 TextSource::TextSource(std::vector<std::string> arguments)

@@ -12,9 +12,6 @@ namespace embert::cli {
 /// The positional TEXT... argument.
 void add_text_arguments(CLI::App& command, std::vector<std::string>& texts);
 
-/// The lines of a file, without their line ends. Throws InputError.
-std::vector<std::string> read_lines(const std::string& path);
-
 class TextSource {
  public:
   /// Arguments; stdin where there are none.

@@ -5,11 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "converter/calibration_tokens.hpp"
 #include "targets/cli/commands.hpp"
 #include "targets/cli/model_file.hpp"
 #include "targets/cli/output.hpp"
 #include "targets/cli/run_options.hpp"
-#include "targets/cli/texts.hpp"
 #include "targets/cli/tool_error.hpp"
 
 namespace embert::cli {
@@ -80,8 +80,9 @@ void run_verify(const VerifyArguments& arguments) {
   const uint32_t isa_mask = isa_mask_of(arguments.run.isa);
   const ModelFile file(arguments.model, isa_mask);
   file.require_tokenizer();
-  const std::vector<std::string> texts = read_lines(arguments.texts);
-  if (texts.empty()) throw InputError(arguments.texts + ": has no text; put one on each line");
+  const std::vector<std::string> texts = convert::read_lines(arguments.texts);
+  if (texts.empty())
+    throw InputError(quoted_path(arguments.texts) + ": has no text; put one on each line");
   const std::vector<std::string_view> views(texts.begin(), texts.end());
 
   const convert::ModelFolder folder = convert::read_model_folder(arguments.folder);
