@@ -52,14 +52,8 @@ class SignalHold {
 };
 
 [[noreturn]] void fail(const std::filesystem::path& path, const char* what, int error) {
-  throw ConvertError(printable(path.string()) + ": can not " + what + ": " + std::strerror(error));
-}
-
-// The file that a symbolic link leads to, so that the link stays.
-std::filesystem::path resolve(const std::filesystem::path& path) {
-  std::error_code error;
-  const std::filesystem::path real = std::filesystem::weakly_canonical(path, error);
-  return error ? path : real;
+  throw ConvertError(printable(path.string(), 400) + ": cannot " + what + ": " +
+                     std::strerror(error));
 }
 
 std::filesystem::path folder_of(const std::filesystem::path& path) {
@@ -122,11 +116,30 @@ int open_temporary(const std::filesystem::path& path, std::filesystem::path& nam
 
 }  // namespace
 
+std::filesystem::path output_target(const std::filesystem::path& path) {
+  constexpr int kMostLinks = 40;  // as Linux follows
+  std::filesystem::path real = path;
+  std::error_code error;
+  // One by one: weakly_canonical() stops at a link whose target does not exist.
+  for (int links = 0; std::filesystem::is_symlink(std::filesystem::symlink_status(real, error));
+       ++links) {
+    if (links == kMostLinks) fail(path, "write", ELOOP);
+    const std::filesystem::path target = std::filesystem::read_symlink(real, error);
+    if (error) fail(path, "write", error.value());
+    real = folder_of(real) / target;
+  }
+  const std::filesystem::path canonical = std::filesystem::weakly_canonical(real, error);
+  return error ? real : canonical;
+}
+
 void check_output_path(const std::filesystem::path& path) {
-  const std::filesystem::path real = resolve(path);
+  const std::filesystem::path real = output_target(path);
   struct stat info = {};
   const bool exists = ::stat(real.c_str(), &info) == 0;
   if (path.filename().empty() || (exists && S_ISDIR(info.st_mode))) fail(path, "write", EISDIR);
+  if (exists && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode))) {
+    throw ConvertError(printable(path.string(), 400) + ": cannot write: is a pipe or a socket");
+  }
   if (exists && !S_ISREG(info.st_mode)) return;
   const std::filesystem::path folder = folder_of(real);
   if (::access(folder.c_str(), W_OK | X_OK) != 0) fail(path, "write", errno);
@@ -134,7 +147,7 @@ void check_output_path(const std::filesystem::path& path) {
 
 void replace_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
   check_output_path(path);
-  const std::filesystem::path real = resolve(path);
+  const std::filesystem::path real = output_target(path);
   struct stat info = {};
   const bool exists = ::stat(real.c_str(), &info) == 0;
   const SignalHold hold;

@@ -12,12 +12,17 @@
 
 namespace embert::convert {
 
-/// Throws ConvertError where `path` can not be an output: no such directory, not writable, or a
-/// directory. For use before the work begins; says nothing about room on the disk.
+/// The file that `path` leads to through symbolic links, whether it exists or not, so that the link
+/// stays. Throws ConvertError where links lead in a circle.
+std::filesystem::path output_target(const std::filesystem::path& path);
+
+/// Throws ConvertError where `path` cannot be an output: no such directory, not writable, a
+/// directory, a pipe or a socket. For use before the work begins; says nothing about room on the
+/// disk.
 void check_output_path(const std::filesystem::path& path);
 
-/// Puts `bytes` at `path`. An existing file keeps its permissions, a symbolic link stays one, and
-/// what is not a regular file (/dev/null, a pipe) is written to. Throws ConvertError.
+/// Puts `bytes` at `path`. An existing file keeps its permissions, a symbolic link stays one, and a
+/// device (/dev/null) is written to. Throws ConvertError.
 void replace_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
 
 }  // namespace embert::convert

@@ -9,6 +9,7 @@
 #include "converter/replace_file.hpp"
 #include "embert/embert.h"
 #include "targets/cli/commands.hpp"
+#include "targets/cli/convert_outputs.hpp"
 #include "targets/cli/convert_summary.hpp"
 #include "targets/cli/output.hpp"
 #include "targets/cli/progress_bar.hpp"
@@ -18,9 +19,7 @@
 namespace embert::cli {
 namespace {
 
-struct ConvertArguments {
-  std::string folder, output;
-  std::optional<std::string> calibration, calibration_ids, report;
+struct ConvertArguments : ConvertPaths {
   std::string rounding = "gptq";
   std::optional<int> max_tokens;
   uint32_t threads = 0;
@@ -40,15 +39,6 @@ convert::ConvertOptions options_of(const ConvertArguments& arguments) {
   return options;
 }
 
-/// Before the long work: an output that cannot be one.
-void check_output(const std::string& path) {
-  try {
-    convert::check_output_path(path);
-  } catch (const convert::ConvertError& error) {
-    throw UsageError(error.what());
-  }
-}
-
 void write_file(const std::string& path, std::span<const uint8_t> bytes) {
   try {
     convert::replace_file(path, bytes);
@@ -60,8 +50,7 @@ void write_file(const std::string& path, std::span<const uint8_t> bytes) {
 void run_convert(const ConvertArguments& arguments) {
   if (!arguments.dry_run) {
     if (arguments.output.empty()) throw UsageError("-o MODEL is missing; or give --dry-run");
-    check_output(arguments.output);
-    if (arguments.report) check_output(*arguments.report);
+    check_outputs(arguments);
   }
   convert::ConvertOptions options = options_of(arguments);
   const auto start = std::chrono::steady_clock::now();
