@@ -3,8 +3,13 @@
 #include "converter/calibrate.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <string>
+
+#include "converter/convert_error.hpp"
 
 namespace embert::convert {
 namespace {
@@ -28,6 +33,7 @@ class RangeRecorder {
   }
 
   void see(const Activation& a) {
+    require_finite(a);
     const auto l = static_cast<std::size_t>(a.layer);
     switch (a.point) {
       case ActivationPoint::kEmbeddingSum:
@@ -63,6 +69,22 @@ class RangeRecorder {
   }
 
  private:
+  /// Weights that are finite one by one can still overflow float32 together; nothing can be
+  /// calibrated then.
+  static void require_finite(const Activation& a) {
+    std::uint32_t overflow = 0;
+    for (std::size_t i = 0; i < a.rows * a.cols; ++i) {
+      const auto exponent = std::bit_cast<std::uint32_t>(a.data[i]) & 0x7F800000U;
+      overflow |= static_cast<std::uint32_t>(exponent == 0x7F800000U);
+    }
+    if (overflow != 0) {
+      throw ConvertError(
+          "model.safetensors: the float32 model gives values that are not finite in layer " +
+          std::to_string(a.layer) +
+          "; its weights are too large or damaged: compare the file with its source");
+    }
+  }
+
   static std::vector<float> column_maxima(const Activation& a) {
     std::vector<float> most(a.cols, 0.0F);
     for (std::size_t r = 0; r < a.rows; ++r) {

@@ -94,5 +94,13 @@ TEST_F(ConvertFolder, TooFewIdsToHoldBackAreAWarning) {
                                      "certificate compares nothing"});
 }
 
+TEST_F(ConvertFolder, WeightsThatOverflowTogether) {
+  test::ModelContent content = test::make_model();
+  test::StoredTensor& norm = content.tensor("embeddings.LayerNorm.weight");
+  norm = test::store_floats(norm.name, norm.shape, std::vector<float>(32, 3e38F));
+  test::write_model(folder_.path(), content);
+  EXPECT_NE(error().find("values that are not finite in layer 0"), std::string::npos) << error();
+}
+
 }  // namespace
 }  // namespace embert::convert
