@@ -54,13 +54,16 @@ void run_convert(const ConvertArguments& arguments) {
   }
   convert::ConvertOptions options = options_of(arguments);
   const auto start = std::chrono::steady_clock::now();
-  const convert::ConvertResult result = [&] {
+  convert::ConvertResult result = [&] {
     ProgressBar bar;
     options.progress = [&bar](const std::string& step, double done) { bar.show(step, done); };
     return convert::convert(options);
   }();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
 
+  for (std::string& warning : quality_warnings(result)) {
+    result.warnings.push_back(std::move(warning));
+  }
   for (const std::string& warning : result.warnings) note("warning: " + warning);
   if (!arguments.dry_run) {
     write_file(arguments.output, result.blob);
@@ -84,15 +87,20 @@ void add_convert_command(CLI::App& app) {
                    "Folder with config.json, model.safetensors and a tokenizer")
       ->required()
       ->type_name("");
-  command->add_option("-o,--output", arguments->output, "The model file to write")
+  command
+      ->add_option("-o,--output", arguments->output,
+                   "The model file to write; required but for --dry-run")
       ->type_name("MODEL");
-  auto* texts = command
-                    ->add_option("--calibration", arguments->calibration,
-                                 "Texts to calibrate on, one a line; default: built-in text")
-                    ->type_name("FILE");
+  auto* texts =
+      command
+          ->add_option("--calibration", arguments->calibration,
+                       "Texts to calibrate on, one a line; of more than 4096, so many are "
+                       "taken, evenly spaced; default: built-in text")
+          ->type_name("FILE");
   command
       ->add_option("--calibration-ids", arguments->calibration_ids,
-                   "Token ids to calibrate on, one text a line: for folders without tokenizer")
+                   "Token ids to calibrate on, one text a line, at most 4096 as above: for folders "
+                   "without tokenizer")
       ->type_name("FILE")
       ->excludes(texts);
   command->add_option("--rounding", arguments->rounding, "gptq: error-compensated; nearest: fast")
@@ -101,8 +109,9 @@ void add_convert_command(CLI::App& app) {
       ->capture_default_str();
   command
       ->add_option("--max-tokens", arguments->max_tokens,
-                   "Default length of a text, special tokens included; default: as the folder says")
-      ->check(CLI::Range(1, 512))
+                   "Default length of a text, special tokens included, at most the model's "
+                   "positions; default: as the folder says")
+      ->check(CLI::Range(1, 512).description(""))
       ->type_name("N");
   command->add_option("--report", arguments->report, "Write the summary and more as JSON")
       ->type_name("FILE");

@@ -11,6 +11,10 @@
 namespace embert::cli {
 namespace {
 
+// Worse than these, or calibrated on less: worth a warning.
+constexpr double kGoodCosine = 0.99, kGoodAgreement = 0.9;
+constexpr size_t kFewTexts = 32;
+
 constexpr std::align_val_t kBlobAlignment{64};
 
 struct AlignedDelete {
@@ -42,6 +46,27 @@ std::map<uint32_t, size_t> arena_sizes_of_blob(const std::vector<uint8_t>& blob)
   check(embert_model_open(copy.get(), blob.size(), EMBERT_ISA_SCALAR, &model),
         "the new model is refused: embert_model_open");
   return arena_sizes(model);
+}
+
+std::vector<std::string> quality_warnings(const convert::ConvertResult& result) {
+  std::vector<std::string> warnings;
+  const Json certificate = certificate_of(result);
+  if (certificate.contains("held_out")) {
+    const Json& held_out = certificate["held_out"];
+    const double cosine = held_out.value("cosine_mean", 1.0);
+    const double agreement = held_out.value("agreement", 1.0);
+    if (!(cosine >= kGoodCosine && agreement >= kGoodAgreement)) {
+      std::string found = "cosine mean " + fixed(cosine, 4);
+      if (held_out.contains("agreement")) found += ", same label " + fixed(agreement, 4);
+      warnings.push_back("the int8 model is far from float32 (" + found +
+                         "): calibrate with --calibration on texts like yours");
+    }
+  }
+  if (result.calibration_texts < kFewTexts) {
+    warnings.push_back("calibrated on " + std::to_string(result.calibration_texts) +
+                       " texts only: give " + std::to_string(kFewTexts) + " or more");
+  }
+  return warnings;
 }
 
 Json convert_report(const convert::ConvertResult& result, const std::string& rounding,

@@ -71,6 +71,28 @@ TEST(Convert, WritesModelAndReport) {
   EXPECT_EQ(inspected["blob_bytes"], read_bytes(model).size());
 }
 
+TEST(Convert, WarnsOfLittleCalibration) {
+  const ScratchFolder scratch;
+  const std::string report = scratch.path("report.json");
+  const ToolResult result =
+      run_tool({"convert", kFolder, "-o", scratch.path("m.emb"), "--report", report, "--rounding",
+                "nearest", "--calibration", scratch.write("texts.txt", "hello\n\nset a timer\n")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("warning: calibrated on 2 texts only"), std::string::npos)
+      << result.err;
+  EXPECT_FALSE(nlohmann::json::parse(read_bytes(report))["warnings"].empty());
+}
+
+TEST(Convert, TakesAnEvenSampleOfALargeCalibrationFile) {
+  const ScratchFolder scratch;
+  std::string lines;  // of twice 4096 every second is taken
+  for (int i = 0; i < 4096; ++i) lines += "2 7 3\nnot ids\n";
+  const ToolResult result = run_tool({"convert", kFolder, "--dry-run", "--rounding", "nearest",
+                                      "--calibration-ids", scratch.write("ids.txt", lines)});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("calibrated on 4096 texts"), std::string::npos) << result.out;
+}
+
 TEST(Convert, AFullDiskLeavesTheOldFile) {
   const ScratchFolder scratch;
   const std::string model = scratch.write("model.emb", "old");
