@@ -86,19 +86,28 @@ std::vector<double> measure(const EncoderSession& session, const embert_input& i
   return seconds;
 }
 
+/// Those of --tokens that the model can take.
+std::vector<uint32_t> lengths_to_measure(const BenchOptions& options, uint32_t positions) {
+  const std::string reason = "the model has " + std::to_string(positions) + " positions";
+  std::vector<uint32_t> lengths, others;
+  for (const uint32_t tokens : options.tokens) {
+    (tokens <= positions ? lengths : others).push_back(tokens);
+  }
+  if (lengths.empty()) throw UsageError("--tokens: nothing is left to measure, " + reason);
+  for (const uint32_t tokens : others) {
+    note("--tokens " + std::to_string(tokens) + ": left out, " + reason);
+  }
+  return lengths;
+}
+
 void run_bench(const BenchOptions& options) {
   const uint32_t isa_mask = isa_mask_of(options.isa);
   const ModelFile file(options.model, isa_mask);
-  for (const uint32_t tokens : options.tokens) {
-    if (tokens <= file.info().max_positions) continue;
-    note("--tokens " + std::to_string(tokens) + ": left out, the model has " +
-         std::to_string(file.info().max_positions) + " positions");
-  }
+  const std::vector<uint32_t> lengths = lengths_to_measure(options, file.info().max_positions);
   write_bench_head(options.format());
   for (const uint32_t threads : options.threads) {
     const double peak = measure_peak_macs_per_second(isa_mask);
-    for (const uint32_t tokens : options.tokens) {
-      if (tokens > file.info().max_positions) continue;
+    for (const uint32_t tokens : lengths) {
       const EncoderSession session(file, threads, tokens, 1);
       const Batch batch = made_up_text(file.info(), tokens);
       const std::vector<double> seconds = measure(session, batch.input(), options.repeats);
@@ -126,7 +135,8 @@ void add_bench_command(CLI::App& app) {
   auto options = std::make_shared<BenchOptions>();
   add_model_argument(*command, options->model);
   add_number_list(*command, "--tokens", options->tokens, 1, 512, "Lengths of the text");
-  add_number_list(*command, "--threads", options->threads, 1, 64, "Numbers of threads");
+  add_number_list(*command, "--threads", options->threads, 0, 64,
+                  "Numbers of threads; 0: all processors that this process may use");
   add_isa_option(*command, options->isa);
   command->add_option("--repeats", options->repeats, "Runs to measure; default: about a second")
       ->check(CLI::Range(1, 1000000))

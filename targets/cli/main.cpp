@@ -42,6 +42,23 @@ int report(ExitCode code, const char* message) {
   return code;
 }
 
+/// A call that CLI11 would answer with the name of no subcommand: without any, or with a wrong one.
+void check_subcommand(const CLI::App& app, int argc, char** argv) {
+  std::string known;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (argc > 1 && command->get_name() == argv[1]) return;
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  }
+  if (argc <= 1) throw UsageError("a subcommand is missing; there are " + known);
+  if (argv[1][0] == '-') return;
+  throw UsageError("unknown subcommand \"" + std::string(argv[1]) + "\"; there are " + known);
+}
+
+/// "embert classify": whose --help to read, after check_subcommand().
+std::string command_of(int argc, char** argv) {
+  return argc > 1 && argv[1][0] != '-' ? "embert " + std::string(argv[1]) : "embert";
+}
+
 int run(int argc, char** argv) {
   CLI::App app("BERT in int8 with integer arithmetic: text in, vector or label out.", "embert");
   app.set_version_flag("--version", std::string("embert ") + embert_version());
@@ -64,6 +81,7 @@ int run(int argc, char** argv) {
   add_bench_command(app);
 
   try {
+    check_subcommand(app, argc, argv);
     parse_command_line(app, argc, argv);
     output().finish();
     return kExitOk;
@@ -71,7 +89,7 @@ int run(int argc, char** argv) {
     return app.exit(help) == 0 ? kExitOk : kExitUsage;
   } catch (const CLI::ParseError& error) {
     note(error.what());
-    std::fprintf(stderr, "Run with --help for the options.\n");
+    note("`" + command_of(argc, argv) + " --help` has the options");
     return kExitUsage;
   } catch (const OutputClosed&) {
     return kExitOk;

@@ -70,6 +70,14 @@ TEST(Usage, WrongCallsExitWith1) {
   }
 }
 
+TEST(Usage, SubcommandsAreNamed) {
+  expect_refused(run_tool({"frob\nnicate"}), 1, "unknown subcommand \"frob?nicate\"");
+  expect_refused(run_tool({"frobnicate"}), 1, "inspect, tokenize, embed, classify");
+  expect_refused(run_tool(std::vector<std::string>{}), 1, "inspect, tokenize, embed, classify");
+  EXPECT_NE(run_tool({"classify", "--nope"}).err.find("`embert classify --help`"),
+            std::string::npos);
+}
+
 TEST(Usage, TextCallsOnAModelWithoutTokenizerExitWith1) {
   const ScratchFolder scratch;
   const std::string model = scratch.write("model.emb", synthetic_blob());
@@ -194,8 +202,11 @@ TEST(Bench, HasTheColumnsInEveryFormat) {
   EXPECT_EQ(with("--markdown").lines().at(1),
             "| ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |");
   EXPECT_EQ(run_tool(call).lines().size(), 3u);
-  EXPECT_NE(run_tool({"bench", model, "--tokens", "512"}).err.find("64 positions"),
-            std::string::npos);
+  expect_refused(run_tool({"bench", model, "--tokens", "512"}), 1, "64 positions");
+  const ToolResult all =
+      run_tool({"bench", model, "--tokens", "8", "--threads", "0", "--repeats", "1", "--json"});
+  ASSERT_EQ(all.exit_code, 0) << all.err;
+  EXPECT_GE(nlohmann::json::parse(all.out)["threads"], 1);
 }
 
 }  // namespace
