@@ -79,6 +79,13 @@ void write_result(const ClassifyOptions& options, const ModelFile& file, const s
                  {"scores", std::move(ranked)}});
 }
 
+/// Of a text without tokens.
+void write_no_result(const ClassifyOptions& options, const std::string& text) {
+  if (!options.json) return output().line("");
+  output().json(
+      {{"text", text}, {"tokens", 0}, {"label", Json()}, {"score", Json()}, {"scores", Json()}});
+}
+
 void run_classify(const ClassifyOptions& options) {
   const ModelFile file(options.model, isa_mask_of(options.run.isa));
   file.require_tokenizer();
@@ -94,10 +101,18 @@ void run_classify(const ClassifyOptions& options) {
     const Batch batch = session.tokenize(texts);
     const embert_input input = batch.input();
     embert_scale scale = {};
-    check(embert_classify(session.engine(), &input, logits.data(), &scale), "embert_classify");
+    if (!batch.empty()) {
+      check(embert_classify(session.engine(), &input, logits.data(), &scale), "embert_classify");
+    }
     const auto step = static_cast<double>(embert_scale_to_float(scale));
+    const int32_t* next = logits.data();
     for (size_t t = 0; t < texts.size(); ++t) {
-      write_result(options, file, texts[t], batch.lengths[t], logits.data() + t * labels, step);
+      if (batch.lengths[t] == 0) {
+        write_no_result(options, texts[t]);
+        continue;
+      }
+      write_result(options, file, texts[t], batch.lengths[t], next, step);
+      next += labels;
     }
   }
 }
@@ -116,6 +131,8 @@ void add_classify_command(CLI::App& app) {
   options->run.add_to(*command);
   command->footer(
       "Without --json a line is: score, label (K times), text, with tabs between.\n"
+      "A text without tokens, as an empty line where the model adds no special tokens, gets an\n"
+      "empty line, with --json the label, score and scores null.\n"
       "Example:\n"
       "  embert classify intent.emb \"book me a flight to Paris\" --top 3\n"
       "  embert classify intent.emb --json < lines.txt > labels.jsonl");

@@ -52,17 +52,22 @@ void run_embed(const EmbedOptions& options) {
     const Batch batch = session.tokenize(texts);
     const embert_input input = batch.input();
     embert_scale scale = {};
-    check(embert_embed(session.engine(), &input, pooling, embeddings.data(), &scale),
-          "embert_embed");
+    if (!batch.empty()) {
+      check(embert_embed(session.engine(), &input, pooling, embeddings.data(), &scale),
+            "embert_embed");
+    }
     const float step = embert_scale_to_float(scale);
+    const int16_t* next = embeddings.data();
     for (size_t t = 0; t < texts.size(); ++t) {
-      const int16_t* embedding = embeddings.data() + t * hidden_size;
+      const bool has_tokens = batch.lengths[t] > 0;
+      const int16_t* embedding = next;
+      if (has_tokens) next += hidden_size;
       if (!options.json) {
-        output().line(vector_line(embedding, hidden_size, step));
+        output().line(has_tokens ? vector_line(embedding, hidden_size, step) : "");
         continue;
       }
-      Json vector = Json::array();
-      for (size_t i = 0; i < hidden_size; ++i) {
+      Json vector;  // null
+      for (size_t i = 0; has_tokens && i < hidden_size; ++i) {
         vector.push_back(static_cast<double>(embedding[i]) * static_cast<double>(step));
       }
       output().json(
@@ -86,6 +91,8 @@ void add_embed_command(CLI::App& app) {
   command->add_flag("--json", options->json, "JSON Lines: text, tokens, embedding");
   options->run.add_to(*command);
   command->footer(
+      "A text without tokens, as an empty line where the model adds no special tokens, gets an\n"
+      "empty line, with --json the embedding null.\n"
       "Example:\n"
       "  embert embed minilm.emb \"a cat on a mat\" \"a dog in the fog\"\n"
       "  embert embed minilm.emb --json < lines.txt > vectors.jsonl");

@@ -15,14 +15,15 @@ void Batch::add(const std::vector<int32_t>& text_ids, const std::vector<int32_t>
   ids.insert(ids.end(), text_ids.begin(), text_ids.end());
   type_ids.insert(type_ids.end(), text_type_ids.begin(), text_type_ids.end());
   lengths.push_back(static_cast<uint32_t>(text_ids.size()));
+  if (!text_ids.empty()) filled_lengths.push_back(lengths.back());
 }
 
 embert_input Batch::input() const {
   embert_input input = {};
   input.ids = ids.data();
   input.type_ids = type_ids.empty() ? nullptr : type_ids.data();
-  input.lengths = lengths.data();
-  input.batch = static_cast<uint32_t>(lengths.size());
+  input.lengths = filled_lengths.data();
+  input.batch = static_cast<uint32_t>(filled_lengths.size());
   return input;
 }
 

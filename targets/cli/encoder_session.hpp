@@ -14,13 +14,16 @@
 
 namespace embert::cli {
 
-/// Texts of one call, one after another.
+/// Texts of one call, one after another. A text without a token, as an empty line is where the
+/// tokenizer adds no special tokens, has a length and no place in the call: it gets no result.
 struct Batch {
   std::vector<int32_t> ids, type_ids;
-  std::vector<uint32_t> lengths;
+  std::vector<uint32_t> lengths;         ///< of all texts
+  std::vector<uint32_t> filled_lengths;  ///< of the texts in the call
 
   void add(const std::vector<int32_t>& text_ids, const std::vector<int32_t>& text_type_ids);
   embert_input input() const;
+  bool empty() const { return filled_lengths.empty(); }
 };
 
 class EncoderSession {

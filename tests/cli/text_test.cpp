@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/tool_runner.hpp"
@@ -128,6 +129,27 @@ TEST(Classify, RanksLabels) {
   EXPECT_EQ(top["scores"].size(), 3u);
   const ToolResult text = run_tool({"classify", kModel, "what is my account balance"});
   EXPECT_NE(text.out.find("\tbalance\twhat is my account balance\n"), std::string::npos);
+}
+
+TEST(Texts, OneWithoutTokensGetsNoResultAndLosesNoOther) {
+  const ScratchFolder scratch;
+  const std::string folder = scratch.path("folder"), model = scratch.path("m.emb");
+  std::filesystem::copy(std::string(EMBERT_SOURCE_DIR) + "/targets/demo/tiny-intent", folder);
+  Json tokenizer = Json::parse(read_bytes(folder + "/tokenizer.json"));
+  tokenizer["post_processor"] = nullptr;
+  scratch.write("folder/tokenizer.json", tokenizer.dump());
+  const ToolResult made = run_tool({"convert", folder, "-o", model, "--rounding", "nearest"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  for (const std::string command : {"embed", "classify"}) {
+    const Json lines = json_of({command, model, "--json"}, "\nfreeze my account\n \n");
+    ASSERT_EQ(lines.size(), 3u);
+    const char* key = command == "embed" ? "embedding" : "label";
+    EXPECT_TRUE(lines[0][key].is_null());
+    EXPECT_EQ(lines[0]["tokens"], 0);
+    EXPECT_EQ(lines[1][key], json_of({command, model, "--json", "freeze my account"})[0][key]);
+    EXPECT_TRUE(lines[2][key].is_null());
+    EXPECT_EQ(run_tool({command, model, ""}).out, "\n");
+  }
 }
 
 TEST(Run, ThreadsAndInstructionSetsGiveTheSameBytes) {
