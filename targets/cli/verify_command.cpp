@@ -72,7 +72,7 @@ void write_text(const ModelFile& file, const convert::VerifyResult& result,
       line += "float32 " + one_line(label_of(file, entry.float_label)) + ", int8 " +
               one_line(label_of(file, entry.int8_label)) + ": ";
     }
-    output().line(line + one_line(texts[entry.text]).substr(0, 100));
+    output().line(line + one_line(std::string_view(texts[entry.text]).substr(0, 100)));
   }
 }
 
