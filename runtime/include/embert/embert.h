@@ -261,19 +261,26 @@ static inline float embert_scale_to_float(embert_scale scale) {
 /** e^x for x <= 0, relative error below 3e-7; 0 below -87. No libm. */
 static inline float embert_exp(float x) {
   const float log2_e = 1.44269504f, ln2_high = 0.693145752f, ln2_low = 1.42860677e-6f;
-  int32_t k;
-  float f;
+  const float integers = 12582912.0f; /* 1.5 * 2^23: the sum's last bit is 1, so adding rounds to an integer */
   union {
     uint32_t bits;
     float value;
-  } power;
+  } rounded, power;
+  float k, f;
   if (!(x >= -87.0f)) return 0.0f;
-  k = (int32_t)(x * log2_e - 0.5f); /* the nearest integer: x is not positive */
-  f = (x - (float)k * ln2_high) - (float)k * ln2_low;
-  power.bits = (uint32_t)(127 + k) << 23;
+  rounded.value = x * log2_e + integers;
+  k = rounded.value - integers;
+  f = (x - k * ln2_high) - k * ln2_low;
+  power.bits = (rounded.bits + 127u) << 23; /* 2^k: k stands in the last bits of the sum */
   return power.value *
          (1.0f + f * (1.0f + f / 2 * (1.0f + f / 3 * (1.0f + f / 4 * (1.0f + f / 5 * (1.0f + f / 6))))));
 }
+
+#ifdef __cplusplus
+#define EMBERT_FLOAT(x) static_cast<float>(x)
+#else
+#define EMBERT_FLOAT(x) ((float)(x))
+#endif
 
 /** Scores of a single-label classifier: scores[i] = softmax of logits[i] * scale, n of them. */
 static inline void embert_softmax(const int32_t* logits, size_t n, embert_scale scale, float* scores) {
@@ -282,9 +289,13 @@ static inline void embert_softmax(const int32_t* logits, size_t n, embert_scale 
   float sum = 0.0f;
   size_t i;
   for (i = 1; i < n; ++i) highest = logits[i] > highest ? logits[i] : highest;
-  for (i = 0; i < n; ++i) sum += scores[i] = embert_exp(((float)logits[i] - (float)highest) * step);
+  for (i = 0; i < n; ++i) {
+    scores[i] = embert_exp((EMBERT_FLOAT(logits[i]) - EMBERT_FLOAT(highest)) * step);
+    sum += scores[i];
+  }
   for (i = 0; i < n; ++i) scores[i] /= sum;
 }
+#undef EMBERT_FLOAT
 
 #ifdef __cplusplus
 } /* extern "C" */
