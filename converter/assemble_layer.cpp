@@ -2,6 +2,7 @@
 // The integers of a layer from its domains and rounded weights. A factor stands for "real value of
 // a unit before over real value of a unit behind".
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "converter/encode_numbers.hpp"
@@ -13,9 +14,6 @@
 namespace embert::convert {
 namespace {
 
-constexpr std::int32_t kBiasBound = (1 << 30) - 1;
-constexpr std::int32_t kResidualFactorBound = (1 << 29) - 1;
-constexpr std::int32_t kConstantBound = (1 << 28) - 1;
 constexpr double kSumFraction = 16;  // units of the residual sum in one of the next norm's input
 
 bool all_zero(const std::int16_t* row, std::size_t count) {
@@ -52,7 +50,8 @@ void assemble_attention(const LayerSource& source, const LayerSteps& steps, cons
       head_steps(source.ranges.query, qkv, 0, head_size, steps.input.step),
       head_steps(source.ranges.key, qkv, hidden, head_size, steps.input.step),
       std::vector<double>(heads, v_step)};
-  BlobShifts* const shifts[3] = {&layer.numbers.query, &layer.numbers.key, &layer.numbers.value};
+  BlobShifts* const shifts[3] = {&layer.numbers.self.query, &layer.numbers.self.key,
+                                 &layer.numbers.self.value};
   const char* const names[3] = {".query", ".key", ".value"};
 
   QuantizedDense& dense = layer.qkv;
@@ -71,7 +70,7 @@ void assemble_attention(const LayerSource& source, const LayerSteps& steps, cons
         dense.weights[to * dense.inputs + c] = static_cast<std::int8_t>(qkv.codes.row(from)[c]);
       }
       dense.bias[to] =
-          encode_integer(qkv.bias[from] / acc_step, kBiasBound, name + names[part] + " bias");
+          encode_integer(qkv.bias[from] / acc_step, kMaxDenseBias, name + names[part] + " bias");
       const bool dead = dense.bias[to] == 0 && all_zero(qkv.codes.row(from), dense.inputs);
       factors.push_back(dead ? 0.0 : acc_step / unit[part][h]);
     }
@@ -88,15 +87,15 @@ void assemble_attention(const LayerSource& source, const LayerSteps& steps, cons
     context.push_back(v_step / (steps.context.factor[n] * steps.context.step) * 0x1p-15);
   }
   const EncodedFactors encoded = encode_factors(context, name + " context");
-  layer.numbers.context = encoded.shifts;
-  layer.context_multipliers.assign(heads * padded, 0);
+  layer.numbers.self.context = encoded.shifts;
+  layer.self.context_multipliers.assign(heads * padded, 0);
   for (std::size_t h = 0; h < heads; ++h) {
     const EncodedScore score =
         encode_score(unit[0][h] * unit[1][h] / std::sqrt(static_cast<double>(head_size)));
-    layer.score_multipliers.push_back(score.multiplier);
-    layer.distance_caps.push_back(score.cap);
+    layer.self.score_multipliers.push_back(score.multiplier);
+    layer.self.distance_caps.push_back(score.cap);
     for (std::size_t d = 0; d < head_size; ++d) {
-      layer.context_multipliers[h * padded + d] = encoded.multipliers[h * head_size + d];
+      layer.self.context_multipliers[h * padded + d] = encoded.multipliers[h * head_size + d];
     }
   }
 }
@@ -134,9 +133,9 @@ double assemble_residual(const RoundedDense& rounded, std::span<const std::int8_
   for (std::size_t n = 0; n < outputs; ++n) {
     const double carried = residual.factor[n] * residual.step / 128 / fine_step;
     dense.residual[n] =
-        encode_integer(carried * 0x1p16, kResidualFactorBound, name + " residual factor");
+        encode_integer(carried * 0x1p16, kMaxResidualMultiplier, name + " residual factor");
     dense.constant[n] = encode_integer((rounded.bias[n] + residual.offset[n]) / fine_step,
-                                       kConstantBound, name + " constant");
+                                       kMaxResidualConstant, name + " constant");
   }
   return step;
 }
@@ -156,7 +155,7 @@ void assemble_ffn1(const LayerSource& source, const LayerSteps& steps, const Rou
     for (std::size_t c = 0; c < dense.inputs; ++c) {
       dense.weights.push_back(static_cast<std::int8_t>(row[c]));
     }
-    dense.bias.push_back(encode_integer(rounded.bias[n] / acc_step, kBiasBound, name + " bias"));
+    dense.bias.push_back(encode_integer(rounded.bias[n] / acc_step, kMaxDenseBias, name + " bias"));
     const bool dead = dense.bias.back() == 0 && all_zero(row, dense.inputs);
     factors.push_back(dead ? 0.0 : std::ldexp(acc_step, steps.activation_exponent));
   }
@@ -166,6 +165,25 @@ void assemble_ffn1(const LayerSource& source, const LayerSteps& steps, const Rou
   dense.weights.resize(dense.outputs * dense.inputs);
   dense.bias.resize(dense.outputs);
   dense.multiplier.resize(dense.outputs);
+}
+
+// The layer's input out of its folded domain, for callers that ask for hidden states.
+void add_hidden_rows(const ChannelRange& range, const InputDomain& input, QuantizedLayer& layer) {
+  double largest = 0;
+  for (std::size_t c = 0; c < input.factor.size(); ++c) {
+    largest = std::max({largest, std::fabs(static_cast<double>(range.lowest[c])),
+                        std::fabs(static_cast<double>(range.highest[c])),
+                        input.factor[c] * input.step / 128 * 4});  // a multiplier of at most 2^30
+  }
+  const auto scale = static_cast<float>(largest > 0 ? 2 * largest / 32767 : 1.0);
+  layer.numbers.hidden_scale = std::bit_cast<std::uint32_t>(scale);
+  const auto unit = static_cast<double>(scale) / 0x1p16;
+  for (std::size_t c = 0; c < input.factor.size(); ++c) {
+    layer.hidden_multiplier.push_back(encode_integer(input.factor[c] * input.step / 128 / unit,
+                                                     INT32_MAX, "hidden state multiplier"));
+    layer.hidden_offset.push_back(
+        encode_integer(input.offset[c] / unit, INT32_MAX, "hidden state offset"));
+  }
 }
 
 }  // namespace
@@ -184,9 +202,10 @@ AssembledLayer assemble_layer(const LayerSource& source, const LayerSteps& steps
 
   const RoundedDense& output = parts[1];
   std::vector<std::int8_t> output_codes(output.codes.codes.begin(), output.codes.codes.end());
-  const double attention_step = assemble_residual(
-      output, output_codes, steps.context.step / 127, steps.input, source.ranges.attention_sum,
-      epsilon, source.name + ".attention.output.dense", layer.output, layer.numbers.output);
+  const double attention_step = assemble_residual(output, output_codes, steps.context.step / 127,
+                                                  steps.input, source.ranges.attention_sum, epsilon,
+                                                  source.name + ".attention.output.dense",
+                                                  layer.self.output, layer.numbers.self.output);
   layer.attention_norm =
       encode_norm(source.weights.attention_norm, steps.ffn_input.offset, steps.ffn_input.factor,
                   steps.ffn_input.step / 128, attention_step, epsilon, norm_name);
@@ -199,6 +218,7 @@ AssembledLayer assemble_layer(const LayerSource& source, const LayerSteps& steps
                         steps.ffn_input, source.ranges.output_sum, epsilon,
                         source.name + ".output.dense", layer.ffn2, layer.numbers.ffn2);
 
+  add_hidden_rows(source.ranges.input, steps.input, layer);
   layer.numbers.num_heads = static_cast<std::uint32_t>(source.ranges.query.size());
   layer.numbers.intermediate_size = static_cast<std::uint32_t>(split.source.size());
   layer.numbers.activation_exponent = steps.activation_exponent;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -73,13 +74,12 @@ std::vector<Parts> round_layers(const std::vector<LayerSource>& sources,
   return parts;
 }
 
-void quantize_heads(const BertWeights& weights, const Ranges& ranges, Rounding rounding,
-                    QuantizeResult& result) {
+void quantize_heads(const BertWeights& weights, const Ranges& ranges, double hidden_scale,
+                    Rounding rounding, QuantizeResult& result) {
   QuantizedModel& out = result.model;
   if (!weights.pooler) return;
-  out.pooler =
-      quantize_head(*weights.pooler, ranges.first_hidden, static_cast<double>(out.hidden_scale),
-                    0x1p-12, rounding, "pooler.dense", result.pooler_error, result.warnings);
+  out.pooler = quantize_head(*weights.pooler, ranges.first_hidden, hidden_scale, 0x1p-12, rounding,
+                             "pooler.dense", result.pooler_error, result.warnings);
   constexpr double kPooledStep = 1.0 / 28672;  // tanh in Q12, times 7 to fill 16 bits
   out.pooled_scale = static_cast<float>(kPooledStep);
   if (!weights.classifier) return;
@@ -125,16 +125,21 @@ QuantizeResult quantize_model(const BertConfig& config, const BertWeights& weigh
   }
   report("assembling", 0.95);
 
-  QuantizedModel& out = result.model;
-  out.hidden_size = static_cast<std::uint32_t>(config.hidden_size);
-  out.head_size = static_cast<std::uint32_t>(config.head_size());
-  out.vocab_size = static_cast<std::uint32_t>(config.vocab_size);
-  out.max_positions = static_cast<std::uint32_t>(config.max_position_embeddings);
-  out.type_vocab_size = static_cast<std::uint32_t>(config.type_vocab_size);
-  out.activation = blob_activation(config.hidden_act);
-  out.problem = blob_problem(config.problem_type);
+  result.model.problem = blob_problem(config.problem_type);
+  QuantizedStack& out = result.model.stacks.emplace_back();
+  BlobStack& numbers = out.numbers;
+  numbers.hidden_size = static_cast<std::uint32_t>(config.hidden_size);
+  numbers.head_size = static_cast<std::uint32_t>(config.head_size());
+  numbers.vocab_size = static_cast<std::uint32_t>(config.vocab_size);
+  numbers.max_positions = static_cast<std::uint32_t>(config.max_position_embeddings);
+  numbers.type_vocab_size = static_cast<std::uint32_t>(config.type_vocab_size);
+  numbers.activation = blob_activation(config.hidden_act);
 
   double sum_step = embedding_step(config, weights, ranges.embedding_sum);
+  // What the blob says is a float32: use just that.
+  const auto embedding_scale = static_cast<float>(sum_step);
+  sum_step = static_cast<double>(embedding_scale);
+  numbers.embedding_scale = std::bit_cast<std::uint32_t>(embedding_scale);
   quantize_embeddings(weights, sum_step, out);
   for (std::size_t l = 0; l < sources.size(); ++l) {
     AssembledLayer layer = assemble_layer(sources[l], steps[l], parts[l], sum_step);
@@ -144,13 +149,14 @@ QuantizeResult quantize_model(const BertConfig& config, const BertWeights& weigh
                              parts[l][2].relative_error, parts[l][3].relative_error, layer.copies});
   }
   const LayerNorm& last = weights.layers.back().output_norm;
-  const std::vector<double> zeros(out.hidden_size, 0.0), ones(out.hidden_size, 1.0);
-  // What the blob says is a float32: use just that.
-  out.hidden_scale = static_cast<float>(std::max(
+  const auto hidden = static_cast<std::size_t>(config.hidden_size);
+  const std::vector<double> zeros(hidden, 0.0), ones(hidden, 1.0);
+  const auto hidden_scale = static_cast<float>(std::max(
       2 * static_cast<double>(ranges.last_hidden) / 32767, least_norm_step(last, zeros, ones)));
-  out.output_norm = encode_norm(last, zeros, ones, static_cast<double>(out.hidden_scale), sum_step,
+  numbers.hidden_scale = std::bit_cast<std::uint32_t>(hidden_scale);
+  out.output_norm = encode_norm(last, zeros, ones, static_cast<double>(hidden_scale), sum_step,
                                 config.layer_norm_eps, "last LayerNorm");
-  quantize_heads(weights, ranges, options.rounding, result);
+  quantize_heads(weights, ranges, static_cast<double>(hidden_scale), options.rounding, result);
   report("assembling", 1.0);
   return result;
 }

@@ -46,7 +46,7 @@ QuantizeResult quantize_model(const BertConfig& config, const BertWeights& weigh
                               const Progress& progress);
 
 /// The embedding tables in units of `step`, see kernels/embedding.hpp.
-void quantize_embeddings(const BertWeights& weights, double step, QuantizedModel& out);
+void quantize_embeddings(const BertWeights& weights, double step, QuantizedStack& out);
 /// The step of the embedding sum: room for twice what calibration saw, and for every row there is.
 double embedding_step(const BertConfig& config, const BertWeights& weights, float largest_sum);
 

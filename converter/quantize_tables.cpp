@@ -10,8 +10,7 @@
 namespace embert::convert {
 namespace {
 
-constexpr std::int32_t kMaxWordMultiplier = 16909320;  // times 127 below 2^31
-constexpr double kLargestInput = 32512;                // of a 16-bit row in two planes
+constexpr double kLargestInput = 32512;  // of a 16-bit row in two planes
 
 double largest_in(const float* values, std::size_t count) {
   float most = 0;
@@ -38,7 +37,7 @@ double embedding_step(const BertConfig& config, const BertWeights& weights, floa
   return std::max({step, least, 0x1p-100});
 }
 
-void quantize_embeddings(const BertWeights& weights, double step, QuantizedModel& out) {
+void quantize_embeddings(const BertWeights& weights, double step, QuantizedStack& out) {
   const Matrix& words = weights.word_embeddings;
   const std::size_t hidden = words.cols;
   out.word_embeddings.resize(words.rows * hidden);
@@ -116,7 +115,7 @@ QuantizedHead quantize_head(const Linear& linear, const Matrix& rows, double inp
               mean[c];
     }
     dense.bias.push_back(
-        encode_integer(bias / (unit * problem.step[n]), (1 << 30) - 1, name + " bias"));
+        encode_integer(bias / (unit * problem.step[n]), kMaxDenseBias, name + " bias"));
     factors.push_back(unit * problem.step[n] / output_step);
   }
   EncodedFactors encoded = encode_factors(factors, name);

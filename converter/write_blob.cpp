@@ -17,9 +17,24 @@ namespace embert::convert {
 namespace {
 
 bool is_weights(std::uint32_t kind) {
-  return kind == kSectionQkvWeights || kind == kSectionOutputWeights ||
-         kind == kSectionFfn1Weights || kind == kSectionFfn2Weights ||
-         kind == kSectionPoolerWeights || kind == kSectionClassifierWeights;
+  switch (kind) {
+    case kSectionQkv:
+    case kSectionOutput:
+    case kSectionCrossQuery:
+    case kSectionCrossKeyValue:
+    case kSectionCrossOutput:
+    case kSectionFfn1:
+    case kSectionFfn2:
+    case kSectionPooler:
+    case kSectionClassifier:
+    case kSectionTokenClassifier:
+    case kSectionLmTransform:
+    case kSectionLmRows:
+    case kSectionProjection:
+      return true;
+    default:
+      return false;
+  }
 }
 
 bool is_embedding(std::uint32_t kind) {
@@ -35,28 +50,58 @@ class SectionWriter {
     sizes_.tables = blob_.size();
   }
 
-  template <typename T>
-  void add(std::uint32_t kind, std::size_t layer, std::span<const T> contents) {
-    std::uint8_t* to = start(kind, layer, contents.size_bytes());
-    if (!contents.empty()) std::memcpy(to, contents.data(), contents.size_bytes());
-  }
-  template <typename T>
-  void add(std::uint32_t kind, std::size_t layer, const std::vector<T>& contents) {
-    add(kind, layer, std::span<const T>(contents));
+  void enter(std::size_t stack, std::size_t layer) {
+    stack_ = static_cast<std::uint16_t>(stack);
+    layer_ = static_cast<std::uint32_t>(layer);
   }
 
-  // Packed weights under `kind` and their sums under `sums_kind`, with `between` written between.
-  template <typename Between>
-  void add_dense(std::uint32_t kind, std::uint32_t sums_kind, std::size_t layer,
-                 const QuantizedDense& dense, const Between& between) {
-    std::uint8_t* to = start(kind, layer, dense.outputs * pad_inputs(dense.inputs));
-    pack_n16k4(dense.weights.data(), dense.outputs, dense.inputs,
-               reinterpret_cast<std::int8_t*>(to));
-    between();
-    std::vector<std::int32_t> sums(dense.outputs);
-    column_sums(dense.weights.data(), dense.outputs, dense.inputs, sums.data());
-    add(sums_kind, layer, sums);
+  void start(std::uint32_t kind) {
+    blob_.resize(round_up(blob_.size(), kBlobAlignment));
+    table_.push_back({static_cast<std::uint16_t>(kind), stack_, layer_, blob_.size(), 0});
   }
+  // Goes on with the section that was started.
+  template <typename T>
+  void append(std::span<const T> part) {
+    if (!part.empty()) std::memcpy(grow(part.size_bytes()), part.data(), part.size_bytes());
+  }
+  template <typename T>
+  void append(const std::vector<T>& part) {
+    append(std::span<const T>(part));
+  }
+  void append_packed(const std::vector<std::int8_t>& weights, std::size_t n, std::size_t k) {
+    pack_n16k4(weights.data(), n, k, reinterpret_cast<std::int8_t*>(grow(n * pad_inputs(k))));
+  }
+  void append_sums(const std::vector<std::int8_t>& weights, std::size_t n, std::size_t k) {
+    std::vector<std::int32_t> sums(n);
+    column_sums(weights.data(), n, k, sums.data());
+    append(sums);
+  }
+
+  // A section of one vector, or of several one after another.
+  template <typename... Parts>
+  void add(std::uint32_t kind, const Parts&... parts) {
+    start(kind);
+    (append(parts), ...);
+  }
+  void add_dense(std::uint32_t kind, const QuantizedDense& dense) {
+    start(kind);
+    append_packed(dense.weights, dense.outputs, dense.inputs);
+    append(dense.bias);
+    append_sums(dense.weights, dense.outputs, dense.inputs);
+    append(dense.multiplier);
+  }
+  void add_dense(std::uint32_t kind, const std::optional<QuantizedHead>& head) {
+    add_dense(kind, head ? head->dense : QuantizedDense());
+  }
+  void add_residual_dense(std::uint32_t kind, const QuantizedDense& dense) {
+    start(kind);
+    append_packed(dense.weights, dense.outputs, dense.inputs);
+    append_sums(dense.weights, dense.outputs, dense.inputs);
+    append(dense.multiplier);
+    append(dense.residual);
+    append(dense.constant);
+  }
+  void add_norm(std::uint32_t kind, const QuantizedNorm& norm) { add(kind, norm.gain, norm.bias); }
 
   std::vector<std::uint8_t> finish(BlobHeader header) {
     header.section_count = static_cast<std::uint32_t>(table_.size());
@@ -69,66 +114,73 @@ class SectionWriter {
   }
 
  private:
-  std::uint8_t* start(std::uint32_t kind, std::size_t layer, std::size_t bytes) {
-    const std::size_t offset = round_up(blob_.size(), kBlobAlignment);
-    blob_.resize(offset + bytes);
-    table_.push_back({kind, static_cast<std::uint32_t>(layer), offset, bytes});
+  std::uint8_t* grow(std::size_t bytes) {
+    const std::uint32_t kind = table_.back().kind;
     std::size_t& group = is_weights(kind)            ? sizes_.encoder_weights
                          : is_embedding(kind)        ? sizes_.embeddings
                          : kind == kSectionTokenizer ? sizes_.vocabulary
                                                      : sizes_.tables;
     group += bytes;
-    return blob_.data() + offset;
+    table_.back().bytes += bytes;
+    blob_.resize(blob_.size() + bytes);
+    return blob_.data() + blob_.size() - bytes;
   }
 
   BlobSizes& sizes_;
   std::vector<std::uint8_t> blob_;
   std::vector<BlobSection> table_;
+  std::uint16_t stack_ = 0;
+  std::uint32_t layer_ = 0;
 };
 
-void add_layer(SectionWriter& out, std::size_t l, const QuantizedLayer& layer) {
-  out.add(kSectionInputNormGain, l, layer.input_norm.gain);
-  out.add(kSectionInputNormBias, l, layer.input_norm.bias);
-  out.add_dense(kSectionQkvWeights, kSectionQkvSums, l, layer.qkv,
-                [&] { out.add(kSectionQkvBias, l, layer.qkv.bias); });
-  out.add(kSectionQkvMultipliers, l, layer.qkv.multiplier);
-  out.add(kSectionScoreMultipliers, l, layer.score_multipliers);
-  out.add(kSectionDistanceCaps, l, layer.distance_caps);
-  out.add(kSectionContextMultipliers, l, layer.context_multipliers);
-  out.add_dense(kSectionOutputWeights, kSectionOutputSums, l, layer.output, [] {});
-  out.add(kSectionOutputMultipliers, l, layer.output.multiplier);
-  out.add(kSectionOutputResidual, l, layer.output.residual);
-  out.add(kSectionOutputConstants, l, layer.output.constant);
-  out.add(kSectionAttentionNormGain, l, layer.attention_norm.gain);
-  out.add(kSectionAttentionNormBias, l, layer.attention_norm.bias);
-  out.add_dense(kSectionFfn1Weights, kSectionFfn1Sums, l, layer.ffn1,
-                [&] { out.add(kSectionFfn1Bias, l, layer.ffn1.bias); });
-  out.add(kSectionFfn1Multipliers, l, layer.ffn1.multiplier);
-  out.add_dense(kSectionFfn2Weights, kSectionFfn2Sums, l, layer.ffn2, [] {});
-  out.add(kSectionFfn2Multipliers, l, layer.ffn2.multiplier);
-  out.add(kSectionFfn2Residual, l, layer.ffn2.residual);
-  out.add(kSectionFfn2Constants, l, layer.ffn2.constant);
+void add_layer(SectionWriter& out, const QuantizedLayer& layer) {
+  out.add_norm(kSectionInputNorm, layer.input_norm);
+  out.add(kSectionHiddenRows, layer.hidden_multiplier, layer.hidden_offset);
+  out.add_dense(kSectionQkv, layer.qkv);
+  out.add(kSectionScores, layer.self.score_multipliers, layer.self.distance_caps);
+  out.add(kSectionContext, layer.self.context_multipliers);
+  const QuantizedDistances distances = layer.distances.value_or(QuantizedDistances());
+  out.start(kSectionDistances);
+  out.append_packed(distances.table, distances.columns, distances.inputs);
+  out.append_sums(distances.table, distances.columns, distances.inputs);
+  out.add(kSectionDistanceRatios, distances.query_ratio, distances.key_ratio);
+  out.add_residual_dense(kSectionOutput, layer.self.output);
+  out.add_norm(kSectionAttentionNorm, layer.attention_norm);
+  out.add_dense(kSectionCrossQuery, layer.cross_query);
+  out.add_dense(kSectionCrossKeyValue, layer.cross_key_value);
+  out.add(kSectionCrossScores, layer.cross.score_multipliers, layer.cross.distance_caps);
+  out.add(kSectionCrossContext, layer.cross.context_multipliers);
+  out.add_residual_dense(kSectionCrossOutput, layer.cross.output);
+  out.add_norm(kSectionCrossNorm, layer.cross_norm);
+  out.add_dense(kSectionFfn1, layer.ffn1);
+  out.add_residual_dense(kSectionFfn2, layer.ffn2);
 }
 
-// kinds: weights, bias, sums, multipliers, following each other.
-void add_head(SectionWriter& out, std::uint32_t weights_kind,
-              const std::optional<QuantizedHead>& head) {
-  const QuantizedDense nothing;
-  const QuantizedDense& dense = head ? head->dense : nothing;
-  out.add_dense(weights_kind, weights_kind + 2, 0, dense,
-                [&] { out.add(weights_kind + 1, 0, dense.bias); });
-  out.add(weights_kind + 3, 0, dense.multiplier);
-}
-
-std::vector<std::uint8_t> label_bytes(const QuantizedModel& model, const BlobExtras& extras) {
-  std::vector<std::uint8_t> bytes;
-  if (!model.classifier) return bytes;
-  if (extras.labels.size() != model.num_labels) {
-    throw ConvertError("config.json: id2label has " + std::to_string(extras.labels.size()) +
-                       " names, but the classifier has " + std::to_string(model.num_labels) +
-                       " outputs");
+void add_stack(SectionWriter& out, std::size_t index, const QuantizedStack& stack) {
+  std::vector<BlobLayer> numbers;
+  for (const QuantizedLayer& layer : stack.layers) numbers.push_back(layer.numbers);
+  out.enter(index, 0);
+  out.add(kSectionLayers, numbers);
+  out.add(kSectionWordEmbeddings, stack.word_embeddings);
+  out.add(kSectionWordMultipliers, stack.word_multipliers);
+  out.add(kSectionPositions, stack.positions);
+  out.add(kSectionSegments, stack.segments);
+  for (std::size_t l = 0; l < stack.layers.size(); ++l) {
+    out.enter(index, l);
+    add_layer(out, stack.layers[l]);
   }
-  for (const std::string& label : extras.labels) {
+  out.enter(index, 0);
+  out.add_norm(kSectionOutputNorm, stack.output_norm);
+}
+
+std::vector<std::uint8_t> label_bytes(std::uint32_t outputs,
+                                      const std::vector<std::string>& labels) {
+  std::vector<std::uint8_t> bytes;
+  if (labels.size() != outputs) {
+    throw ConvertError("config.json: id2label has " + std::to_string(labels.size()) +
+                       " names, but the classifier has " + std::to_string(outputs) + " outputs");
+  }
+  for (const std::string& label : labels) {
     if (label.find('\0') != std::string::npos) {
       throw ConvertError("config.json: id2label: a name with a zero byte: " + printable(label));
     }
@@ -138,34 +190,59 @@ std::vector<std::uint8_t> label_bytes(const QuantizedModel& model, const BlobExt
   return bytes;
 }
 
+BlobStack stack_numbers(const QuantizedStack& stack) {
+  BlobStack numbers = stack.numbers;
+  numbers.num_layers = static_cast<std::uint32_t>(stack.layers.size());
+  for (const QuantizedLayer& layer : stack.layers) {
+    numbers.num_heads = std::max(numbers.num_heads, layer.numbers.num_heads);
+    numbers.intermediate_size =
+        std::max(numbers.intermediate_size, layer.numbers.intermediate_size);
+  }
+  numbers.output_norm = stack.output_norm.numbers;
+  return numbers;
+}
+
 BlobHeader make_header(const QuantizedModel& model, const BlobExtras& extras) {
   BlobHeader header{};
   std::copy(std::begin(kBlobMagic), std::end(kBlobMagic), header.magic);
   header.version = kBlobVersion;
   header.layout = kLayoutN16K4;
-  header.hidden_size = model.hidden_size;
-  header.num_layers = static_cast<std::uint32_t>(model.layers.size());
-  for (const QuantizedLayer& layer : model.layers) {
-    header.num_heads = std::max(header.num_heads, layer.numbers.num_heads);
-    header.intermediate_size = std::max(header.intermediate_size, layer.numbers.intermediate_size);
+  header.num_stacks = static_cast<std::uint32_t>(model.stacks.size());
+  for (std::size_t i = 0; i < model.stacks.size(); ++i) {
+    header.stacks[i] = stack_numbers(model.stacks[i]);
   }
-  header.head_size = model.head_size;
-  header.vocab_size = model.vocab_size;
-  header.max_positions = model.max_positions;
-  header.type_vocab_size = model.type_vocab_size;
   header.max_tokens = extras.max_tokens;
-  header.activation = model.activation;
   header.pooling = extras.pooling;
   header.normalize = extras.normalize ? 1 : 0;
-  header.head = model.classifier ? kHeadClassifier : model.pooler ? kHeadPooler : kHeadNone;
+  header.classifier_task = model.classifier_task;
   header.problem = model.problem;
   header.num_labels = model.num_labels;
-  header.hidden_scale = std::bit_cast<std::uint32_t>(model.hidden_scale);
+  header.token_task = model.token_task;
+  header.num_token_labels = model.num_token_labels;
+  header.start_id = model.start_id;
+  header.end_id = model.end_id;
   header.pooled_scale = std::bit_cast<std::uint32_t>(model.pooled_scale);
   header.logits_scale = std::bit_cast<std::uint32_t>(model.logits_scale);
-  header.output_norm = model.output_norm.numbers;
-  if (model.pooler) header.pooler = model.pooler->numbers;
-  if (model.classifier) header.classifier = model.classifier->numbers;
+  header.token_logits_scale = std::bit_cast<std::uint32_t>(model.token_logits_scale);
+  const auto add_head = [&](std::uint32_t bit, const std::optional<QuantizedHead>& head,
+                            BlobHeadDense& numbers) {
+    if (!head) return;
+    header.heads |= bit;
+    numbers = head->numbers;
+  };
+  add_head(kHeadPooler, model.pooler, header.pooler);
+  add_head(kHeadClassifier, model.classifier, header.classifier);
+  add_head(kHeadTokenClassifier, model.token_classifier, header.token_classifier);
+  add_head(kHeadProjection, model.projection, header.projection);
+  if (model.lm) {
+    header.heads |= kHeadLm;
+    if (!model.lm->rows.empty()) header.heads |= kHeadLmUntied;
+    add_head(kHeadLmTransform, model.lm->transform, header.lm_transform);
+    header.lm_norm = model.lm->norm.numbers;
+    header.lm_exponent = model.lm->exponent;
+    header.lm_shift = model.lm->shift;
+    header.lm_logits_scale = std::bit_cast<std::uint32_t>(model.lm->logits_scale);
+  }
   return header;
 }
 
@@ -174,23 +251,27 @@ BlobHeader make_header(const QuantizedModel& model, const BlobExtras& extras) {
 std::vector<std::uint8_t> write_blob(const QuantizedModel& model, const BlobExtras& extras,
                                      BlobSizes* sizes) {
   BlobSizes own;
-  SectionWriter out(kSectionsBefore + model.layers.size() * kSectionsPerLayer + kSectionsAfter,
-                    sizes != nullptr ? *sizes : own);
-  std::vector<BlobLayer> numbers;
-  for (const QuantizedLayer& layer : model.layers) numbers.push_back(layer.numbers);
-  out.add(kSectionLayers, 0, numbers);
-  out.add(kSectionWordEmbeddings, 0, model.word_embeddings);
-  out.add(kSectionWordMultipliers, 0, model.word_multipliers);
-  out.add(kSectionPositions, 0, model.positions);
-  out.add(kSectionSegments, 0, model.segments);
-  for (std::size_t l = 0; l < model.layers.size(); ++l) add_layer(out, l, model.layers[l]);
-  out.add(kSectionOutputNormGain, 0, model.output_norm.gain);
-  out.add(kSectionOutputNormBias, 0, model.output_norm.bias);
-  add_head(out, kSectionPoolerWeights, model.pooler);
-  add_head(out, kSectionClassifierWeights, model.classifier);
-  out.add(kSectionTokenizer, 0, extras.tokenizer);
-  out.add(kSectionLabels, 0, label_bytes(model, extras));
-  out.add(kSectionCertificate, 0,
+  std::size_t sections = kSectionsOfModel;
+  for (const QuantizedStack& stack : model.stacks) {
+    sections += stack_sections(static_cast<std::uint32_t>(stack.layers.size()));
+  }
+  SectionWriter out(sections, sizes != nullptr ? *sizes : own);
+  for (std::size_t i = 0; i < model.stacks.size(); ++i) add_stack(out, i, model.stacks[i]);
+  const QuantizedLm lm = model.lm.value_or(QuantizedLm());
+  out.enter(0, 0);
+  out.add_dense(kSectionPooler, model.pooler);
+  out.add_dense(kSectionClassifier, model.classifier);
+  out.add_dense(kSectionTokenClassifier, model.token_classifier);
+  out.add_dense(kSectionLmTransform, lm.transform);
+  out.add_norm(kSectionLmNorm, lm.norm);
+  out.add(kSectionLmRows, lm.rows);
+  out.add(kSectionLmMultipliers, lm.multipliers);
+  out.add(kSectionLmBias, lm.bias);
+  out.add_dense(kSectionProjection, model.projection);
+  out.add(kSectionTokenizer, extras.tokenizer);
+  out.add(kSectionLabels, label_bytes(model.num_labels, extras.labels));
+  out.add(kSectionTokenLabels, label_bytes(model.num_token_labels, extras.token_labels));
+  out.add(kSectionCertificate,
           std::span<const char>(extras.certificate.data(), extras.certificate.size()));
   return out.finish(make_header(model, extras));
 }

@@ -17,9 +17,10 @@ struct BlobExtras {
   std::uint32_t max_tokens = 0;  ///< default length of a text, special tokens included
   std::uint32_t pooling = kPoolingMean;
   bool normalize = true;
-  std::vector<std::uint8_t> tokenizer;  ///< TOKENIZER_FORMAT.md; empty: none
-  std::vector<std::string> labels;      ///< one a class of the classifier
-  std::string certificate;              ///< JSON; may be empty
+  std::vector<std::uint8_t> tokenizer;    ///< TOKENIZER_FORMAT.md; empty: none
+  std::vector<std::string> labels;        ///< one a class of the classifier
+  std::vector<std::string> token_labels;  ///< one a class of the token classifier
+  std::string certificate;                ///< JSON; may be empty
 };
 
 struct BlobSizes {

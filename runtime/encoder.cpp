@@ -33,7 +33,7 @@ Rows task_rows(const Pass& pass, size_t task) {
 size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 void normalize(const Pass& pass, const Norm& norm, int16_t* rows, size_t m) {
-  const size_t hidden = pass.engine.model.header->hidden_size;
+  const size_t hidden = pass.engine.stack.numbers->hidden_size;
   pass.engine.kernels.layernorm(
       {m, hidden, rows, rows, hidden, norm.epsilon_n2, norm.gain, norm.bias, norm.shift});
 }
@@ -42,16 +42,8 @@ void normalize(const Pass& pass, const Norm& norm, int16_t* rows, size_t m) {
 void embed_rows(void* argument, size_t task) {
   const Pass& pass = *static_cast<const Pass*>(argument);
   Engine& engine = pass.engine;
-  const BlobHeader& header = *engine.model.header;
-  const size_t hidden = header.hidden_size;
-  const auto* words =
-      reinterpret_cast<const int8_t*>(model_section(engine.model, kSectionWordEmbeddings));
-  const auto* multipliers =
-      reinterpret_cast<const int32_t*>(model_section(engine.model, kSectionWordMultipliers));
-  const auto* positions =
-      reinterpret_cast<const int16_t*>(model_section(engine.model, kSectionPositions));
-  const auto* segments =
-      reinterpret_cast<const int16_t*>(model_section(engine.model, kSectionSegments));
+  const size_t hidden = engine.stack.numbers->hidden_size;
+  const Stack& stack = engine.stack;
   int16_t* residual = engine.at<int16_t>(engine.plan.residual);  // [tokens][H]
 
   const Rows rows = task_rows(pass, task);
@@ -61,9 +53,10 @@ void embed_rows(void* argument, size_t task) {
     const size_t id = static_cast<size_t>(pass.input.ids[row]);
     const size_t type =
         pass.input.type_ids != nullptr ? static_cast<size_t>(pass.input.type_ids[row]) : 0;
-    engine.kernels.embedding(
-        {hidden, words + id * hidden, multipliers[id], positions + (row - text_begin) * hidden,
-         type > 0 ? segments + type * hidden : nullptr, residual + row * hidden});
+    engine.kernels.embedding({hidden, stack.words + id * hidden, stack.word_multipliers[id],
+                              stack.positions + (row - text_begin) * hidden,
+                              type > 0 ? stack.segments + type * hidden : nullptr,
+                              residual + row * hidden});
   }
   if (rows.begin < rows.end) {
     normalize(pass, pass.next_norm, residual + rows.begin * hidden, rows.end - rows.begin);
@@ -75,8 +68,8 @@ void project_head(const Pass& pass, size_t task, size_t head, size_t text_begin,
   Engine& engine = pass.engine;
   const Plan& plan = engine.plan;
   const Dense& qkv = pass.layer.qkv;
-  const size_t hidden = engine.model.header->hidden_size,
-               head_size = engine.model.header->head_size;
+  const size_t hidden = engine.stack.numbers->hidden_size,
+               head_size = engine.stack.numbers->head_size;
   const size_t inputs = pad_inputs(hidden), columns = pad_columns(head_size);
   const size_t first = head * 3 * columns;  // the head's first column
   const int16_t* residual = engine.at<int16_t>(plan.residual) + text_begin * hidden;
@@ -102,13 +95,14 @@ void project_head(const Pass& pass, size_t task, size_t head, size_t text_begin,
                          qkv.weights + first * inputs, qkv.bias + first, qkv.sums + first, acc,
                          plan.acc_columns});
     const size_t query_stride = pad_inputs(head_size);
-    engine.kernels.requantize_lhs({m, head_size, acc, plan.acc_columns, of_head(pass.layer.query),
-                                   query + row * query_stride, query_stride});
+    engine.kernels.requantize_lhs({m, head_size, acc, plan.acc_columns,
+                                   of_head(pass.layer.self.query), query + row * query_stride,
+                                   query_stride});
     engine.kernels.requantize_key({m, head_size, row, acc + columns, plan.acc_columns,
-                                   of_head(pass.layer.key), key, key_sums});
+                                   of_head(pass.layer.self.key), key, key_sums});
     engine.kernels.requantize_value(
         {m, head_size, row, pad_inputs(length), acc + 2 * columns, plan.acc_columns,
-         of_head(pass.layer.value), value,
+         of_head(pass.layer.self.value), value,
          lhs_correction(LhsType::kUnsigned) != 0 ? value_sums : nullptr});
   }
 }
@@ -117,7 +111,7 @@ void project_head(const Pass& pass, size_t task, size_t head, size_t text_begin,
 void attend(const Pass& pass, size_t task, size_t head, size_t text_begin, size_t length) {
   Engine& engine = pass.engine;
   const Plan& plan = engine.plan;
-  const size_t head_size = engine.model.header->head_size;
+  const size_t head_size = engine.stack.numbers->head_size;
   const size_t head_inputs = pad_inputs(head_size), columns = pad_columns(head_size);
   const size_t keys = pad_columns(length), key_inputs = pad_inputs(length);
   const uint8_t* query = engine.scratch<uint8_t>(task, plan.query);  // [length][K(D)]
@@ -131,15 +125,16 @@ void attend(const Pass& pass, size_t task, size_t head, size_t text_begin, size_
   int32_t* sums = engine.scratch<int32_t>(task, plan.context_acc);      // [block][2 N(D)]
   int16_t* context =
       engine.at<int16_t>(plan.shared) + text_begin * plan.context_stride + head * head_size;
-  Requantize factor = pass.layer.context;
+  Requantize factor = pass.layer.self.context;
   factor.multiplier += head * columns;
 
   for (size_t row = 0; row < length; row += kBlockRows) {
     const size_t m = smaller(kBlockRows, length - row);
     engine.kernels.gemm({m, keys, head_inputs, query + row * head_inputs, head_inputs,
                          LhsType::kSigned, key, nullptr, key_sums, scores, keys});
-    engine.kernels.softmax({m, length, scores, keys, pass.layer.score_multipliers[head],
-                            pass.layer.distance_caps[head], probabilities, 4 * keys, reciprocals});
+    engine.kernels.softmax({m, length, scores, keys, pass.layer.self.score_multipliers[head],
+                            pass.layer.self.distance_caps[head], probabilities, 4 * keys,
+                            reciprocals});
     engine.kernels.gemm({m, 2 * columns, key_inputs, probabilities, 4 * keys, LhsType::kUnsigned,
                          value, nullptr, value_sums, sums, 2 * columns});
     engine.kernels.requantize_context({m, head_size, sums, 2 * columns, reciprocals, factor,
@@ -165,7 +160,7 @@ void add_dense(const Pass& pass, size_t task, const ResidualDense& dense, size_t
                const uint8_t* lhs, size_t lhs_stride, LhsType type, const int32_t* row_max,
                int16_t* rows) {
   const Engine& engine = pass.engine;
-  const size_t hidden = engine.model.header->hidden_size, acc_stride = engine.plan.acc_columns;
+  const size_t hidden = engine.stack.numbers->hidden_size, acc_stride = engine.plan.acc_columns;
   int32_t* acc = pass.engine.scratch<int32_t>(task, engine.plan.acc);  // [block][acc_columns]
   for (size_t column = 0; column < hidden; column += kGemmColumns) {
     const size_t n = smaller(kGemmColumns, hidden - column);
@@ -185,8 +180,8 @@ void attention_output(void* argument, size_t task) {
   const Pass& pass = *static_cast<const Pass*>(argument);
   Engine& engine = pass.engine;
   const Plan& plan = engine.plan;
-  const size_t hidden = engine.model.header->hidden_size, stride = plan.context_stride;
-  const size_t width = pass.layer.num_heads * engine.model.header->head_size;
+  const size_t hidden = engine.stack.numbers->hidden_size, stride = plan.context_stride;
+  const size_t width = pass.layer.num_heads * engine.stack.numbers->head_size;
   int16_t* residual = engine.at<int16_t>(plan.residual);  // [tokens][H]
   int16_t* context =
       engine.at<int16_t>(plan.shared);  // [tokens][stride], bytes in place afterwards
@@ -198,7 +193,7 @@ void attention_output(void* argument, size_t task) {
     uint8_t* bytes = reinterpret_cast<uint8_t*>(context + row * stride);
     engine.kernels.quantize_rows_s16(
         {m, width, context + row * stride, stride, bytes, 2 * stride, row_max});
-    add_dense(pass, task, pass.layer.output, m, pad_inputs(width), bytes, 2 * stride,
+    add_dense(pass, task, pass.layer.self.output, m, pad_inputs(width), bytes, 2 * stride,
               LhsType::kSigned, row_max, residual + row * hidden);
     normalize(pass, pass.layer.attention_norm, residual + row * hidden, m);
   }
@@ -210,7 +205,7 @@ void feed_forward(void* argument, size_t task) {
   Engine& engine = pass.engine;
   const Plan& plan = engine.plan;
   const Dense& ffn1 = pass.layer.ffn1;
-  const size_t hidden = engine.model.header->hidden_size, inputs = pad_inputs(hidden);
+  const size_t hidden = engine.stack.numbers->hidden_size, inputs = pad_inputs(hidden);
   const size_t inner = pass.layer.intermediate_size, stride = plan.ffn_stride;
   int16_t* residual = engine.at<int16_t>(plan.residual);  // [tokens][H]
   uint16_t* activations =
@@ -245,16 +240,16 @@ void feed_forward(void* argument, size_t task) {
 }  // namespace
 
 void encode(Engine& engine, const embert_input& input) {
-  const size_t num_layers = engine.model.header->num_layers;
-  Pass pass = {engine, input, 0, model_layer(engine.model, 0), {}};
+  const size_t num_layers = engine.stack.numbers->num_layers;
+  Pass pass = {engine, input, 0, model_layer(engine.model, engine.stack, 0), {}};
   for (size_t text = 0; text < input.batch; ++text) pass.tokens += input.lengths[text];
 
   pass.next_norm = pass.layer.input_norm;
   parallel(engine, pass, embed_rows);
   for (size_t l = 0; l < num_layers; ++l) {
-    pass.layer = model_layer(engine.model, l);
-    pass.next_norm = l + 1 < num_layers ? model_layer(engine.model, l + 1).input_norm
-                                        : model_output_norm(engine.model);
+    pass.layer = model_layer(engine.model, engine.stack, l);
+    pass.next_norm = l + 1 < num_layers ? model_layer(engine.model, engine.stack, l + 1).input_norm
+                                        : engine.stack.output_norm;
     parallel(engine, pass, attention);
     parallel(engine, pass, attention_output);
     parallel(engine, pass, feed_forward);

@@ -13,10 +13,11 @@ namespace {
 constexpr uint32_t kMaxBatch = 1024;
 constexpr uint32_t kMaxThreads = 64;
 
-embert_status check_options(const BlobHeader& header, const embert_options& options) {
-  const bool ok = options.max_tokens >= 1 && options.max_tokens <= header.max_positions &&
+embert_status check_options(const BlobStack& stack, const embert_options& options) {
+  const bool ok = options.max_tokens >= 1 && options.max_tokens <= stack.max_positions &&
                   options.max_batch >= 1 && options.max_batch <= kMaxBatch &&
-                  options.threads >= 1 && options.threads <= kMaxThreads && options.reserved == 0 &&
+                  options.threads >= 1 && options.threads <= kMaxThreads &&
+                  options.max_source_tokens == 0 &&
                   (options.threads == 1 || options.parallel_for != nullptr);
   return ok ? EMBERT_STATUS_OK : EMBERT_STATUS_INVALID_OPTION;
 }
@@ -32,11 +33,11 @@ embert_status check_input(const Engine& engine, const embert_input& input) {
     tokens += input.lengths[i];
   }
   for (size_t i = 0; i < tokens; ++i) {
-    if (static_cast<uint32_t>(input.ids[i]) >= engine.model.header->vocab_size) {
+    if (static_cast<uint32_t>(input.ids[i]) >= engine.stack.numbers->vocab_size) {
       return EMBERT_STATUS_TOKEN_OUT_OF_RANGE;
     }
     if (input.type_ids != nullptr &&
-        static_cast<uint32_t>(input.type_ids[i]) >= engine.model.header->type_vocab_size) {
+        static_cast<uint32_t>(input.type_ids[i]) >= engine.stack.numbers->type_vocab_size) {
       return EMBERT_STATUS_TYPE_OUT_OF_RANGE;
     }
   }
@@ -69,10 +70,10 @@ embert_status embert_arena_bytes(const embert_model* model, const embert_options
   using namespace embert;
   if (model == nullptr || options == nullptr || bytes == nullptr)
     return EMBERT_STATUS_NULL_ARGUMENT;
-  const BlobHeader& header = *model_of(*model).header;
-  const embert_status status = check_options(header, *options);
+  const BlobStack& stack = *model_last_stack(model_of(*model)).numbers;
+  const embert_status status = check_options(stack, *options);
   if (status != EMBERT_STATUS_OK) return status;
-  const uint64_t total = make_plan(header, *options).total;
+  const uint64_t total = make_plan(stack, *options).total;
   if (total > SIZE_MAX / 2)
     return EMBERT_STATUS_INVALID_OPTION;  // more than the machine can address
   *bytes = static_cast<size_t>(total);
@@ -95,7 +96,8 @@ embert_status embert_engine_init(const embert_model* model, const embert_options
   embert_engine made = {};
   made.model = model_of(*model);
   made.kernels = select_kernels(made.model.isa_mask);
-  made.plan = make_plan(*made.model.header, *options);
+  made.stack = model_last_stack(made.model);
+  made.plan = make_plan(*made.stack.numbers, *options);
   made.options = *options;
   memcpy(arena, &made, sizeof(made));
   *engine = static_cast<embert_engine*>(arena);
@@ -109,7 +111,7 @@ embert_status embert_encode(embert_engine* engine, const embert_input* input,
     return EMBERT_STATUS_NULL_ARGUMENT;
   const embert_status status = run(engine, input, hidden);
   if (status == EMBERT_STATUS_OK && scale != nullptr)
-    scale->float_bits = engine->model.header->hidden_scale;
+    scale->float_bits = engine->stack.numbers->hidden_scale;
   return status;
 }
 
@@ -119,6 +121,7 @@ embert_status embert_embed(embert_engine* engine, const embert_input* input, emb
   if (engine == nullptr || input == nullptr || embeddings == nullptr)
     return EMBERT_STATUS_NULL_ARGUMENT;
   const BlobHeader& header = *engine->model.header;
+  const size_t hidden_size = engine->stack.numbers->hidden_size;
   const uint32_t kind =
       pooling == EMBERT_POOLING_MODEL ? header.pooling : static_cast<uint32_t>(pooling);
   if (kind >= kPoolingCount) return EMBERT_STATUS_INVALID_OPTION;
@@ -126,13 +129,13 @@ embert_status embert_embed(embert_engine* engine, const embert_input* input, emb
   const embert_status status = run(engine, input, &hidden);
   if (status != EMBERT_STATUS_OK) return status;
   for (uint32_t i = 0; i < input->batch; ++i) {
-    pool_text(*engine, hidden, input->lengths[i], kind,
-              embeddings + size_t{i} * header.hidden_size);
-    hidden += size_t{input->lengths[i]} * header.hidden_size;
+    pool_text(*engine, hidden, input->lengths[i], kind, embeddings + size_t{i} * hidden_size);
+    hidden += size_t{input->lengths[i]} * hidden_size;
   }
   constexpr uint32_t kFloat2PowMinus15 = (127u - 15u) << 23;
   if (scale != nullptr)
-    scale->float_bits = header.normalize != 0 ? kFloat2PowMinus15 : header.hidden_scale;
+    scale->float_bits =
+        header.normalize != 0 ? kFloat2PowMinus15 : engine->stack.numbers->hidden_scale;
   return EMBERT_STATUS_OK;
 }
 
@@ -142,13 +145,14 @@ embert_status embert_pool(embert_engine* engine, const embert_input* input, int1
   if (engine == nullptr || input == nullptr || pooled == nullptr)
     return EMBERT_STATUS_NULL_ARGUMENT;
   const BlobHeader& header = *engine->model.header;
-  if (header.head < kHeadPooler) return EMBERT_STATUS_NO_POOLER;
+  const size_t hidden_size = engine->stack.numbers->hidden_size;
+  if ((header.heads & kHeadPooler) == 0) return EMBERT_STATUS_NO_POOLER;
   const int16_t* hidden = nullptr;
   const embert_status status = run(engine, input, &hidden);
   if (status != EMBERT_STATUS_OK) return status;
   for (uint32_t i = 0; i < input->batch; ++i) {
-    pool_first_token(*engine, hidden, pooled + size_t{i} * header.hidden_size);
-    hidden += size_t{input->lengths[i]} * header.hidden_size;
+    pool_first_token(*engine, hidden, pooled + size_t{i} * hidden_size);
+    hidden += size_t{input->lengths[i]} * hidden_size;
   }
   if (scale != nullptr) scale->float_bits = header.pooled_scale;
   return EMBERT_STATUS_OK;
@@ -160,13 +164,14 @@ embert_status embert_classify(embert_engine* engine, const embert_input* input, 
   if (engine == nullptr || input == nullptr || logits == nullptr)
     return EMBERT_STATUS_NULL_ARGUMENT;
   const BlobHeader& header = *engine->model.header;
-  if (header.head != kHeadClassifier) return EMBERT_STATUS_NO_CLASSIFIER;
+  const size_t hidden_size = engine->stack.numbers->hidden_size;
+  if ((header.heads & kHeadClassifier) == 0) return EMBERT_STATUS_NO_CLASSIFIER;
   const int16_t* hidden = nullptr;
   const embert_status status = run(engine, input, &hidden);
   if (status != EMBERT_STATUS_OK) return status;
   for (uint32_t i = 0; i < input->batch; ++i) {
     classify_text(*engine, hidden, logits + size_t{i} * header.num_labels);
-    hidden += size_t{input->lengths[i]} * header.hidden_size;
+    hidden += size_t{input->lengths[i]} * hidden_size;
   }
   if (scale != nullptr) scale->float_bits = header.logits_scale;
   return EMBERT_STATUS_OK;

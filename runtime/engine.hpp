@@ -10,6 +10,7 @@ namespace embert {
 
 struct Engine {
   Model model;
+  Stack stack;
   Kernels kernels;
   Plan plan;
   embert_options options;

@@ -15,7 +15,7 @@ constexpr int32_t kTanhExponent = 12;
 template <typename Store>
 void dense_row(Engine& engine, const HeadDense& head, const int16_t* row, size_t n, Store store) {
   const Plan& plan = engine.plan;
-  const size_t hidden = engine.model.header->hidden_size, inputs = pad_inputs(hidden);
+  const size_t hidden = engine.stack.numbers->hidden_size, inputs = pad_inputs(hidden);
   uint8_t* planes = engine.scratch<uint8_t>(0, plan.lhs);  // [2][K(H)]
   int32_t* acc = engine.scratch<int32_t>(0, plan.acc);     // [2][acc_columns]
   for (size_t c = 0; c < inputs; ++c) {
@@ -43,7 +43,7 @@ void dense_row(Engine& engine, const HeadDense& head, const int16_t* row, size_t
 
 void pool_text(Engine& engine, const int16_t* hidden, size_t length, uint32_t pooling,
                int16_t* embedding) {
-  const size_t size = engine.model.header->hidden_size;
+  const size_t size = engine.stack.numbers->hidden_size;
   int32_t* sums = engine.scratch<int32_t>(0, engine.plan.sums);  // [H]
   for (size_t c = 0; c < size; ++c) sums[c] = hidden[c];
   for (size_t row = 1; row < length && pooling != kPoolingCls; ++row) {
@@ -79,7 +79,7 @@ void pool_text(Engine& engine, const int16_t* hidden, size_t length, uint32_t po
 
 void pool_first_token(Engine& engine, const int16_t* hidden, int16_t* pooled) {
   const Activation tanh = model_activation(kActivationTanh, kTanhExponent);
-  dense_row(engine, model_pooler(engine.model), hidden, engine.model.header->hidden_size,
+  dense_row(engine, model_pooler(engine.model), hidden, engine.stack.numbers->hidden_size,
             [&](size_t c, int32_t y) {
               const int32_t u = activate(clamp(y, -32767, 32767), tanh);
               pooled[c] = static_cast<int16_t>((u - (1 << kTanhExponent)) * kPooledFactor);

@@ -11,23 +11,71 @@ namespace {
 
 static_assert(sizeof(Model) <= sizeof(embert_model), "embert_model holds a Model");
 
-const BlobSection& section(const Model& model, BlobSectionKind kind, size_t layer) {
-  if (kind < kFirstLayerSection) return model.sections[kind - kSectionLayers];
-  const size_t layers = model.header->num_layers;
-  if (kind >= kSectionOutputNormGain) {
-    return model
-        .sections[kSectionsBefore + layers * kSectionsPerLayer + kind - kSectionOutputNormGain];
+size_t model_sections_begin(const Model& model) {
+  size_t index = 0;
+  for (uint32_t i = 0; i < model.header->num_stacks; ++i) {
+    index += stack_sections(model.header->stacks[i].num_layers);
   }
-  return model.sections[kSectionsBefore + layer * kSectionsPerLayer + kind - kFirstLayerSection];
+  return index;
 }
 
-template <typename T>
-const T* view(const Model& model, BlobSectionKind kind, size_t layer = 0) {
-  return reinterpret_cast<const T*>(model.blob + section(model, kind, layer).offset);
+const BlobSection& section(const Model& model, BlobSectionKind kind) {
+  return model.sections[model_sections_begin(model) + kind - kFirstModelSection];
 }
+
+/// The parts of a section, one after another.
+class Parts {
+ public:
+  Parts(const Model& model, const BlobSection& section)
+      : at_(model.blob + section.offset), there_(section.bytes > 0) {}
+  explicit operator bool() const { return there_; }
+
+  template <typename T>
+  const T* take(size_t count) {
+    const T* part = reinterpret_cast<const T*>(at_);
+    at_ += count * sizeof(T);
+    return part;
+  }
+
+ private:
+  const uint8_t* at_;
+  bool there_;
+};
 
 Requantize factor(const int32_t* multiplier, BlobShifts shifts) {
   return {multiplier, shifts.left, shifts.right};
+}
+
+Dense dense(Parts parts, size_t n, size_t k, BlobShifts shifts) {
+  if (!parts) return {};
+  const size_t columns = pad_columns(n);
+  const int8_t* weights = parts.take<int8_t>(columns * pad_inputs(k));
+  const int32_t* bias = parts.take<int32_t>(columns);
+  const int32_t* sums = parts.take<int32_t>(columns);
+  return {weights, bias, sums, factor(parts.take<int32_t>(columns), shifts)};
+}
+
+ResidualDense residual_dense(Parts parts, size_t n, size_t k, BlobShifts shifts) {
+  if (!parts) return {};
+  const size_t columns = pad_columns(n);
+  const int8_t* weights = parts.take<int8_t>(columns * pad_inputs(k));
+  const int32_t* sums = parts.take<int32_t>(columns);
+  const int32_t* multipliers = parts.take<int32_t>(columns);
+  const int32_t* residual = parts.take<int32_t>(columns);
+  return {{weights, nullptr, sums, factor(multipliers, shifts)},
+          residual,
+          parts.take<int32_t>(columns)};
+}
+
+Norm norm(Parts parts, size_t size, const BlobNorm& numbers) {
+  if (!parts) return {};
+  const int32_t* gain = parts.take<int32_t>(size);
+  return {gain, parts.take<int32_t>(size), numbers.epsilon_n2, numbers.shift};
+}
+
+HeadDense head_dense(const Model& model, BlobSectionKind kind, size_t n, size_t k,
+                     const BlobHeadDense& numbers) {
+  return {dense(Parts(model, section(model, kind)), n, k, numbers.shifts), numbers.join_shift};
 }
 
 }  // namespace
@@ -39,69 +87,147 @@ Model model_of(const embert_model& object) {
 }
 
 const uint8_t* model_section(const Model& model, BlobSectionKind kind) {
-  return view<uint8_t>(model, kind);
+  return model.blob + section(model, kind).offset;
 }
 
 size_t model_section_bytes(const Model& model, BlobSectionKind kind) {
-  return static_cast<size_t>(section(model, kind, 0).bytes);
+  return static_cast<size_t>(section(model, kind).bytes);
 }
 
-Layer model_layer(const Model& model, size_t l) {
-  const BlobLayer& record = view<BlobLayer>(model, kSectionLayers)[l];
-  const auto s8 = [&](BlobSectionKind kind) { return view<int8_t>(model, kind, l); };
-  const auto s32 = [&](BlobSectionKind kind) { return view<int32_t>(model, kind, l); };
-  const size_t head_columns = pad_columns(model.header->head_size);
-  const int32_t* qkv_multipliers = s32(kSectionQkvMultipliers);
+Stack model_stack(const Model& model, size_t index) {
+  Stack stack = {};
+  stack.numbers = model.header->stacks + index;
+  for (size_t i = 0; i < index; ++i) {
+    stack.first_section += stack_sections(model.header->stacks[i].num_layers);
+  }
+  const auto contents = [&](uint32_t kind) {
+    return model.blob + model.sections[stack.first_section + kind - kSectionLayers].offset;
+  };
+  stack.words = reinterpret_cast<const int8_t*>(contents(kSectionWordEmbeddings));
+  stack.word_multipliers = reinterpret_cast<const int32_t*>(contents(kSectionWordMultipliers));
+  stack.positions = reinterpret_cast<const int16_t*>(contents(kSectionPositions));
+  stack.segments = reinterpret_cast<const int16_t*>(contents(kSectionSegments));
+  const size_t last = stack.first_section + stack_sections(stack.numbers->num_layers) - 1;
+  stack.output_norm = norm(Parts(model, model.sections[last]), stack.numbers->hidden_size,
+                           stack.numbers->output_norm);
+  return stack;
+}
+
+Stack model_last_stack(const Model& model) {
+  return model_stack(model, model.header->num_stacks - 1);
+}
+
+Layer model_layer(const Model& model, const Stack& stack, size_t l) {
+  const BlobStack& numbers = *stack.numbers;
+  const BlobSection* sections = model.sections + stack.first_section;
+  const BlobLayer& record = reinterpret_cast<const BlobLayer*>(model.blob + sections->offset)[l];
+  const size_t hidden = numbers.hidden_size, heads = record.num_heads,
+               columns = pad_columns(numbers.head_size), width = heads * numbers.head_size,
+               distances = pad_columns(2 * numbers.max_positions - 1);
+  const auto parts = [&](uint32_t kind) {
+    return Parts(
+        model, sections[kSectionsBeforeLayers + l * kSectionsPerLayer + kind - kFirstLayerSection]);
+  };
+  const auto attention = [&](uint32_t scores_kind, const BlobAttention& shifts) {
+    Parts scores = parts(scores_kind);
+    Attention a = {};
+    a.score_multipliers = scores.take<uint32_t>(heads);
+    a.distance_caps = scores.take<int32_t>(heads);
+    a.query = factor(nullptr, shifts.query);
+    a.key = factor(nullptr, shifts.key);
+    a.value = factor(nullptr, shifts.value);
+    return a;
+  };
 
   Layer layer = {};
-  layer.num_heads = record.num_heads;
+  layer.num_heads = heads;
   layer.intermediate_size = record.intermediate_size;
-  layer.input_norm = {s32(kSectionInputNormGain), s32(kSectionInputNormBias),
-                      record.input_norm.epsilon_n2, record.input_norm.shift};
-  layer.qkv = {s8(kSectionQkvWeights), s32(kSectionQkvBias), s32(kSectionQkvSums), {}};
-  layer.query = factor(qkv_multipliers, record.query);
-  layer.key = factor(qkv_multipliers + head_columns, record.key);
-  layer.value = factor(qkv_multipliers + 2 * head_columns, record.value);
-  layer.score_multipliers = view<uint32_t>(model, kSectionScoreMultipliers, l);
-  layer.distance_caps = s32(kSectionDistanceCaps);
-  layer.context = factor(s32(kSectionContextMultipliers), record.context);
-  layer.output = {{s8(kSectionOutputWeights), nullptr, s32(kSectionOutputSums),
-                   factor(s32(kSectionOutputMultipliers), record.output)},
-                  s32(kSectionOutputResidual),
-                  s32(kSectionOutputConstants)};
-  layer.attention_norm = {s32(kSectionAttentionNormGain), s32(kSectionAttentionNormBias),
-                          record.attention_norm.epsilon_n2, record.attention_norm.shift};
-  layer.ffn1 = {s8(kSectionFfn1Weights), s32(kSectionFfn1Bias), s32(kSectionFfn1Sums),
-                factor(s32(kSectionFfn1Multipliers), record.ffn1)};
-  layer.activation = model_activation(model.header->activation, record.activation_exponent);
-  layer.ffn2 = {{s8(kSectionFfn2Weights), nullptr, s32(kSectionFfn2Sums),
-                 factor(s32(kSectionFfn2Multipliers), record.ffn2)},
-                s32(kSectionFfn2Residual),
-                s32(kSectionFfn2Constants)};
+  layer.input_norm = norm(parts(kSectionInputNorm), hidden, record.input_norm);
+  layer.hidden_scale = record.hidden_scale;
+  if (Parts rows = parts(kSectionHiddenRows)) {
+    layer.hidden_rows.multiplier = rows.take<int32_t>(hidden);
+    layer.hidden_rows.offset = rows.take<int32_t>(hidden);
+  }
+
+  layer.qkv = dense(parts(kSectionQkv), heads * 3 * columns, hidden, {});
+  layer.self = attention(kSectionScores, record.self);
+  layer.self.query.multiplier = layer.qkv.factor.multiplier;
+  layer.self.key.multiplier = layer.qkv.factor.multiplier + columns;
+  layer.self.value.multiplier = layer.qkv.factor.multiplier + 2 * columns;
+  layer.self.context =
+      factor(parts(kSectionContext).take<int32_t>(heads * columns), record.self.context);
+  layer.self.output = residual_dense(parts(kSectionOutput), hidden, width, record.self.output);
+  if (Parts table = parts(kSectionDistances)) {
+    Parts ratios = parts(kSectionDistanceRatios);
+    layer.distances.table = table.take<int8_t>(distances * pad_inputs(numbers.head_size));
+    layer.distances.sums = table.take<int32_t>(distances);
+    layer.distances.query = factor(ratios.take<int32_t>(heads), record.query_distance);
+    layer.distances.key = factor(
+        numbers.position_kind == kPositionRelativeKeyQuery ? ratios.take<int32_t>(heads) : nullptr,
+        record.key_distance);
+  }
+  layer.attention_norm = norm(parts(kSectionAttentionNorm), hidden, record.attention_norm);
+
+  if ((numbers.flags & kStackCrossAttention) != 0) {
+    layer.cross_query =
+        dense(parts(kSectionCrossQuery), heads * columns, hidden, record.cross.query);
+    layer.cross_key_value = {
+        dense(parts(kSectionCrossKeyValue), heads * 2 * columns, numbers.cross_hidden_size, {}),
+        record.cross_join_shift};
+    const int32_t* key_value = layer.cross_key_value.dense.factor.multiplier;
+    layer.cross = attention(kSectionCrossScores, record.cross);
+    layer.cross.query.multiplier = layer.cross_query.factor.multiplier;
+    layer.cross.key.multiplier = key_value;
+    layer.cross.value.multiplier = key_value + columns;
+    layer.cross.context =
+        factor(parts(kSectionCrossContext).take<int32_t>(heads * columns), record.cross.context);
+    layer.cross.output =
+        residual_dense(parts(kSectionCrossOutput), hidden, width, record.cross.output);
+    layer.cross_norm = norm(parts(kSectionCrossNorm), hidden, record.cross_norm);
+  }
+
+  layer.ffn1 = dense(parts(kSectionFfn1), layer.intermediate_size, hidden, record.ffn1);
+  layer.activation = model_activation(numbers.activation, record.activation_exponent);
+  layer.ffn2 = residual_dense(parts(kSectionFfn2), hidden, layer.intermediate_size, record.ffn2);
   return layer;
 }
 
-Norm model_output_norm(const Model& model) {
-  return {view<int32_t>(model, kSectionOutputNormGain),
-          view<int32_t>(model, kSectionOutputNormBias), model.header->output_norm.epsilon_n2,
-          model.header->output_norm.shift};
-}
-
 HeadDense model_pooler(const Model& model) {
-  const BlobHeadDense& record = model.header->pooler;
-  return {{view<int8_t>(model, kSectionPoolerWeights), view<int32_t>(model, kSectionPoolerBias),
-           view<int32_t>(model, kSectionPoolerSums),
-           factor(view<int32_t>(model, kSectionPoolerMultipliers), record.shifts)},
-          record.join_shift};
+  const size_t hidden = model_last_stack(model).numbers->hidden_size;
+  return head_dense(model, kSectionPooler, hidden, hidden, model.header->pooler);
 }
 
 HeadDense model_classifier(const Model& model) {
-  const BlobHeadDense& record = model.header->classifier;
-  return {
-      {view<int8_t>(model, kSectionClassifierWeights), view<int32_t>(model, kSectionClassifierBias),
-       view<int32_t>(model, kSectionClassifierSums),
-       factor(view<int32_t>(model, kSectionClassifierMultipliers), record.shifts)},
-      record.join_shift};
+  return head_dense(model, kSectionClassifier, model.header->num_labels,
+                    model_last_stack(model).numbers->hidden_size, model.header->classifier);
+}
+
+HeadDense model_token_classifier(const Model& model) {
+  return head_dense(model, kSectionTokenClassifier, model.header->num_token_labels,
+                    model_last_stack(model).numbers->hidden_size, model.header->token_classifier);
+}
+
+HeadDense model_projection(const Model& model) {
+  return head_dense(model, kSectionProjection, model_last_stack(model).numbers->cross_hidden_size,
+                    model.header->stacks[0].hidden_size, model.header->projection);
+}
+
+LmHead model_lm(const Model& model) {
+  const BlobHeader& header = *model.header;
+  const Stack stack = model_last_stack(model);
+  const size_t hidden = stack.numbers->hidden_size;
+  LmHead head = {};
+  head.transform = head_dense(model, kSectionLmTransform, hidden, hidden, header.lm_transform);
+  head.activation = model_activation(stack.numbers->activation, header.lm_exponent);
+  head.norm = norm(Parts(model, section(model, kSectionLmNorm)), hidden, header.lm_norm);
+  const bool untied = (header.heads & kHeadLmUntied) != 0;
+  const auto own = [&](BlobSectionKind kind) { return model_section(model, kind); };
+  head.rows = untied ? reinterpret_cast<const int8_t*>(own(kSectionLmRows)) : stack.words;
+  head.multipliers = untied ? reinterpret_cast<const int32_t*>(own(kSectionLmMultipliers))
+                            : stack.word_multipliers;
+  head.bias = reinterpret_cast<const int32_t*>(own(kSectionLmBias));
+  head.shift = header.lm_shift;
+  return head;
 }
 
 Activation model_activation(uint32_t kind, int32_t exponent) {
@@ -120,40 +246,3 @@ Activation model_activation(uint32_t kind, int32_t exponent) {
 }
 
 }  // namespace embert
-
-embert_status embert_model_get_info(const embert_model* object, embert_model_info* info) {
-  using namespace embert;
-  if (object == nullptr || info == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
-  const Model model = model_of(*object);
-  const BlobHeader& header = *model.header;
-  *info = {};
-  info->hidden_size = header.hidden_size;
-  info->num_layers = header.num_layers;
-  info->num_heads = header.num_heads;
-  info->head_size = header.head_size;
-  info->intermediate_size = header.intermediate_size;
-  info->vocab_size = header.vocab_size;
-  info->max_positions = header.max_positions;
-  info->type_vocab_size = header.type_vocab_size;
-  info->max_tokens = header.max_tokens;
-  info->num_labels = header.num_labels;
-  info->problem = header.problem;
-  info->pooling = header.pooling;
-  info->normalize = header.normalize;
-  info->has_tokenizer = model.has_tokenizer;
-  info->has_pooler = header.head >= kHeadPooler;
-  info->isa_mask = model.isa_mask;
-  info->certificate = reinterpret_cast<const char*>(model_section(model, kSectionCertificate));
-  info->certificate_bytes = model_section_bytes(model, kSectionCertificate);
-  return EMBERT_STATUS_OK;
-}
-
-const char* embert_model_label(const embert_model* object, uint32_t label) {
-  using namespace embert;
-  if (object == nullptr) return nullptr;
-  const Model model = model_of(*object);
-  if (label >= model.header->num_labels) return nullptr;
-  const char* name = reinterpret_cast<const char*>(model_section(model, kSectionLabels));
-  for (; label > 0; ++name) label -= *name == '\0';
-  return name;
-}

@@ -36,6 +36,13 @@ struct ResidualDense {
   const int32_t* constant;  ///< [N(H)]
 };
 
+/// A dense layer on 16-bit rows in two planes.
+struct HeadDense {
+  Dense dense;
+  int32_t join_shift;
+};
+
+/// gain is null where there is no LayerNorm.
 struct Norm {
   const int32_t* gain;  ///< [H]
   const int32_t* bias;  ///< [H]
@@ -43,39 +50,85 @@ struct Norm {
   int32_t shift;
 };
 
-/// One encoder layer, as the paper has it.
-struct Layer {
-  size_t num_heads;
-  size_t intermediate_size;
-  Norm input_norm;  ///< makes the input of this layer from the sum before it
-  Dense qkv;        ///< columns: a head's queries, keys, values, each N(D); then the next head
-  Requantize query, key, value;       ///< multipliers of head 0; a head further they lie 3 N(D) on
+/// How a head's queries attend keys and values; multipliers of head 0.
+struct Attention {
+  Requantize query, key, value;
   const uint32_t* score_multipliers;  ///< [num_heads]
   const int32_t* distance_caps;       ///< [num_heads]
   Requantize context;                 ///< multipliers [num_heads][N(D)]
   ResidualDense output;
+};
+
+/// Relative positions in the scores; table is null without.
+struct Distances {
+  const int8_t* table;  ///< n16k4 [N(2P-1)] x [K(D)]: column P-1 + key - query
+  const int32_t* sums;  ///< [N(2P-1)]
+  Requantize query;     ///< ratios [num_heads] of queries times table to a score's unit
+  Requantize key;       ///< of keys times table; multiplier is null where only queries count
+};
+
+/// A channel's hidden state out of the domain that the layer reads; null where they are the same.
+struct HiddenRows {
+  const int32_t* multiplier;  ///< [H]
+  const int32_t* offset;      ///< [H]
+};
+
+/// One layer, as the paper has it.
+struct Layer {
+  size_t num_heads;
+  size_t intermediate_size;
+  Norm input_norm;  ///< makes the input of this layer from the sum before it
+  HiddenRows hidden_rows;
+  uint32_t hidden_scale;  ///< float32 bits
+  Dense qkv;  ///< columns: a head's queries, keys, values, each N(D); then the next head
+  Attention self;
+  Distances distances;
   Norm attention_norm;
+  Dense cross_query;  ///< columns: N(D) a head; as all of cross, null without cross-attention
+  HeadDense cross_key_value;  ///< columns: a head's keys, values, each N(D); then the next head
+  Attention cross;
+  Norm cross_norm;
   Dense ffn1;
   Activation activation;
   ResidualDense ffn2;
 };
 
-Layer model_layer(const Model& model, size_t layer);
-/// The LayerNorm behind the last layer.
-Norm model_output_norm(const Model& model);
-
-/// A head's dense layer on a 16-bit row.
-struct HeadDense {
-  Dense dense;
-  int32_t join_shift;
+/// Embeddings, layers and last LayerNorm of an encoder or a decoder.
+struct Stack {
+  const BlobStack* numbers;
+  size_t first_section;             ///< in the table of sections
+  const int8_t* words;              ///< [V][H]
+  const int32_t* word_multipliers;  ///< [V]
+  const int16_t* positions;         ///< [P][H]
+  const int16_t* segments;          ///< [T][H]
+  Norm output_norm;
 };
+Stack model_stack(const Model& model, size_t index);
+Layer model_layer(const Model& model, const Stack& stack, size_t layer);
+/// The stack that the heads stand on.
+Stack model_last_stack(const Model& model);
+
 HeadDense model_pooler(const Model& model);
 HeadDense model_classifier(const Model& model);
+HeadDense model_token_classifier(const Model& model);
+HeadDense model_projection(const Model& model);
+
+/// The language model's head.
+struct LmHead {
+  HeadDense transform;  ///< where there is one, as the next two
+  Activation activation;
+  Norm norm;
+  const int8_t* rows;          ///< s8 [V][H]
+  const int32_t* multipliers;  ///< [V]
+  const int32_t* bias;         ///< [V]
+  int32_t shift;
+};
+LmHead model_lm(const Model& model);
 
 /// The tables of kernels/tables.hpp with a layer's exponent.
 Activation model_activation(uint32_t kind, int32_t exponent);
 
-/// Contents of a section that is not one a layer.
+/// Contents of a section of the model (kFirstModelSection and up).
 const uint8_t* model_section(const Model& model, BlobSectionKind kind);
 size_t model_section_bytes(const Model& model, BlobSectionKind kind);
 

@@ -22,7 +22,7 @@ uint64_t largest(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 }  // namespace
 
-Plan make_plan(const BlobHeader& model, const embert_options& options) {
+Plan make_plan(const BlobStack& model, const embert_options& options) {
   const uint64_t hidden = model.hidden_size, head_columns = pad_columns(model.head_size);
   const uint64_t tokens = uint64_t{options.max_tokens} * options.max_batch;
   const uint64_t length = options.max_tokens, block = kBlockRows;

@@ -51,6 +51,6 @@ struct Plan {
   uint32_t ffn_stride;      ///< elements: I, at least 4
 };
 
-Plan make_plan(const BlobHeader& model, const embert_options& options);
+Plan make_plan(const BlobStack& model, const embert_options& options);
 
 }  // namespace embert

@@ -11,11 +11,12 @@
 namespace embert {
 
 static constexpr uint8_t kBlobMagic[8] = {'e', 'm', 'b', 'e', 'r', 't', '\r', '\n'};
-static constexpr uint32_t kBlobVersion = 1;
+static constexpr uint32_t kBlobVersion = 2;
 static constexpr size_t kBlobAlignment = 64;
 static constexpr size_t kBlobCrcStart = 16;  ///< the checksum covers [16, blob_bytes)
 
 /// Limits of the format: what a valid blob may ask for.
+static constexpr uint32_t kMaxStacks = 2;
 static constexpr uint32_t kMaxHiddenSize = 4096;
 static constexpr uint32_t kMaxLayers = 48;
 static constexpr uint32_t kMaxHeads = 128;
@@ -25,6 +26,16 @@ static constexpr uint32_t kMaxVocabSize = 1u << 20;
 static constexpr uint32_t kMaxPositions = 512;
 static constexpr uint32_t kMaxTypes = 16;
 static constexpr uint32_t kMaxLabels = 4096;
+
+/// Bounds of the values in sections: with them no sum, product or shift of the kernels overflows
+/// (kernels/README.md).
+static constexpr int32_t kMaxWordMultiplier = 16909320;  ///< times 127 below 2^31
+static constexpr int32_t kMaxDenseBias = (1 << 30) - 1;
+static constexpr int32_t kMaxNormBias = (1 << 29) - 1;
+static constexpr int32_t kMaxResidualMultiplier = (1 << 29) - 1;
+static constexpr int32_t kMaxResidualConstant = (1 << 28) - 1;
+static constexpr uint32_t kMaxScoreMultiplier = 1u << 31;
+static constexpr int64_t kMaxEpsilon = int64_t{1} << 54;
 
 /// Weight layouts; a reader refuses one that none of its kernels reads.
 enum BlobLayout : uint32_t { kLayoutN16K4 = 1 };
@@ -45,8 +56,45 @@ enum BlobPooling : uint32_t {
   kPoolingCount = 3
 };
 
-/// What stands behind the encoder. A classifier has a pooler in front of it.
-enum BlobHead : uint32_t { kHeadNone = 0, kHeadPooler = 1, kHeadClassifier = 2, kHeadCount = 3 };
+/// How positions enter a stack: as rows of a table in the embedding sum, or as distances between
+/// query and key in the scores (Shaw et al. 2018, eq. 4; Huang et al. 2020, method 4).
+enum BlobPositionKind : uint32_t {
+  kPositionTable = 0,
+  kPositionRelativeKey = 1,
+  kPositionRelativeKeyQuery = 2,
+  kPositionKindCount = 3
+};
+
+/// Properties of a stack, as bits.
+enum BlobStackFlags : uint32_t {
+  kStackCausal = 1,          ///< a query sees no key behind itself; keys and values are cached
+  kStackCrossAttention = 2,  ///< each layer also attends the states of an encoder
+  kStackPreNorm = 4,         ///< LayerNorm in front of attention and feed-forward, not behind
+  kStackFlagsAll = 7
+};
+
+/// What stands on the last hidden state of the last stack, as bits. A classifier has a pooler in
+/// front of it.
+enum BlobHeads : uint32_t {
+  kHeadPooler = 1,
+  kHeadClassifier = 2,       ///< on the pooled vector
+  kHeadTokenClassifier = 4,  ///< on each token
+  kHeadLm = 8,               ///< language model: logits over the vocabulary
+  kHeadLmUntied = 16,        ///< with rows of its own instead of the word embeddings
+  kHeadLmTransform = 32,     ///< with a dense layer, activation and LayerNorm in front of the rows
+  kHeadProjection = 64,      ///< between encoder and decoder of different width
+  kHeadAll = 127
+};
+
+/// What the labels of the classifier mean.
+enum BlobClassifierTask : uint32_t {
+  kTaskSequence = 0,
+  kTaskNextSentence = 1,
+  kTaskMultipleChoice = 2,
+  kClassifierTaskCount = 3
+};
+/// What the labels of the token classifier mean.
+enum BlobTokenTask : uint32_t { kTaskTokens = 0, kTaskAnswer = 1, kTokenTaskCount = 2 };
 
 /// How the classifier's logits are meant: softmax over labels, a sigmoid each, or plain numbers.
 enum BlobProblem : uint32_t {
@@ -62,29 +110,60 @@ struct BlobShifts {
   int32_t right;  ///< 0..31, 0 where left is not
 };
 
-/// A LayerNorm's numbers that are not one a channel.
+/// A LayerNorm's numbers that are not one a channel. All zero where there is no LayerNorm.
 struct BlobNorm {
   int64_t epsilon_n2;  ///< 1..2^54
   int32_t shift;       ///< 8..38
   uint32_t reserved;   ///< 0
 };
 
+/// Attention's shifts around the multipliers.
+struct BlobAttention {
+  BlobShifts query, key, value, context, output;
+};
+
 struct BlobLayer {
   uint32_t num_heads;           ///< heads that this layer has (pruned ones are gone)
   uint32_t intermediate_size;   ///< copies of wide columns included
   int32_t activation_exponent;  ///< 5..12
-  uint32_t reserved;            ///< 0
-  BlobShifts query, key, value, context, output, ffn1, ffn2;
+  uint32_t hidden_scale;        ///< float32 bits: step of this layer's input as a hidden state
+  BlobAttention self, cross;    ///< cross all zero without cross-attention
+  BlobShifts query_distance, key_distance;  ///< zero without relative positions
+  BlobShifts ffn1, ffn2;
   BlobNorm input_norm;  ///< the LayerNorm that makes this layer's input, in its QKV input's domain
-  BlobNorm attention_norm;  ///< the LayerNorm behind attention, in the FFN input's domain
+  BlobNorm attention_norm;   ///< makes the input of cross-attention, or else of the feed-forward
+  BlobNorm cross_norm;       ///< makes the input of the feed-forward, with cross-attention
+  int32_t cross_join_shift;  ///< 0..8: keys and values of cross-attention are made from 16-bit rows
+  uint32_t reserved;         ///< 0
 };
 
-/// A dense layer of a head: 16-bit rows in two planes, sums joined as RS(256 * high + low,
+/// A dense layer on 16-bit rows, which go in as two planes: sums joined as RS(256 * high + low,
 /// join_shift).
 struct BlobHeadDense {
   BlobShifts shifts;
   int32_t join_shift;  ///< 0..8
   uint32_t reserved;   ///< 0
+};
+
+/// Embeddings and layers of an encoder or a decoder.
+struct BlobStack {
+  uint32_t flags;  ///< BlobStackFlags
+  uint32_t hidden_size;
+  uint32_t num_layers;
+  uint32_t num_heads;  ///< largest of a layer
+  uint32_t head_size;
+  uint32_t intermediate_size;  ///< largest of a layer
+  uint32_t vocab_size;
+  uint32_t max_positions;
+  uint32_t type_vocab_size;
+  uint32_t activation;         ///< BlobActivation
+  uint32_t position_kind;      ///< BlobPositionKind
+  uint32_t cross_hidden_size;  ///< width of the states that cross-attention reads, else 0
+  uint32_t embedding_scale;    ///< float32 bits: step of the embedding sum
+  uint32_t cross_scale;        ///< float32 bits: step of the states that cross-attention reads
+  uint32_t hidden_scale;       ///< float32 bits: step of the last hidden state
+  uint32_t reserved;           ///< 0
+  BlobNorm output_norm;        ///< makes the last hidden state
 };
 
 struct BlobHeader {
@@ -94,99 +173,101 @@ struct BlobHeader {
   uint64_t blob_bytes;
   uint32_t layout;  ///< BlobLayout
   uint32_t section_count;
-  uint32_t hidden_size;
-  uint32_t num_layers;
-  uint32_t num_heads;  ///< largest of a layer
-  uint32_t head_size;
-  uint32_t intermediate_size;  ///< largest of a layer
-  uint32_t vocab_size;
-  uint32_t max_positions;
-  uint32_t type_vocab_size;
-  uint32_t max_tokens;    ///< default length of a text, special tokens included
-  uint32_t activation;    ///< BlobActivation
-  uint32_t pooling;       ///< BlobPooling
-  uint32_t normalize;     ///< 1: embeddings have length 1
-  uint32_t head;          ///< BlobHead
-  uint32_t problem;       ///< BlobProblem
-  uint32_t num_labels;    ///< 0 without classifier
-  uint32_t hidden_scale;  ///< float32 bits: real = value * scale, of the last hidden state
-  uint32_t pooled_scale;  ///< of the pooler's output
-  uint32_t logits_scale;
-  BlobNorm output_norm;  ///< the LayerNorm of the last hidden state
-  BlobHeadDense pooler, classifier;
-  uint8_t reserved[104];  ///< 0
+  uint32_t num_stacks;  ///< 1, or 2: an encoder and the decoder that attends it
+  uint32_t heads;       ///< BlobHeads
+  uint32_t max_tokens;  ///< default length of a text, special tokens included
+  uint32_t pooling;     ///< BlobPooling
+  uint32_t normalize;   ///< 1: embeddings have length 1
+  uint32_t classifier_task, problem, num_labels;  ///< of the classifier; 0 without one
+  uint32_t token_task, num_token_labels;          ///< of the token classifier; 0 without one
+  uint32_t start_id, end_id;  ///< generation starts with and ends at; UINT32_MAX: none
+  /// float32 bits: real = value * scale
+  uint32_t pooled_scale, logits_scale, token_logits_scale, lm_logits_scale;
+  int32_t lm_exponent;  ///< 5..12: step of the transform's activation is 2^-e; else 0
+  int32_t lm_shift;     ///< 0..40: places that a product with a row of the vocabulary loses
+  BlobNorm lm_norm;
+  BlobHeadDense pooler, classifier, token_classifier, lm_transform, projection;
+  BlobStack stacks[kMaxStacks];
+  uint8_t reserved[152];  ///< 0
 };
 
 /// The table of sections follows the header: section_count of these, in the order of
-/// BlobSectionKind, those of a layer together. Sections lie in the order of the table without
-/// overlap; gaps are less than 64 zero bytes.
+/// BlobSectionKind, those of a stack together and in them those of a layer. Sections lie in the
+/// order of the table without overlap; gaps are less than 64 zero bytes.
 struct BlobSection {
-  uint32_t kind;    ///< BlobSectionKind
+  uint16_t kind;    ///< BlobSectionKind
+  uint16_t stack;   ///< 0 where the kind is one of the model
   uint32_t layer;   ///< 0 where the kind is not one a layer
   uint64_t offset;  ///< from the blob's start, a multiple of 64
   uint64_t bytes;   ///< of the contents
 };
 
 /// N(x) is x padded to 16 columns, K(x) padded to 4 inputs. H hidden, I intermediate, A heads of
-/// the layer, D head size, Q = A * 3 * N(D) columns of queries, keys and values: for each head its
-/// N(D) queries, keys, values. Weights are n16k4 (kernels/layout.hpp), all else row-major. "sums"
-/// are column sums of the weights.
+/// the layer, D head size. Parts of a section follow each other without gaps:
+///
+///   dense [N] x [K]           s8 n16k4 weights (kernels/layout.hpp), s32 bias [N], sums [N],
+///                             multipliers [N]; "sums" are the weights' column sums
+///   residual dense [N] x [K]  s8 n16k4 weights, s32 sums [N], multipliers [N], residual [N],
+///                             constants [N]
+///   norm                      s32 gain [H], bias [H]
+///
+/// A section that a model does not need has 0 bytes.
 enum BlobSectionKind : uint32_t {
+  // once a stack
   kSectionLayers = 1,       ///< BlobLayer [num_layers]
   kSectionWordEmbeddings,   ///< s8 [V][H]
-  kSectionWordMultipliers,  ///< s32 [V], 0..16909320
+  kSectionWordMultipliers,  ///< s32 [V], 0..kMaxWordMultiplier
   kSectionPositions,        ///< s16 [P][H], the row of segment 0 added
   kSectionSegments,         ///< s16 [T][H], differences to segment 0: the first row is zero
-  // one each a layer, in this order
-  kSectionInputNormGain,       ///< s32 [H]
-  kSectionInputNormBias,       ///< s32 [H]
-  kSectionQkvWeights,          ///< s8 n16k4 [Q] x [K(H)]
-  kSectionQkvBias,             ///< s32 [Q]
-  kSectionQkvSums,             ///< s32 [Q]
-  kSectionQkvMultipliers,      ///< s32 [Q]
-  kSectionScoreMultipliers,    ///< u32 [A], 1..2^31
-  kSectionDistanceCaps,        ///< s32 [A]
-  kSectionContextMultipliers,  ///< s32 [A][N(D)]
-  kSectionOutputWeights,       ///< s8 n16k4 [N(H)] x [K(A * D)]
-  kSectionOutputSums,          ///< s32 [N(H)]
-  kSectionOutputMultipliers,   ///< s32 [N(H)]
-  kSectionOutputResidual,      ///< s32 [N(H)]
-  kSectionOutputConstants,     ///< s32 [N(H)]
-  kSectionAttentionNormGain,   ///< s32 [H]
-  kSectionAttentionNormBias,   ///< s32 [H]
-  kSectionFfn1Weights,         ///< s8 n16k4 [N(I)] x [K(H)]
-  kSectionFfn1Bias,            ///< s32 [N(I)]
-  kSectionFfn1Sums,            ///< s32 [N(I)]
-  kSectionFfn1Multipliers,     ///< s32 [N(I)]
-  kSectionFfn2Weights,         ///< s8 n16k4 [N(H)] x [K(I)]
-  kSectionFfn2Sums,            ///< s32 [N(H)]
-  kSectionFfn2Multipliers,     ///< s32 [N(H)]
-  kSectionFfn2Residual,        ///< s32 [N(H)]
-  kSectionFfn2Constants,       ///< s32 [N(H)]
-  // once
-  kSectionOutputNormGain,  ///< s32 [H]
-  kSectionOutputNormBias,  ///< s32 [H]
-  kSectionPoolerWeights,   ///< s8 n16k4 [N(H)] x [K(H)]; 0 bytes without pooler, as the next three
-  kSectionPoolerBias,      ///< s32 [N(H)]
-  kSectionPoolerSums,      ///< s32 [N(H)]
-  kSectionPoolerMultipliers,  ///< s32 [N(H)]
-  kSectionClassifierWeights,  ///< s8 n16k4 [N(C)] x [K(H)]; 0 bytes without classifier, as the next
-                              ///< three
-  kSectionClassifierBias,     ///< s32 [N(C)]
-  kSectionClassifierSums,     ///< s32 [N(C)]
-  kSectionClassifierMultipliers,  ///< s32 [N(C)]
-  kSectionTokenizer,              ///< TOKENIZER_FORMAT.md; 0 bytes without tokenizer
-  kSectionLabels,       ///< num_labels zero-terminated UTF-8 names; 0 bytes without classifier
-  kSectionCertificate,  ///< UTF-8 JSON: what the converter measured; may be empty
+  // once a layer
+  kSectionInputNorm,   ///< norm
+  kSectionHiddenRows,  ///< s32 multipliers [H], offsets [H]: input as hidden state (hidden_rows)
+  kSectionQkv,         ///< dense [A * 3 N(D)] x [K(H)]: a head's queries, keys, values
+  kSectionScores,      ///< u32 multipliers [A], s32 distance caps [A]
+  kSectionContext,     ///< s32 multipliers [A][N(D)]
+  kSectionDistances,   ///< s8 n16k4 [N(2P-1)] x [K(D)], s32 sums [N(2P-1)], reversed
+  kSectionDistanceRatios,  ///< s32 of the queries' product [A], of the keys' [A]
+  kSectionOutput,          ///< residual dense [N(H)] x [K(A * D)]
+  kSectionAttentionNorm,   ///< norm
+  kSectionCrossQuery,      ///< dense [A * N(D)] x [K(H)]
+  kSectionCrossKeyValue,   ///< dense [A * 2 N(D)] x [K(cross_hidden_size)]
+  kSectionCrossScores,     ///< as kSectionScores
+  kSectionCrossContext,    ///< as kSectionContext
+  kSectionCrossOutput,     ///< as kSectionOutput
+  kSectionCrossNorm,       ///< norm
+  kSectionFfn1,            ///< dense [N(I)] x [K(H)]
+  kSectionFfn2,            ///< residual dense [N(H)] x [K(I)]
+  // once a stack, behind its layers
+  kSectionOutputNorm,  ///< norm
+  // once; H, V and activation are those of the last stack
+  kSectionPooler,           ///< dense [N(H)] x [K(H)]
+  kSectionClassifier,       ///< dense [N(labels)] x [K(H)]
+  kSectionTokenClassifier,  ///< dense [N(token labels)] x [K(H)]
+  kSectionLmTransform,      ///< dense [N(H)] x [K(H)]
+  kSectionLmNorm,           ///< norm
+  kSectionLmRows,           ///< s8 [V][H], untied
+  kSectionLmMultipliers,    ///< s32 [V], 0..kMaxWordMultiplier, untied
+  kSectionLmBias,           ///< s32 [V]
+  kSectionProjection,       ///< dense [N(cross_hidden_size)] x [K(H of the encoder)]
+  kSectionTokenizer,        ///< TOKENIZER_FORMAT.md; 0 bytes without tokenizer
+  kSectionLabels,           ///< num_labels zero-terminated UTF-8 names
+  kSectionTokenLabels,      ///< num_token_labels names
+  kSectionCertificate,      ///< UTF-8 JSON: what the converter measured; may be empty
   kSectionEnd
 };
-static constexpr uint32_t kFirstLayerSection = kSectionInputNormGain;
-static constexpr uint32_t kSectionsPerLayer = kSectionOutputNormGain - kSectionInputNormGain;
-static constexpr uint32_t kSectionsBefore = kFirstLayerSection - kSectionLayers;
-static constexpr uint32_t kSectionsAfter = kSectionEnd - kSectionOutputNormGain;
+static constexpr uint32_t kFirstLayerSection = kSectionInputNorm;
+static constexpr uint32_t kSectionsPerLayer = kSectionOutputNorm - kFirstLayerSection;
+static constexpr uint32_t kSectionsBeforeLayers = kFirstLayerSection - kSectionLayers;
+static constexpr uint32_t kFirstModelSection = kSectionPooler;
+static constexpr uint32_t kSectionsOfModel = kSectionEnd - kFirstModelSection;
+/// Sections of a stack: those before its layers, the layers', the last LayerNorm.
+static constexpr uint32_t stack_sections(uint32_t num_layers) {
+  return kSectionsBeforeLayers + num_layers * kSectionsPerLayer + 1;
+}
 
-static_assert(sizeof(BlobLayer) == 16 + 7 * 8 + 2 * 16, "BlobLayer is part of the format");
-static_assert(sizeof(BlobHeader) == 256, "BlobHeader is part of the format");
+static_assert(sizeof(BlobLayer) == 16 + 14 * 8 + 3 * 16 + 8, "BlobLayer is part of the format");
+static_assert(sizeof(BlobStack) == 80, "BlobStack is part of the format");
+static_assert(sizeof(BlobHeader) == 512, "BlobHeader is part of the format");
 static_assert(sizeof(BlobSection) == 24, "BlobSection is part of the format");
 
 }  // namespace embert

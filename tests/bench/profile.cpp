@@ -119,7 +119,10 @@ int main(int argc, char** argv) {
   std::vector<std::int32_t> ids(options.max_tokens);
   for (std::size_t i = 0; i < ids.size(); ++i)
     ids[i] = static_cast<std::int32_t>((i * 7919 + 1) % info.vocab_size);
-  const embert_input input = {ids.data(), nullptr, &options.max_tokens, 1};
+  embert_input input = {};
+  input.ids = ids.data();
+  input.lengths = &options.max_tokens;
+  input.batch = 1;
   const std::int16_t* hidden = nullptr;
 
   const auto run = [&](double at_least) {

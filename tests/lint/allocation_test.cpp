@@ -93,7 +93,10 @@ size_t allocations_of_a_run(const AlignedBytes& blob, const char* text, embert_s
       if (status != EMBERT_STATUS_OK) return status;
       length = static_cast<uint32_t>(encoding.length);
     }
-    const embert_input input = {ids, nullptr, &length, 1};
+    embert_input input = {};
+    input.ids = ids;
+    input.lengths = &length;
+    input.batch = 1;
     embert_scale scale;
     const int16_t* hidden = nullptr;
     status = embert_encode(engine, &input, &hidden, &scale);

@@ -27,8 +27,7 @@ class Arguments : public testing::Test {
   embert_status encode(const std::vector<std::int32_t>& ids,
                        const std::vector<std::uint32_t>& lengths,
                        const std::int32_t* types = nullptr) {
-    const embert_input input = {ids.data(), types, lengths.data(),
-                                static_cast<std::uint32_t>(lengths.size())};
+    const embert_input input = make_input(ids.data(), types, lengths.data(), lengths.size());
     const std::int16_t* hidden = nullptr;
     return embert_encode(engine_, &input, &hidden, nullptr);
   }
@@ -53,7 +52,7 @@ TEST_F(Arguments, OptionsOutOfRange) {
   EXPECT_EQ(with_options([](embert_options& o) { o.threads = 0; }), EMBERT_STATUS_INVALID_OPTION);
   EXPECT_EQ(with_options([](embert_options& o) { o.threads = 65; }), EMBERT_STATUS_INVALID_OPTION);
   EXPECT_EQ(with_options([](embert_options& o) { o.threads = 2; }), EMBERT_STATUS_INVALID_OPTION);
-  EXPECT_EQ(with_options([](embert_options& o) { o.reserved = 1; }), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(with_options([](embert_options& o) { o.max_source_tokens = 1; }), EMBERT_STATUS_INVALID_OPTION);
   std::size_t bytes = 0;
   EXPECT_EQ(embert_arena_bytes(nullptr, &options_, &bytes), EMBERT_STATUS_NULL_ARGUMENT);
   EXPECT_EQ(embert_arena_bytes(&model_, nullptr, &bytes), EMBERT_STATUS_NULL_ARGUMENT);
@@ -99,7 +98,7 @@ TEST_F(Arguments, WrongInput) {
 
 TEST_F(Arguments, WhatTheModelDoesNotHave) {
   SyntheticModel shape;
-  shape.head = kHeadNone;
+  shape.heads = 0;
   const AlignedBytes blob(make_synthetic_blob(shape));
   const embert_model model = open_model(blob);
   embert_engine* engine = nullptr;

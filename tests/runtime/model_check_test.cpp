@@ -39,6 +39,12 @@ class ModelCheck : public testing::Test {
   T* contents(std::uint32_t kind, std::uint32_t layer = 0) {
     return reinterpret_cast<T*>(blob_.data() + section(kind, layer).offset);
   }
+  /// The s32 part behind the weights of a dense section, `index` parts of `columns` further on.
+  std::int32_t* behind_weights(std::uint32_t kind, std::uint32_t layer, std::size_t n,
+                               std::size_t k, std::size_t index) {
+    const std::size_t columns = pad_columns(n);
+    return contents<std::int32_t>(kind, layer) + columns * pad_inputs(k) / 4 + index * columns;
+  }
   embert_status open(bool seal = true) {
     if (seal) seal_blob(blob_.data(), blob_.size());
     embert_model model;
@@ -57,7 +63,7 @@ class ModelCheck : public testing::Test {
               EMBERT_STATUS_OK);
     const std::int32_t ids[] = {0, 1, 2, 3, 4};
     const std::uint32_t length = std::min(5u, options.max_tokens);
-    const embert_input input = {ids, nullptr, &length, 1};
+    const embert_input input = make_input(ids, nullptr, &length, 1);
     embert_model_info info;
     EXPECT_EQ(embert_model_get_info(&model, &info), EMBERT_STATUS_OK);
     logits.assign(info.num_labels, 0);
@@ -107,7 +113,7 @@ TEST_F(ModelCheck, RefusesABlobThatIsNotOne) {
   EXPECT_EQ(embert_model_open(blob_.data() + 1, blob_.size() - 1, EMBERT_ISA_SCALAR, &model),
             EMBERT_STATUS_BLOB_MISALIGNED);
   expect(header().magic[0], 'E', EMBERT_STATUS_BLOB_MAGIC, "magic");
-  expect(header().version, 2, EMBERT_STATUS_BLOB_VERSION, "version");
+  expect(header().version, 1, EMBERT_STATUS_BLOB_VERSION, "version");
   expect(header().layout, 2, EMBERT_STATUS_LAYOUT, "layout");
   expect(header().blob_bytes, blob_.size() + 1, EMBERT_STATUS_BLOB_TRUNCATED, "blob_bytes");
   EXPECT_EQ(open(), EMBERT_STATUS_OK);
@@ -121,43 +127,70 @@ TEST_F(ModelCheck, RefusesHeaderFieldsOutOfRange) {
   };
   BlobHeader& h = header();
   bad(h.section_count, h.section_count + 1, "section_count");
-  bad(h.hidden_size, 0u, "hidden_size");
-  bad(h.hidden_size, 4097u, "hidden_size");
-  bad(h.num_layers, 0u, "num_layers");
-  bad(h.num_layers, 49u, "num_layers");
-  bad(h.num_heads, 0u, "num_heads");
-  bad(h.num_heads, 129u, "num_heads");
-  bad(h.num_heads, 3u, "num_heads, larger than any layer's");
-  bad(h.head_size, 0u, "head_size");
-  bad(h.head_size, 129u, "head_size");
-  bad(h.intermediate_size, 0u, "intermediate_size");
-  bad(h.intermediate_size, 4225u, "intermediate_size");
-  bad(h.intermediate_size, 25u, "intermediate_size, larger than any layer's");
-  bad(h.vocab_size, 0u, "vocab_size");
-  bad(h.vocab_size, (1u << 20) + 1, "vocab_size");
-  bad(h.max_positions, 0u, "max_positions");
-  bad(h.max_positions, 513u, "max_positions");
-  bad(h.type_vocab_size, 0u, "type_vocab_size");
-  bad(h.type_vocab_size, 17u, "type_vocab_size");
+  bad(h.num_stacks, 0u, "num_stacks");
+  bad(h.num_stacks, 2u, "num_stacks");
+  bad(h.num_stacks, 3u, "num_stacks");
+  BlobStack& s = h.stacks[0];
+  bad(s.flags, 8u, "flags");
+  bad(s.flags, kStackCrossAttention, "cross-attention without a width");
+  bad(s.flags, kStackCrossAttention | kStackPreNorm | kStackCausal, "cross-attention, pre-norm");
+  bad(s.cross_hidden_size, 20u, "cross_hidden_size without cross-attention");
+  bad(s.hidden_size, 0u, "hidden_size");
+  bad(s.hidden_size, 4097u, "hidden_size");
+  bad(s.num_layers, 0u, "num_layers");
+  bad(s.num_layers, 49u, "num_layers");
+  bad(s.num_heads, 0u, "num_heads");
+  bad(s.num_heads, 129u, "num_heads");
+  bad(s.num_heads, 3u, "num_heads, larger than any layer's");
+  bad(s.head_size, 0u, "head_size");
+  bad(s.head_size, 129u, "head_size");
+  bad(s.intermediate_size, 0u, "intermediate_size");
+  bad(s.intermediate_size, 4225u, "intermediate_size");
+  bad(s.intermediate_size, 25u, "intermediate_size, larger than any layer's");
+  bad(s.vocab_size, 0u, "vocab_size");
+  bad(s.vocab_size, (1u << 20) + 1, "vocab_size");
+  bad(s.max_positions, 0u, "max_positions");
+  bad(s.max_positions, 513u, "max_positions");
+  bad(s.type_vocab_size, 0u, "type_vocab_size");
+  bad(s.type_vocab_size, 17u, "type_vocab_size");
+  bad(s.activation, 5u, "activation");
+  bad(s.position_kind, 3u, "position_kind");
+  bad(s.reserved, 1u, "stack's reserved");
+  bad(s.output_norm.epsilon_n2, 0, "output_norm.epsilon_n2");
+  bad(s.output_norm.epsilon_n2, (int64_t{1} << 54) + 1, "output_norm.epsilon_n2");
+  bad(s.output_norm.shift, 0, "no output_norm");
+  bad(s.output_norm.shift, 7, "output_norm.shift");
+  bad(s.output_norm.shift, 39, "output_norm.shift");
+  bad(s.output_norm.reserved, 1, "output_norm.reserved");
+  bad(h.stacks[1].vocab_size, 1u, "numbers of a stack that is not there");
   bad(h.max_tokens, 0u, "max_tokens");
   bad(h.max_tokens, 9u, "max_tokens, more than positions");
-  bad(h.activation, 5u, "activation");
   bad(h.pooling, 3u, "pooling");
   bad(h.normalize, 2u, "normalize");
-  bad(h.head, 3u, "head");
+  bad(h.heads, 128u, "heads");
+  bad(h.heads, kHeadClassifier, "classifier without pooler");
+  bad(h.heads, h.heads | kHeadLmUntied, "rows of a language model without the head");
+  bad(h.heads, h.heads | kHeadLmTransform, "transform of a language model without the head");
+  bad(h.heads, h.heads | kHeadProjection, "projection with one stack");
+  bad(h.heads, h.heads | kHeadTokenClassifier, "token classifier without labels");
+  bad(h.classifier_task, 3u, "classifier_task");
   bad(h.problem, 3u, "problem");
   bad(h.num_labels, 0u, "num_labels");
   bad(h.num_labels, 4097u, "num_labels");
-  bad(h.output_norm.epsilon_n2, 0, "output_norm.epsilon_n2");
-  bad(h.output_norm.epsilon_n2, (int64_t{1} << 54) + 1, "output_norm.epsilon_n2");
-  bad(h.output_norm.shift, 7, "output_norm.shift");
-  bad(h.output_norm.shift, 39, "output_norm.shift");
-  bad(h.output_norm.reserved, 1, "output_norm.reserved");
+  bad(h.token_task, 2u, "token_task");
+  bad(h.token_task, kTaskAnswer, "an answer without two labels");
+  bad(h.num_token_labels, 2u, "num_token_labels without token classifier");
+  bad(h.start_id, 12u, "start_id");
+  bad(h.end_id, 12u, "end_id");
+  bad(h.lm_exponent, 10, "lm_exponent without transform");
+  bad(h.lm_shift, 1, "lm_shift without language model");
+  bad(h.lm_norm.shift, 8, "lm_norm without transform");
   bad(h.pooler.join_shift, 9, "pooler.join_shift");
   bad(h.pooler.join_shift, -1, "pooler.join_shift");
   bad(h.pooler.shifts.left, 16, "pooler.shifts.left");
   bad(h.classifier.shifts.right, 32, "classifier.shifts.right");
   bad(h.classifier.reserved, 1, "classifier.reserved");
+  bad(h.token_classifier.join_shift, 1, "numbers of a head that is not there");
   bad(h.reserved[0], 1, "reserved");
   bad(h.reserved[sizeof(h.reserved) - 1], 1, "reserved");
 }
@@ -167,11 +200,12 @@ TEST_F(ModelCheck, RefusesSectionsOutOfPlace) {
     expect(field, value, EMBERT_STATUS_BLOB_SECTION, what);
   };
   for (std::uint32_t kind :
-       {kSectionLayers, kSectionWordEmbeddings, kSectionQkvWeights, kSectionFfn2Constants,
-        kSectionPoolerBias, kSectionTokenizer, kSectionCertificate}) {
-    const bool of_layer = kind >= kFirstLayerSection && kind < kSectionOutputNormGain;
+       {kSectionLayers, kSectionWordEmbeddings, kSectionQkv, kSectionDistances, kSectionFfn2,
+        kSectionPooler, kSectionLmRows, kSectionTokenizer, kSectionCertificate}) {
+    const bool of_layer = kind >= kFirstLayerSection && kind < kSectionOutputNorm;
     BlobSection& s = section(kind, of_layer ? 1 : 0);
     bad(s.kind, kind + 1, "kind");
+    bad(s.stack, 1, "stack");
     bad(s.layer, 7, "layer");
     bad(s.offset, s.offset + 64, "offset");
     bad(s.offset, std::uint64_t{1} << 63, "offset");
@@ -179,8 +213,8 @@ TEST_F(ModelCheck, RefusesSectionsOutOfPlace) {
     bad(s.bytes, ~std::uint64_t{0}, "bytes");
     if (s.bytes > 0) bad(s.bytes, s.bytes - 1, "bytes");
   }
-  const BlobSection& caps = section(kSectionDistanceCaps, 0);  // 8 bytes, so padding follows
-  bad(blob_.data()[caps.offset + caps.bytes], 1, "padding");
+  const BlobSection& scores = section(kSectionScores, 0);  // 16 bytes, so padding follows
+  bad(blob_.data()[scores.offset + scores.bytes], 1, "padding");
 }
 
 TEST_F(ModelCheck, RefusesValuesOutOfRange) {
@@ -196,7 +230,11 @@ TEST_F(ModelCheck, RefusesValuesOutOfRange) {
     bad(l.activation_exponent, 4, "activation_exponent");
     bad(l.activation_exponent, 13, "activation_exponent");
     bad(l.reserved, 1u, "reserved");
-    for (BlobShifts* s : {&l.query, &l.key, &l.value, &l.context, &l.output, &l.ffn1, &l.ffn2}) {
+    bad(l.cross_join_shift, 1, "cross-attention's number without it");
+    bad(l.cross.query.left, 1, "cross-attention's shift without it");
+    bad(l.cross_norm.shift, 8, "cross-attention's norm without it");
+    for (BlobShifts* s : {&l.self.query, &l.self.key, &l.self.value, &l.self.context,
+                          &l.self.output, &l.query_distance, &l.key_distance, &l.ffn1, &l.ffn2}) {
       const BlobShifts good = *s;
       *s = {0, 0};
       bad(s->left, -1, "left");
@@ -214,54 +252,55 @@ TEST_F(ModelCheck, RefusesValuesOutOfRange) {
       bad(n->shift, 39, "shift");
       bad(n->reserved, 1u, "reserved");
     }
-    for (std::uint32_t kind :
-         {kSectionQkvWeights, kSectionOutputWeights, kSectionFfn1Weights, kSectionFfn2Weights}) {
-      bad(contents<std::int8_t>(kind, layer)[section(kind, layer).bytes - 1], -128, "weight");
+    struct DenseShape {
+      std::uint32_t kind;
+      std::size_t n, k;
+    };
+    for (const auto& [kind, n, k] :
+         {DenseShape{kSectionQkv, 96, 20}, DenseShape{kSectionFfn1, 24, 20}}) {
+      bad(*contents<std::int8_t>(kind, layer), -128, "weight");
+      std::int32_t* bias = behind_weights(kind, layer, n, k, 0);
+      bad(*bias, 1 << 30, "bias");
+      bad(*bias, -(1 << 30), "bias");
+      std::int32_t* sums = behind_weights(kind, layer, n, k, 1);
+      bad(*sums, *sums + 1, "sum");
+      bad(*behind_weights(kind, layer, n, k, 2), -1, "multiplier");
     }
-    for (std::uint32_t kind : {kSectionQkvBias, kSectionFfn1Bias}) {
-      bad(*contents<std::int32_t>(kind, layer), 1 << 30, "bias");
-      bad(*contents<std::int32_t>(kind, layer), -(1 << 30), "bias");
+    for (const auto& [kind, n, k] :
+         {DenseShape{kSectionOutput, 20, 20}, DenseShape{kSectionFfn2, 20, 24}}) {
+      bad(*contents<std::int8_t>(kind, layer), -128, "weight");
+      std::int32_t* sums = behind_weights(kind, layer, n, k, 0);
+      bad(*sums, *sums + 1, "sum");
+      bad(*behind_weights(kind, layer, n, k, 1), -1, "multiplier");
+      bad(*behind_weights(kind, layer, n, k, 2), 1 << 29, "residual multiplier");
+      bad(*behind_weights(kind, layer, n, k, 3), 1 << 28, "constant");
     }
-    for (std::uint32_t kind :
-         {kSectionQkvSums, kSectionOutputSums, kSectionFfn1Sums, kSectionFfn2Sums}) {
-      bad(*contents<std::int32_t>(kind, layer), *contents<std::int32_t>(kind, layer) + 1, "sum");
+    bad(*contents<std::int32_t>(kSectionContext, layer), -1, "multiplier");
+    std::uint32_t* scores = contents<std::uint32_t>(kSectionScores, layer);
+    bad(scores[0], 0u, "score multiplier");
+    bad(scores[0], (1u << 31) + 1, "score multiplier");
+    bad(scores[2], 1u << 31, "distance cap");
+    bad(scores[2], static_cast<std::uint32_t>(INT32_MAX), "distance cap");
+    for (std::uint32_t kind : {kSectionInputNorm, kSectionAttentionNorm}) {
+      bad(*contents<std::int32_t>(kind, layer), INT32_MIN, "gain");
+      bad(contents<std::int32_t>(kind, layer)[20], 1 << 29, "norm bias");
     }
-    for (std::uint32_t kind :
-         {kSectionQkvMultipliers, kSectionContextMultipliers, kSectionOutputMultipliers,
-          kSectionFfn1Multipliers, kSectionFfn2Multipliers}) {
-      bad(*contents<std::int32_t>(kind, layer), -1, "multiplier");
-    }
-    bad(*contents<std::uint32_t>(kSectionScoreMultipliers, layer), 0u, "score multiplier");
-    bad(*contents<std::uint32_t>(kSectionScoreMultipliers, layer), (1u << 31) + 1,
-        "score multiplier");
-    bad(*contents<std::int32_t>(kSectionDistanceCaps, layer), -1, "distance cap");
-    bad(*contents<std::int32_t>(kSectionDistanceCaps, layer), INT32_MAX, "distance cap");
-    for (std::uint32_t kind : {kSectionOutputResidual, kSectionFfn2Residual, kSectionInputNormBias,
-                               kSectionAttentionNormBias}) {
-      bad(*contents<std::int32_t>(kind, layer), 1 << 29, "residual multiplier or norm bias");
-    }
-    for (std::uint32_t kind : {kSectionOutputConstants, kSectionFfn2Constants}) {
-      bad(*contents<std::int32_t>(kind, layer), 1 << 28, "constant");
-    }
-    bad(*contents<std::int32_t>(kSectionInputNormGain, layer), INT32_MIN, "gain");
-    bad(*contents<std::int32_t>(kSectionAttentionNormGain, layer), INT32_MIN, "gain");
   }
+  bad(contents<BlobLayer>(kSectionLayers)[1].input_norm.shift, 0, "a layer without its norm");
   bad(*contents<std::int8_t>(kSectionWordEmbeddings), -128, "word embedding");
   bad(*contents<std::int32_t>(kSectionWordMultipliers), -1, "word multiplier");
   bad(*contents<std::int32_t>(kSectionWordMultipliers), 16909321, "word multiplier");
   bad(*contents<std::int16_t>(kSectionSegments), 1, "segment 0");
-  bad(*contents<std::int32_t>(kSectionOutputNormGain), INT32_MIN, "gain");
-  bad(*contents<std::int32_t>(kSectionOutputNormBias), 1 << 29, "norm bias");
-  bad(*contents<std::int8_t>(kSectionPoolerWeights), -128, "pooler weight");
-  bad(*contents<std::int32_t>(kSectionPoolerBias), 1 << 30, "pooler bias");
-  bad(*contents<std::int32_t>(kSectionPoolerSums), *contents<std::int32_t>(kSectionPoolerSums) - 1,
-      "pooler sum");
-  bad(*contents<std::int32_t>(kSectionPoolerMultipliers), -1, "pooler multiplier");
-  bad(*contents<std::int8_t>(kSectionClassifierWeights), -128, "classifier weight");
-  bad(*contents<std::int32_t>(kSectionClassifierBias), 1 << 30, "classifier bias");
-  bad(*contents<std::int32_t>(kSectionClassifierSums),
-      *contents<std::int32_t>(kSectionClassifierSums) + 1, "classifier sum");
-  bad(*contents<std::int32_t>(kSectionClassifierMultipliers), -1, "classifier multiplier");
+  bad(*contents<std::int32_t>(kSectionOutputNorm), INT32_MIN, "gain");
+  bad(contents<std::int32_t>(kSectionOutputNorm)[20], 1 << 29, "norm bias");
+  for (std::uint32_t kind : {kSectionPooler, kSectionClassifier}) {
+    const std::size_t n = kind == kSectionPooler ? 20 : 5;
+    bad(*contents<std::int8_t>(kind), -128, "weight");
+    bad(*behind_weights(kind, 0, n, 20, 0), 1 << 30, "bias");
+    std::int32_t* sums = behind_weights(kind, 0, n, 20, 1);
+    bad(*sums, *sums + 1, "sum");
+    bad(*behind_weights(kind, 0, n, 20, 2), -1, "multiplier");
+  }
   bad(*contents<char>(kSectionLabels), '\0', "one label name too many");
   bad(contents<char>(kSectionLabels)[section(kSectionLabels).bytes - 1], 'x',
       "last label name without end");
@@ -285,7 +324,7 @@ TEST_F(ModelCheck, RandomDamageIsRefusedOrSafe) {
     const int changes = 1 + static_cast<int>(random() % 4);
     for (int i = 0; i < changes; ++i) {
       // Half of the damage goes to header, table and layer records, the rest anywhere.
-      const std::size_t reach = random() % 2 == 0 ? 2400 : good.size();
+      const std::size_t reach = random() % 2 == 0 ? 3000 : good.size();
       blob.data()[random() % reach] = static_cast<std::uint8_t>(random());
     }
     seal_blob(blob.data(), blob.size());

@@ -15,6 +15,16 @@
 
 namespace embert::test {
 
+inline embert_input make_input(const std::int32_t* ids, const std::int32_t* type_ids,
+                               const std::uint32_t* lengths, std::size_t batch) {
+  embert_input input = {};
+  input.ids = ids;
+  input.type_ids = type_ids;
+  input.lengths = lengths;
+  input.batch = static_cast<std::uint32_t>(batch);
+  return input;
+}
+
 inline embert_model open_model(const AlignedBytes& blob,
                                std::uint32_t isa_mask = EMBERT_ISA_SCALAR) {
   embert_model model = {};
@@ -53,8 +63,7 @@ struct Texts {
     }
   }
   embert_input input() const {
-    return {ids.data(), type_ids.data(), lengths.data(),
-            static_cast<std::uint32_t>(lengths.size())};
+    return make_input(ids.data(), type_ids.data(), lengths.data(), lengths.size());
   }
 };
 

@@ -19,15 +19,24 @@ class Writer {
   Writer(const SyntheticModel& model, std::uint32_t sections)
       : bytes_(sizeof(BlobHeader) + sections * sizeof(BlobSection)), random_(model.seed) {}
 
+  void enter(std::uint32_t stack, std::uint32_t layer) {
+    stack_ = static_cast<std::uint16_t>(stack);
+    layer_ = layer;
+  }
+  void start(std::uint32_t kind) {
+    bytes_.resize(round_up(bytes_.size(), kBlobAlignment));
+    table_.push_back({static_cast<std::uint16_t>(kind), stack_, layer_, bytes_.size(), 0});
+  }
   template <typename T>
-  void add(std::uint32_t kind, std::uint32_t layer, const std::vector<T>& values) {
-    const std::size_t start = round_up(bytes_.size(), kBlobAlignment),
-                      size = values.size() * sizeof(T);
-    bytes_.resize(start + size);
-    if (size > 0) std::memcpy(bytes_.data() + start, values.data(), size);
-    const BlobSection section = {kind, layer, start, size};
-    std::memcpy(bytes_.data() + sizeof(BlobHeader) + index_++ * sizeof(BlobSection), &section,
-                sizeof(section));
+  void append(const std::vector<T>& values) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(values.data());
+    bytes_.insert(bytes_.end(), bytes, bytes + values.size() * sizeof(T));
+    table_.back().bytes += values.size() * sizeof(T);
+  }
+  template <typename... Vectors>
+  void add(std::uint32_t kind, const Vectors&... vectors) {
+    start(kind);
+    (append(vectors), ...);
   }
   template <typename T>
   std::vector<T> random(std::size_t count, std::int64_t lowest, std::int64_t highest) {
@@ -51,11 +60,17 @@ class Writer {
     }
     return packed;
   }
-  std::vector<std::uint8_t> take() { return std::move(bytes_); }
+  std::vector<std::uint8_t> take() {
+    std::memcpy(bytes_.data() + sizeof(BlobHeader), table_.data(),
+                table_.size() * sizeof(BlobSection));
+    return std::move(bytes_);
+  }
 
  private:
   std::vector<std::uint8_t> bytes_;
-  std::size_t index_ = 0;
+  std::vector<BlobSection> table_;
+  std::uint16_t stack_ = 0;
+  std::uint32_t layer_ = 0;
   std::mt19937_64 random_;
 };
 
@@ -79,6 +94,180 @@ double sum_spread(std::size_t k, double width) {
   return std::sqrt(static_cast<double>(k)) * 73.0 * width;
 }
 
+/// The numbers of all layers, and the writer of one stack's sections.
+class StackWriter {
+ public:
+  StackWriter(Writer& out, const SyntheticModel& model, std::uint32_t flags)
+      : out_(out),
+        m_(model),
+        flags_(flags),
+        hidden_(model.hidden_size),
+        columns_(pad_columns(model.head_size)),
+        width_(std::size_t{model.num_heads} * model.head_size) {}
+
+  /// A LayerNorm's rows spread over about 40 * 128 steps, so that the GEMM input spreads over 40.
+  BlobNorm norm() const { return {static_cast<std::int64_t>(hidden_ * hidden_), 17, 0}; }
+  void add_norm(std::uint32_t kind) {
+    out_.add(kind, out_.random<std::int32_t>(hidden_, 16 << 25, 24 << 25),
+             out_.random<std::int32_t>(hidden_, -(1 << 20), 1 << 20));
+  }
+
+  void write(std::uint32_t index) {
+    out_.enter(index, 0);
+    std::vector<BlobLayer> layers(m_.num_layers, layer());
+    if (!m_.embedding_norm && !has(kStackPreNorm)) layers[0].input_norm = {};
+    out_.add(kSectionLayers, layers);
+    out_.add(kSectionWordEmbeddings, out_.random<std::int8_t>(m_.vocab_size * hidden_, -127, 127));
+    out_.add(kSectionWordMultipliers, out_.random<std::int32_t>(m_.vocab_size, 2000000, 4000000));
+    out_.add(kSectionPositions, out_.random<std::int16_t>(m_.max_positions * hidden_, -3000, 3000));
+    auto segments = out_.random<std::int16_t>(m_.type_vocab_size * hidden_, -1000, 1000);
+    std::fill_n(segments.begin(), hidden_, std::int16_t{0});
+    out_.add(kSectionSegments, segments);
+    for (std::uint32_t l = 0; l < m_.num_layers; ++l) {
+      out_.enter(index, l);
+      write_layer(layers[l]);
+    }
+    out_.enter(index, 0);
+    add_norm(kSectionOutputNorm);
+  }
+
+  BlobStack numbers() const {
+    BlobStack s = {};
+    s.flags = flags_;
+    s.hidden_size = m_.hidden_size;
+    s.num_layers = m_.num_layers;
+    s.num_heads = m_.num_heads;
+    s.head_size = m_.head_size;
+    s.intermediate_size = m_.intermediate_size;
+    s.vocab_size = m_.vocab_size;
+    s.max_positions = m_.max_positions;
+    s.type_vocab_size = m_.type_vocab_size;
+    s.activation = m_.activation;
+    s.position_kind = m_.position_kind;
+    s.cross_hidden_size = has(kStackCrossAttention) ? m_.hidden_size : 0;
+    s.embedding_scale = s.cross_scale = s.hidden_scale = kScale;
+    s.output_norm = norm();
+    return s;
+  }
+  static constexpr std::uint32_t kScale = (127u - 12u) << 23;
+
+ private:
+  bool has(std::uint32_t flag) const { return (flags_ & flag) != 0; }
+
+  BlobLayer layer() const {
+    BlobLayer l = {};
+    l.num_heads = m_.num_heads;
+    l.intermediate_size = m_.intermediate_size;
+    l.activation_exponent = 10;
+    l.hidden_scale = kScale;
+    l.self = {qkv_.shifts, qkv_.shifts, value_.shifts, context_.shifts, output_.shifts};
+    if (has(kStackCrossAttention)) {
+      l.cross = {qkv_.shifts, cross_key_.shifts, cross_value_.shifts, context_.shifts,
+                 output_.shifts};
+      l.cross_norm = norm();
+    }
+    if (m_.position_kind != kPositionTable) l.query_distance = ratio_.shifts;
+    if (m_.position_kind == kPositionRelativeKeyQuery) l.key_distance = ratio_.shifts;
+    l.ffn1 = ffn1_.shifts;
+    l.ffn2 = ffn2_.shifts;
+    l.input_norm = l.attention_norm = norm();
+    return l;
+  }
+
+  /// Columns of `factors`, one a part of each head, over and over.
+  void add_heads(std::uint32_t kind, std::size_t inputs, const std::vector<Factor>& factors) {
+    std::vector<std::int8_t> weights;
+    std::vector<std::int32_t> sums, all_sums, multipliers;
+    for (std::uint32_t head = 0; head < m_.num_heads; ++head) {
+      for (const Factor& factor : factors) {
+        const auto packed = out_.weights(m_.head_size, inputs, sums);
+        weights.insert(weights.end(), packed.begin(), packed.end());
+        all_sums.insert(all_sums.end(), sums.begin(), sums.end());
+        multipliers.insert(multipliers.end(), columns_, factor.multiplier);
+      }
+    }
+    out_.add(kind, weights, out_.random<std::int32_t>(all_sums.size(), -2000, 2000), all_sums,
+             multipliers);
+  }
+  void add_attention(std::uint32_t scores_kind, std::uint32_t context_kind) {
+    // A spread of scores of about 2 nats.
+    const double score = 64 * 1.4427 * 2 / (1600 * std::sqrt(m_.head_size));
+    const auto multiplier = static_cast<std::uint32_t>(score * 4194304);
+    const auto cap = static_cast<std::int32_t>((std::uint64_t{1153} << 21) / multiplier);
+    out_.add(scores_kind, std::vector<std::uint32_t>(m_.num_heads, multiplier),
+             std::vector<std::int32_t>(m_.num_heads, cap));
+    out_.add(context_kind, std::vector<std::int32_t>(m_.num_heads * columns_, context_.multiplier));
+  }
+  void add_residual_dense(std::uint32_t kind, std::size_t k, const Factor& factor) {
+    std::vector<std::int32_t> sums;
+    const auto packed = out_.weights(hidden_, k, sums);
+    const std::size_t n = pad_columns(hidden_);
+    // A LayerNorm's output is carried scaled down to the sum's step; a sum is carried as it is.
+    const std::int32_t carried = 16 << 16;
+    out_.add(kind, packed, sums, std::vector<std::int32_t>(n, factor.multiplier),
+             has(kStackPreNorm) ? std::vector<std::int32_t>(n, carried)
+                                : out_.random<std::int32_t>(n, 40000, 100000),
+             out_.random<std::int32_t>(n, -5000, 5000));
+  }
+
+  void write_layer(const BlobLayer& numbers) {
+    std::vector<std::int32_t> sums;
+    const bool input_norm = numbers.input_norm.shift != 0;
+    if (input_norm) {
+      add_norm(kSectionInputNorm);
+    } else {
+      out_.add(kSectionInputNorm);
+    }
+    if (input_norm && !has(kStackPreNorm)) {
+      out_.add(kSectionHiddenRows, out_.random<std::int32_t>(hidden_, 40000, 90000),
+               out_.random<std::int32_t>(hidden_, -(1 << 24), 1 << 24));
+    } else {
+      out_.add(kSectionHiddenRows);
+    }
+    add_heads(kSectionQkv, hidden_, {qkv_, qkv_, value_});
+    add_attention(kSectionScores, kSectionContext);
+    out_.start(kSectionDistances);
+    if (m_.position_kind != kPositionTable) {
+      out_.append(out_.weights(2 * m_.max_positions - 1, m_.head_size, sums));
+      out_.append(sums);
+    }
+    out_.add(kSectionDistanceRatios,
+             std::vector<std::int32_t>(m_.position_kind * m_.num_heads, ratio_.multiplier));
+    add_residual_dense(kSectionOutput, width_, output_);
+    add_norm(kSectionAttentionNorm);
+    if (has(kStackCrossAttention)) {
+      add_heads(kSectionCrossQuery, hidden_, {qkv_});
+      add_heads(kSectionCrossKeyValue, hidden_, {cross_key_, cross_value_});
+      add_attention(kSectionCrossScores, kSectionCrossContext);
+      add_residual_dense(kSectionCrossOutput, width_, output_);
+      add_norm(kSectionCrossNorm);
+    } else {
+      for (std::uint32_t kind = kSectionCrossQuery; kind <= kSectionCrossNorm; ++kind) {
+        out_.add(kind);
+      }
+    }
+    const std::size_t inner = m_.intermediate_size;
+    const auto packed = out_.weights(inner, hidden_, sums);
+    out_.add(kSectionFfn1, packed, out_.random<std::int32_t>(pad_columns(inner), -2000, 2000), sums,
+             std::vector<std::int32_t>(pad_columns(inner), ffn1_.multiplier));
+    add_residual_dense(kSectionFfn2, inner, ffn2_);
+  }
+
+  Writer& out_;
+  const SyntheticModel& m_;
+  std::uint32_t flags_;
+  std::size_t hidden_, columns_, width_;
+  const Factor qkv_ = encode(40 / sum_spread(hidden_, 40)),
+               value_ = encode(8000 / sum_spread(hidden_, 40)),
+               // states of an encoder are 16-bit rows: 128 times the 8-bit input
+      cross_key_ = encode(40 / sum_spread(hidden_, 40 * 128)),
+               cross_value_ = encode(8000 / sum_spread(hidden_, 40 * 128)), context_ = encode(0.5),
+               ratio_ = encode(0.5),
+               output_ = encode(2000.0 * 32768 / 16000 / sum_spread(width_, 60) * 8),
+               ffn1_ = encode(1500 / sum_spread(hidden_, 40)),
+               ffn2_ = encode(2000.0 * 32768 / 2000 / sum_spread(m_.intermediate_size, 80) * 8);
+};
+
 }  // namespace
 
 AlignedBytes::AlignedBytes(std::size_t size)
@@ -97,104 +286,50 @@ void seal_blob(std::uint8_t* blob, std::size_t size) {
 
 std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
                                               const std::vector<std::uint8_t>& tokenizer) {
-  const std::uint32_t sections =
-      kSectionsBefore + m.num_layers * kSectionsPerLayer + kSectionsAfter;
+  const std::uint32_t stacks = m.encoder ? 2 : 1;
+  const std::uint32_t sections = stacks * stack_sections(m.num_layers) + kSectionsOfModel;
   Writer out(m, sections);
-  const std::size_t hidden = m.hidden_size, inner = m.intermediate_size,
-                    head_columns = pad_columns(m.head_size);
-  const std::size_t width = std::size_t{m.num_heads} * m.head_size;
-  // A LayerNorm's rows spread over about 40 * 128 steps, so that the GEMM input spreads over
-  // about 40.
-  const BlobNorm norm = {static_cast<std::int64_t>(hidden * hidden), 17, 0};
-  const auto gains = [&] { return out.random<std::int32_t>(hidden, 16 << 25, 24 << 25); };
-  const auto norm_biases = [&] { return out.random<std::int32_t>(hidden, -(1 << 20), 1 << 20); };
+  StackWriter encoder(out, m, 0), last(out, m, m.flags);
+  if (m.encoder) encoder.write(0);
+  last.write(stacks - 1);
 
-  const Factor qkv = encode(40 / sum_spread(hidden, 40)),
-               value = encode(8000 / sum_spread(hidden, 40));
-  const Factor context = encode(0.5),
-               output = encode(2000.0 * 32768 / 16000 / sum_spread(width, 60) * 8);
-  const Factor ffn1 = encode(1500 / sum_spread(hidden, 40));
-  const Factor ffn2 = encode(2000.0 * 32768 / 2000 / sum_spread(inner, 80) * 8);
-  BlobLayer layer = {};
-  layer.num_heads = m.num_heads;
-  layer.intermediate_size = m.intermediate_size;
-  layer.activation_exponent = 10;
-  layer.query = layer.key = qkv.shifts;
-  layer.value = value.shifts;
-  layer.context = context.shifts;
-  layer.output = output.shifts;
-  layer.ffn1 = ffn1.shifts;
-  layer.ffn2 = ffn2.shifts;
-  layer.input_norm = layer.attention_norm = norm;
-
-  std::vector<std::int32_t> sums;
-  out.add(kSectionLayers, 0, std::vector<BlobLayer>(m.num_layers, layer));
-  out.add(kSectionWordEmbeddings, 0, out.random<std::int8_t>(m.vocab_size * hidden, -127, 127));
-  out.add(kSectionWordMultipliers, 0, out.random<std::int32_t>(m.vocab_size, 2000000, 4000000));
-  out.add(kSectionPositions, 0, out.random<std::int16_t>(m.max_positions * hidden, -3000, 3000));
-  auto segments = out.random<std::int16_t>(m.type_vocab_size * hidden, -1000, 1000);
-  std::fill_n(segments.begin(), hidden, std::int16_t{0});
-  out.add(kSectionSegments, 0, segments);
-  for (std::uint32_t l = 0; l < m.num_layers; ++l) {
-    out.add(kSectionInputNormGain, l, gains());
-    out.add(kSectionInputNormBias, l, norm_biases());
-    std::vector<std::int32_t> qkv_sums, multipliers;
-    std::vector<std::int8_t> qkv_weights;
-    for (std::uint32_t part = 0; part < 3 * m.num_heads; ++part) {
-      const auto packed = out.weights(m.head_size, hidden, sums);
-      qkv_weights.insert(qkv_weights.end(), packed.begin(), packed.end());
-      qkv_sums.insert(qkv_sums.end(), sums.begin(), sums.end());
-      multipliers.insert(multipliers.end(), head_columns,
-                         part % 3 == 2 ? value.multiplier : qkv.multiplier);
-    }
-    out.add(kSectionQkvWeights, l, qkv_weights);
-    out.add(kSectionQkvBias, l, out.random<std::int32_t>(qkv_sums.size(), -2000, 2000));
-    out.add(kSectionQkvSums, l, qkv_sums);
-    out.add(kSectionQkvMultipliers, l, multipliers);
-    // A spread of scores of about 2 nats.
-    const double score = 64 * 1.4427 * 2 / (1600 * std::sqrt(m.head_size));
-    const auto score_multiplier = static_cast<std::uint32_t>(score * 4194304);
-    const auto cap = static_cast<std::int32_t>((std::uint64_t{1153} << 21) / score_multiplier);
-    out.add(kSectionScoreMultipliers, l, std::vector<std::uint32_t>(m.num_heads, score_multiplier));
-    out.add(kSectionDistanceCaps, l, std::vector<std::int32_t>(m.num_heads, cap));
-    out.add(kSectionContextMultipliers, l,
-            std::vector<std::int32_t>(m.num_heads * head_columns, context.multiplier));
-    const auto residual_dense = [&](std::uint32_t first, std::size_t k, const Factor& factor) {
-      out.add(first, l, out.weights(hidden, k, sums));
-      out.add(first + 1, l, sums);
-      out.add(first + 2, l, std::vector<std::int32_t>(pad_columns(hidden), factor.multiplier));
-      out.add(first + 3, l, out.random<std::int32_t>(pad_columns(hidden), 40000, 100000));
-      out.add(first + 4, l, out.random<std::int32_t>(pad_columns(hidden), -5000, 5000));
-    };
-    residual_dense(kSectionOutputWeights, width, output);
-    out.add(kSectionAttentionNormGain, l, gains());
-    out.add(kSectionAttentionNormBias, l, norm_biases());
-    out.add(kSectionFfn1Weights, l, out.weights(inner, hidden, sums));
-    out.add(kSectionFfn1Bias, l, out.random<std::int32_t>(pad_columns(inner), -2000, 2000));
-    out.add(kSectionFfn1Sums, l, sums);
-    out.add(kSectionFfn1Multipliers, l,
-            std::vector<std::int32_t>(pad_columns(inner), ffn1.multiplier));
-    residual_dense(kSectionFfn2Weights, inner, ffn2);
-  }
-  out.add(kSectionOutputNormGain, 0, gains());
-  out.add(kSectionOutputNormBias, 0, norm_biases());
+  const auto has = [&](std::uint32_t head) { return (m.heads & head) != 0; };
+  const std::size_t hidden = m.hidden_size;
   const Factor dense = encode(4096 / sum_spread(hidden, 3000));
-  const auto head_dense = [&](std::uint32_t first, bool there, std::size_t n) {
-    if (!there) n = 0;
-    out.add(first, 0, there ? out.weights(n, hidden, sums) : std::vector<std::int8_t>());
-    out.add(first + 1, 0, out.random<std::int32_t>(pad_columns(n), -1000, 1000));
-    out.add(first + 2, 0, there ? sums : std::vector<std::int32_t>());
-    out.add(first + 3, 0, std::vector<std::int32_t>(pad_columns(n), dense.multiplier));
+  out.enter(0, 0);
+  const auto head_dense = [&](std::uint32_t kind, bool there, std::size_t n) {
+    out.start(kind);
+    if (!there) return;
+    std::vector<std::int32_t> sums;
+    out.append(out.weights(n, hidden, sums));
+    out.append(out.random<std::int32_t>(pad_columns(n), -1000, 1000));
+    out.append(sums);
+    out.append(std::vector<std::int32_t>(pad_columns(n), dense.multiplier));
   };
-  head_dense(kSectionPoolerWeights, m.head >= kHeadPooler, hidden);
-  head_dense(kSectionClassifierWeights, m.head == kHeadClassifier, m.num_labels);
-  out.add(kSectionTokenizer, 0, tokenizer);
-  std::string labels;
-  for (std::uint32_t i = 0; m.head == kHeadClassifier && i < m.num_labels; ++i) {
-    labels += "label" + std::to_string(i) + '\0';
+  head_dense(kSectionPooler, has(kHeadPooler), hidden);
+  head_dense(kSectionClassifier, has(kHeadClassifier), m.num_labels);
+  head_dense(kSectionTokenClassifier, has(kHeadTokenClassifier), m.num_token_labels);
+  head_dense(kSectionLmTransform, has(kHeadLmTransform), hidden);
+  if (has(kHeadLmTransform)) {
+    last.add_norm(kSectionLmNorm);
+  } else {
+    out.add(kSectionLmNorm);
   }
-  out.add(kSectionLabels, 0, std::vector<char>(labels.begin(), labels.end()));
-  out.add(kSectionCertificate, 0, std::vector<char>{'{', '}'});
+  const std::size_t untied = has(kHeadLmUntied) ? m.vocab_size : 0;
+  out.add(kSectionLmRows, out.random<std::int8_t>(untied * hidden, -127, 127));
+  out.add(kSectionLmMultipliers, out.random<std::int32_t>(untied, 2000000, 4000000));
+  out.add(kSectionLmBias,
+          out.random<std::int32_t>(has(kHeadLm) ? m.vocab_size : 0, -100000, 100000));
+  head_dense(kSectionProjection, has(kHeadProjection), hidden);
+  out.add(kSectionTokenizer, tokenizer);
+  const auto names = [&](std::uint32_t kind, bool there, std::uint32_t count) {
+    std::string text;
+    for (std::uint32_t i = 0; there && i < count; ++i) text += "label" + std::to_string(i) + '\0';
+    out.add(kind, std::vector<char>(text.begin(), text.end()));
+  };
+  names(kSectionLabels, has(kHeadClassifier), m.num_labels);
+  names(kSectionTokenLabels, has(kHeadTokenClassifier), m.num_token_labels);
+  out.add(kSectionCertificate, std::vector<char>{'{', '}'});
 
   std::vector<std::uint8_t> blob = out.take();
   BlobHeader header = {};
@@ -203,24 +338,29 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
   header.blob_bytes = blob.size();
   header.layout = kLayoutN16K4;
   header.section_count = sections;
-  header.hidden_size = m.hidden_size;
-  header.num_layers = m.num_layers;
-  header.num_heads = m.num_heads;
-  header.head_size = m.head_size;
-  header.intermediate_size = m.intermediate_size;
-  header.vocab_size = m.vocab_size;
-  header.max_positions = m.max_positions;
-  header.type_vocab_size = m.type_vocab_size;
+  header.num_stacks = stacks;
+  header.heads = m.heads;
   header.max_tokens = m.max_positions;
-  header.activation = m.activation;
   header.pooling = m.pooling;
   header.normalize = m.normalize;
-  header.head = m.head;
-  header.num_labels = m.head == kHeadClassifier ? m.num_labels : 0;
-  header.hidden_scale = header.pooled_scale = header.logits_scale = (127u - 12u) << 23;
-  header.output_norm = norm;
-  header.pooler = {dense.shifts, 0, 0};
-  header.classifier = {dense.shifts, 0, 0};
+  header.num_labels = has(kHeadClassifier) ? m.num_labels : 0;
+  header.num_token_labels = has(kHeadTokenClassifier) ? m.num_token_labels : 0;
+  header.start_id = header.end_id = UINT32_MAX;
+  header.pooled_scale = header.logits_scale = header.token_logits_scale = header.lm_logits_scale =
+      StackWriter::kScale;
+  const BlobHeadDense numbers = {dense.shifts, 0, 0};
+  if (has(kHeadPooler)) header.pooler = numbers;
+  if (has(kHeadClassifier)) header.classifier = numbers;
+  if (has(kHeadTokenClassifier)) header.token_classifier = numbers;
+  if (has(kHeadProjection)) header.projection = numbers;
+  if (has(kHeadLmTransform)) {
+    header.lm_transform = numbers;
+    header.lm_exponent = 10;
+    header.lm_norm = last.norm();
+  }
+  if (has(kHeadLm)) header.lm_shift = 24;
+  if (m.encoder) header.stacks[0] = encoder.numbers();
+  header.stacks[stacks - 1] = last.numbers();
   std::memcpy(blob.data(), &header, sizeof(header));
   seal_blob(blob.data(), blob.size());
   return blob;

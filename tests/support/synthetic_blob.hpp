@@ -28,12 +28,18 @@ class AlignedBytes {
   std::size_t size_ = 0;
 };
 
+/// One stack, or with `encoder` two: an encoder of the same sizes and the decoder that attends it.
 struct SyntheticModel {
   std::uint32_t hidden_size = 64, num_layers = 2, num_heads = 4, head_size = 16,
                 intermediate_size = 128;
   std::uint32_t vocab_size = 100, max_positions = 64, type_vocab_size = 2;
-  std::uint32_t activation = kActivationGelu, pooling = kPoolingMean, normalize = 1;
-  std::uint32_t head = kHeadClassifier, num_labels = 5;
+  std::uint32_t activation = kActivationGelu, position_kind = kPositionTable;
+  std::uint32_t flags = 0;  ///< BlobStackFlags of the (last) stack
+  bool encoder = false;     ///< needs kStackCrossAttention
+  bool embedding_norm = true;
+  std::uint32_t pooling = kPoolingMean, normalize = 1;
+  std::uint32_t heads = kHeadPooler | kHeadClassifier;  ///< BlobHeads
+  std::uint32_t num_labels = 5, num_token_labels = 3;
   std::uint64_t seed = 1;
 };
 

@@ -33,7 +33,7 @@ extern "C" {
 #define EMBERT_VERSION_MINOR 1
 #define EMBERT_VERSION_PATCH 0
 
-/** Pinned values, in decades: 1x argument, 2x blob, 3x memory, 4x not supported by this model or build. */
+/** Pinned values, in decades: 1x and 5x argument, 2x blob, 3x memory, 4x not supported by this model or build. */
 typedef enum embert_status {
   EMBERT_STATUS_OK = 0,
   EMBERT_STATUS_NULL_ARGUMENT = 10,
@@ -61,7 +61,20 @@ typedef enum embert_status {
   EMBERT_STATUS_NO_POOLER = 41,
   EMBERT_STATUS_NO_CLASSIFIER = 42,
   EMBERT_STATUS_LAYOUT = 43,             /**< weights in an order that no kernel of this build reads */
-  EMBERT_STATUS_ISA = 44                 /**< a mask with clusters that this build has no kernels for */
+  EMBERT_STATUS_ISA = 44,                /**< a mask with clusters that this build has no kernels for */
+  EMBERT_STATUS_NO_TOKEN_CLASSIFIER = 45,
+  EMBERT_STATUS_NO_LM = 46,              /**< no language model head */
+  EMBERT_STATUS_NOT_A_DECODER = 47,      /**< a call for models with a cache of keys and values */
+  EMBERT_STATUS_NO_CROSS_ATTENTION = 48,
+  EMBERT_STATUS_POSITION_OUT_OF_RANGE = 50, /**< a position id outside the table */
+  EMBERT_STATUS_INVALID_MASK = 51,       /**< a mask that the model or call has no place for, or a factor over 1 */
+  EMBERT_STATUS_CACHE_FULL = 52,         /**< more tokens than options.max_tokens in a text's cache */
+  EMBERT_STATUS_NO_SOURCE = 53,          /**< cross-attention without encoder states of as many texts */
+  EMBERT_STATUS_INVALID_SCALE = 54,      /**< a scale that is not positive and finite */
+  EMBERT_STATUS_ROW_OUT_OF_RANGE = 55,   /**< a token that the last call did not compute */
+  EMBERT_STATUS_NO_MASK_TOKEN = 56,      /**< the text has no mask token, or the vocabulary has none */
+  EMBERT_STATUS_NO_CHOICES = 57,
+  EMBERT_STATUS_LABELS = 58              /**< label names that do not fit the logits */
 } embert_status;
 
 /** "EMBERT_STATUS_OK" and so on; "unknown status" for other values. */
@@ -99,26 +112,44 @@ typedef struct embert_scale {
 } embert_scale;
 
 typedef struct embert_model_info {
+  uint32_t num_stacks; /**< 2: an encoder and its decoder. What follows describes the last stack */
   uint32_t hidden_size, num_layers, num_heads, head_size, intermediate_size;
   uint32_t vocab_size, max_positions, type_vocab_size;
+  uint32_t is_decoder;        /**< 1: tokens see those before them only; keys and values are cached */
+  uint32_t cross_hidden_size; /**< width of the encoder states that it attends; 0: none */
   uint32_t max_tokens; /**< default length of a text, special tokens included */
   uint32_t num_labels; /**< 0: no classifier */
+  uint32_t classifier_task; /**< embert_classifier_task */
   uint32_t problem;    /**< embert_problem */
+  uint32_t num_token_labels; /**< 0: no token classifier */
+  uint32_t token_task; /**< embert_token_task */
   uint32_t pooling;    /**< embert_pooling */
   uint32_t normalize;
-  uint32_t has_tokenizer, has_pooler;
+  uint32_t start_id, end_id; /**< what generation starts with and ends at; UINT32_MAX: none */
+  uint32_t has_tokenizer, has_pooler, has_lm;
   uint32_t isa_mask;        /**< clusters in use */
   const char* certificate;  /**< UTF-8 JSON of the converter, not terminated; in the blob */
   size_t certificate_bytes;
 } embert_model_info;
 
 embert_status embert_model_get_info(const embert_model* model, embert_model_info* info);
+/** Sizes of one stack, 0 <= index < num_stacks: with two, 0 is the encoder and 1 its decoder. */
+typedef struct embert_stack_info {
+  uint32_t hidden_size, num_layers, num_heads, head_size, intermediate_size;
+  uint32_t vocab_size, max_positions, type_vocab_size;
+} embert_stack_info;
+embert_status embert_model_get_stack(const embert_model* model, uint32_t index, embert_stack_info* info);
+/** Heads that a layer has, after pruning; 0 out of range. */
+uint32_t embert_model_layer_heads(const embert_model* model, uint32_t stack, uint32_t layer);
 /** Name of a label, 0 <= label < num_labels: zero-terminated UTF-8 in the blob; null out of range. */
 const char* embert_model_label(const embert_model* model, uint32_t label);
+/** Name of a label of the token classifier, 0 <= label < num_token_labels, in the same way. */
+const char* embert_model_token_label(const embert_model* model, uint32_t label);
 
 /** A part of the blob. */
 typedef struct embert_section {
-  const char* name; /**< such as "qkv_weights" */
+  const char* name; /**< such as "qkv" */
+  uint32_t stack;   /**< UINT32_MAX: not of a stack */
   uint32_t layer;   /**< UINT32_MAX: not of a layer */
   uint64_t offset, bytes;
 } embert_section;
@@ -147,10 +178,10 @@ typedef void (*embert_parallel_for)(void* context, void (*task)(void* task_argum
                                     void* task_argument, size_t tasks);
 
 typedef struct embert_options {
-  uint32_t max_tokens;              /**< longest text, 1..max_positions */
+  uint32_t max_tokens;              /**< longest text, 1..max_positions; of a decoder, the room of its cache */
   uint32_t max_batch;               /**< most texts of a call, 1..1024 */
   uint32_t threads;                 /**< 1..64; more than 1 needs parallel_for */
-  uint32_t reserved;                /**< 0 */
+  uint32_t max_source_tokens;       /**< longest text whose encoder states are attended; 0 without cross-attention */
   embert_parallel_for parallel_for; /**< null: everything in the calling thread */
   void* parallel_context;
 } embert_options;
@@ -165,13 +196,44 @@ embert_status embert_arena_bytes(const embert_model* model, const embert_options
 embert_status embert_engine_init(const embert_model* model, const embert_options* options, void* arena,
                                  size_t arena_bytes, embert_engine** engine);
 
-/** Texts as token ids, one after another without padding. */
+/** Texts as tokens, one after another without padding: T tokens in all, the sum of lengths. Set it to zeros before filling
+ * it in: what is null is not used. */
 typedef struct embert_input {
-  const int32_t* ids;      /**< [sum of lengths] */
-  const int32_t* type_ids; /**< [sum of lengths], or null for zeros */
+  const int32_t* ids;      /**< [T]; null where embeddings are given */
+  const int32_t* type_ids; /**< [T], or null for zeros */
   const uint32_t* lengths; /**< [batch], each 1..max_tokens */
   uint32_t batch;          /**< 1..max_batch */
+
+  const int32_t* position_ids;  /**< [T]; null: 0, 1, ... in each text, going on behind what a cache holds */
+  const int16_t* embeddings;    /**< [T][hidden_size] in place of the words' rows */
+  embert_scale embeddings_scale;
+
+  /* Masks: 0 hides. A token that may attend nothing attends everything (in a decoder, all up to itself) evenly. */
+  const uint8_t* key_mask;   /**< [T]: hides a token from all others; a cache remembers it */
+  const uint8_t* query_mask; /**< [T]: hides everything from a token */
+  const uint8_t* pair_mask;  /**< for each text [length][keys], keys = tokens in the cache before the call + length */
+  const uint8_t* cross_mask; /**< for each text [length][tokens of its source] */
+  const int32_t* head_mask;  /**< factors in 2^-15, 0..32768, on attention probabilities: [num_heads], or ... */
+  uint32_t head_mask_layers; /**< ... [num_layers][num_heads] where this is num_layers; else 0 */
 } embert_input;
+
+/** What to compute; null is not computed. Set it to zeros before filling it in. Buffers are the caller's. */
+typedef struct embert_output {
+  const int16_t** hidden;     /**< last hidden state: set to [T][hidden_size] in the arena, valid until the next call */
+  int16_t* hidden_states;     /**< [num_layers + 1][T][hidden_size]: embeddings, then what each layer gives */
+  embert_scale* hidden_state_scales; /**< [num_layers + 1]; not null with hidden_states */
+  uint16_t* attentions;       /**< in 2^-15, [num_layers], in it for each text [num_heads][length][keys] */
+  uint16_t* cross_attentions; /**< the same over the tokens of each text's source */
+  int16_t* pooled;            /**< the pooler's output [batch][hidden_size] */
+  int32_t* logits;            /**< of the classifier [batch][num_labels] */
+  int32_t* token_logits;      /**< of the token classifier [T][num_token_labels] */
+  embert_scale hidden_scale, pooled_scale, logits_scale, token_logits_scale; /**< out */
+} embert_output;
+
+/** One pass over the texts and all heads that are asked for. A decoder appends the tokens to its cache. Layers with fewer
+ * heads than num_heads leave the attentions of the others as they are. With only pooled and logits asked for, the last layer
+ * computes the first token of each text alone. */
+embert_status embert_run(embert_engine* engine, const embert_input* input, embert_output* output);
 
 /** The last hidden state of each token. *hidden points into the arena, [sum of lengths][hidden_size], until the
  * next call with this engine. */
@@ -201,6 +263,55 @@ typedef enum embert_problem {
 /** Sequence classification: logits [batch][num_labels]. */
 embert_status embert_classify(embert_engine* engine, const embert_input* input, int32_t* logits,
                               embert_scale* scale);
+
+typedef enum embert_classifier_task {
+  EMBERT_CLASSIFIER_SEQUENCE = 0,
+  EMBERT_CLASSIFIER_NEXT_SENTENCE = 1,  /**< label 0: the second text follows the first */
+  EMBERT_CLASSIFIER_MULTIPLE_CHOICE = 2 /**< one logit a text, compared between the choices of a question */
+} embert_classifier_task;
+
+typedef enum embert_token_task {
+  EMBERT_TOKENS_LABELS = 0,
+  EMBERT_TOKENS_ANSWER = 1 /**< label 0: an answer starts here, 1: it ends here */
+} embert_token_task;
+
+/** Logits of the language model for one token of the last call: row counts tokens over all texts. Only what is asked for
+ * leaves the arena; no buffer is as large as the vocabulary. */
+typedef struct embert_lm_query {
+  uint32_t row;
+  const int32_t* targets;  /**< [num_targets] ids whose logits are wanted, or null */
+  uint32_t num_targets;
+  int32_t* target_logits;  /**< out [num_targets] */
+  uint32_t top;            /**< how many of the best are wanted, 0..EMBERT_LM_MAX_TOP */
+  int32_t* top_ids;        /**< out [top], best first, the lower id first among equals */
+  int32_t* top_logits;     /**< out [top] */
+  int64_t log_sum;         /**< out: log(sum of e^logit) in units of scale, of the whole vocabulary */
+  embert_scale scale;      /**< out, of all logits */
+} embert_lm_query;
+#define EMBERT_LM_MAX_TOP 256u
+
+embert_status embert_lm(embert_engine* engine, embert_lm_query* query);
+/** All logits of one token: [vocab_size]. */
+embert_status embert_lm_logits(embert_engine* engine, uint32_t row, int32_t* logits, embert_scale* scale);
+
+/* ---- Decoders: a cache of keys and values in the arena ------------------------------------------------- */
+
+/** Forgets all tokens of all texts; the next call starts them anew. Encoder states stay. */
+embert_status embert_cache_clear(embert_engine* engine);
+/** Tokens that a text has in the cache; 0 out of range. */
+uint32_t embert_cache_length(const embert_engine* engine, uint32_t text);
+/** Text i goes on from what text parents[i] has now, for i < batch: for beam search. */
+embert_status embert_cache_reorder(embert_engine* engine, const uint32_t* parents, uint32_t batch);
+/** Keeps the first length tokens of a text. */
+embert_status embert_cache_truncate(embert_engine* engine, uint32_t text, uint32_t length);
+
+/** Encoder states that cross-attention reads from now on: for each text [lengths[i]][cross_hidden_size], one after another.
+ * mask [sum of lengths], 0 hides, or null. Text i of later calls attends source i, or source 0 where there is only one. */
+embert_status embert_set_source(embert_engine* engine, const int16_t* states, embert_scale scale,
+                                const uint32_t* lengths, uint32_t batch, const uint8_t* mask);
+/** A model of two stacks: runs the encoder over the texts and makes their last hidden states the source; a key_mask stays
+ * in force. Empties the cache. output may be null; else what it asks for of the encoder (no heads). */
+embert_status embert_encode_source(embert_engine* engine, const embert_input* input, embert_output* output);
 
 /* ---- Tokenizer ----------------------------------------------------------------------------------------- */
 

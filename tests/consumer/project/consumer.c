@@ -56,7 +56,10 @@ static int classify(const char* path, const char* text, size_t text_bytes) {
   embert_model_get_info(&model, &info);
   int32_t* logits = malloc(info.num_labels * sizeof *logits);
   const uint32_t length = (uint32_t)encoding.length;
-  const embert_input input = {ids, NULL, &length, 1};
+  embert_input input = {0};
+  input.ids = ids;
+  input.lengths = &length;
+  input.batch = 1;
   embert_scale scale;
   status = embert_classify(engine, &input, logits, &scale);
   if (status) return fail("embert_classify", status);
