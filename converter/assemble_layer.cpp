@@ -188,7 +188,7 @@ AssembledLayer assemble_layer(const LayerSource& source, const LayerSteps& steps
       output, output_codes, steps.context.step / 127, steps.input, source.ranges.attention_sum,
       epsilon, source.name + ".attention.output.dense", layer.output, layer.numbers.output);
   layer.attention_norm =
-      encode_norm(source.weights.attention_norm, steps.ffn_input.offset, steps.ffn_input.factor,
+      encode_norm(source.weights.ffn_norm, steps.ffn_input.offset, steps.ffn_input.factor,
                   steps.ffn_input.step / 128, attention_step, epsilon, norm_name);
 
   const SplitWeights split = split_wide_columns(parts[3].codes);

@@ -73,7 +73,7 @@ std::vector<Parts> round_layers(const std::vector<LayerSource>& sources,
   return parts;
 }
 
-void quantize_heads(const BertWeights& weights, const Ranges& ranges, Rounding rounding,
+void quantize_heads(const ModelWeights& weights, const Ranges& ranges, Rounding rounding,
                     QuantizeResult& result) {
   QuantizedModel& out = result.model;
   if (!weights.pooler) return;
@@ -91,15 +91,34 @@ void quantize_heads(const BertWeights& weights, const Ranges& ranges, Rounding r
                                  result.classifier_error, result.warnings);
 }
 
+// What is computed in integers so far; the float model computes more.
+void require_plain_encoder(const ModelConfig& config, const ModelWeights& weights) {
+  const BertConfig& stack = config.first();
+  const bool plain = config.stacks.size() == 1 && stack.position_kind == PositionKind::kTable &&
+                     stack.norm_position == NormPosition::kPost && stack.embedding_layer_norm &&
+                     !stack.is_decoder && !weights.token_labels && !weights.language &&
+                     std::ranges::all_of(stack.num_heads_of_layer, [&](int heads) {
+                       return heads == stack.num_attention_heads;
+                     });
+  if (!plain) {
+    throw ConvertError(
+        "config.json: only encoders with post-LayerNorm, absolute positions, all their heads and "
+        "at most a sequence classifier are converted to integers");
+  }
+}
+
 }  // namespace
 
-QuantizeResult quantize_model(const BertConfig& config, const BertWeights& weights,
+QuantizeResult quantize_model(const ModelConfig& model_config, const ModelWeights& model_weights,
                               FloatModel& model, const TokenBatch& texts,
                               const QuantizeOptions& options, Workers& workers,
                               const Progress& progress) {
   const auto report = [&](const char* step, double done) {
     if (progress) progress(step, done);
   };
+  require_plain_encoder(model_config, model_weights);
+  const BertConfig& config = model_config.first();
+  const StackWeights& weights = model_weights.stacks[0];
   QuantizeResult result;
   report("measuring ranges", 0.0);
   const Ranges ranges = measure_ranges(model, config, texts);
@@ -107,9 +126,7 @@ QuantizeResult quantize_model(const BertConfig& config, const BertWeights& weigh
   std::vector<LayerSource> sources;
   std::vector<LayerSteps> steps;
   for (std::size_t l = 0; l < weights.layers.size(); ++l) {
-    const LayerNorm& input_norm =
-        l == 0 ? weights.embedding_norm : weights.layers[l - 1].output_norm;
-    sources.push_back({config, weights.layers[l], input_norm, ranges.layers[l],
+    sources.push_back({config, weights.layers[l], *weights.layers[l].input_norm, ranges.layers[l],
                        "encoder.layer." + std::to_string(l)});
     steps.push_back(plan_layer(sources[l], result.warnings));
   }
@@ -132,7 +149,7 @@ QuantizeResult quantize_model(const BertConfig& config, const BertWeights& weigh
   out.max_positions = static_cast<std::uint32_t>(config.max_position_embeddings);
   out.type_vocab_size = static_cast<std::uint32_t>(config.type_vocab_size);
   out.activation = blob_activation(config.hidden_act);
-  out.problem = blob_problem(config.problem_type);
+  out.problem = blob_problem(model_config.problem_type);
 
   double sum_step = embedding_step(config, weights, ranges.embedding_sum);
   quantize_embeddings(weights, sum_step, out);
@@ -143,14 +160,14 @@ QuantizeResult quantize_model(const BertConfig& config, const BertWeights& weigh
     result.layers.push_back({parts[l][0].relative_error, parts[l][1].relative_error,
                              parts[l][2].relative_error, parts[l][3].relative_error, layer.copies});
   }
-  const LayerNorm& last = weights.layers.back().output_norm;
+  const LayerNorm& last = weights.output_norm;
   const std::vector<double> zeros(out.hidden_size, 0.0), ones(out.hidden_size, 1.0);
   // What the blob says is a float32: use just that.
   out.hidden_scale = static_cast<float>(std::max(
       2 * static_cast<double>(ranges.last_hidden) / 32767, least_norm_step(last, zeros, ones)));
   out.output_norm = encode_norm(last, zeros, ones, static_cast<double>(out.hidden_scale), sum_step,
                                 config.layer_norm_eps, "last LayerNorm");
-  quantize_heads(weights, ranges, options.rounding, result);
+  quantize_heads(model_weights, ranges, options.rounding, result);
   report("assembling", 1.0);
   return result;
 }
