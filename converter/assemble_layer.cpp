@@ -207,7 +207,7 @@ AssembledLayer assemble_layer(const LayerSource& source, const LayerSteps& steps
                                                   source.name + ".attention.output.dense",
                                                   layer.self.output, layer.numbers.self.output);
   layer.attention_norm =
-      encode_norm(source.weights.attention_norm, steps.ffn_input.offset, steps.ffn_input.factor,
+      encode_norm(source.weights.ffn_norm, steps.ffn_input.offset, steps.ffn_input.factor,
                   steps.ffn_input.step / 128, attention_step, epsilon, norm_name);
 
   const SplitWeights split = split_wide_columns(parts[3].codes);

@@ -65,6 +65,8 @@ class RangeRecorder {
         return append(ranges_.pooled, a.data, a.rows, a.cols);
       case ActivationPoint::kLogits:
         return grow(ranges_.logits, a);
+      default:
+        return;
     }
   }
 

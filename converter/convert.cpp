@@ -30,10 +30,10 @@ Tokenizer read_section(const ModelFolder& folder, std::vector<std::string>& warn
   Tokenizer out;
   const std::optional<TokenizerSpec> spec = read_tokenizer(folder.transformer_folder, warnings);
   if (!spec) return out;
-  if (spec->tokens.size() > static_cast<std::size_t>(folder.config.vocab_size)) {
+  if (spec->tokens.size() > static_cast<std::size_t>(folder.config.first().vocab_size)) {
     throw ConvertError("tokenizer: " + std::to_string(spec->tokens.size()) +
                        " tokens, but config.json says vocab_size " +
-                       std::to_string(folder.config.vocab_size));
+                       std::to_string(folder.config.first().vocab_size));
   }
   out.section = write_tokenizer_section(*spec);
   out.unknown_id = spec->unk_id;
@@ -47,7 +47,7 @@ Tokenizer read_section(const ModelFolder& folder, std::vector<std::string>& warn
 
 int choose_max_tokens(const ConvertOptions& options, const ModelFolder& folder,
                       const Tokenizer& tokenizer) {
-  const int positions = folder.config.max_position_embeddings;
+  const int positions = folder.config.first().max_position_embeddings;
   const int least = tokenizer.special_tokens + 1;
   // A value of the folder may be larger than the model, but not too small for any text.
   const auto take = [&](const std::string& name, std::int64_t value) {
@@ -88,7 +88,8 @@ Tokens gather_tokens(const ConvertOptions& options, const ModelFolder& folder,
   Tokens tokens;
   if (options.calibration_ids) {
     result.source = CalibrationSource::kIdFile;
-    TokenBatch all = read_id_file(*options.calibration_ids, folder.config, result.max_tokens);
+    TokenBatch all =
+        read_id_file(*options.calibration_ids, folder.config.first(), result.max_tokens);
     if (!tokenizer.section.empty()) {
       tokens.calibration = std::move(all);
       return tokens;
@@ -108,9 +109,9 @@ Tokens gather_tokens(const ConvertOptions& options, const ModelFolder& folder,
     result.source = CalibrationSource::kRandomIds;
     result.warnings.push_back(
         "no tokenizer: calibrated on random ids; text calls on this blob get a status");
-    tokens.calibration = random_ids(folder.config, result.max_tokens, kRandomTexts, kSeed);
+    tokens.calibration = random_ids(folder.config.first(), result.max_tokens, kRandomTexts, kSeed);
     tokens.certificate =
-        random_ids(folder.config, result.max_tokens, kRandomCertificateTexts, kSeed + 1);
+        random_ids(folder.config.first(), result.max_tokens, kRandomCertificateTexts, kSeed + 1);
     return tokens;
   }
   std::vector<std::string> lines;
@@ -125,7 +126,8 @@ Tokens gather_tokens(const ConvertOptions& options, const ModelFolder& folder,
   }
   const std::vector<std::string> documents = join_texts(texts, result.max_tokens);
   texts.insert(texts.end(), documents.begin(), documents.end());
-  tokens.calibration = tokenize_texts(tokenizer.section, folder.config, result.max_tokens, texts);
+  tokens.calibration =
+      tokenize_texts(tokenizer.section, folder.config.first(), result.max_tokens, texts);
   const double unknown = unknown_share(tokens.calibration.ids, tokens.calibration.lengths,
                                        static_cast<std::int32_t>(tokenizer.unknown_id));
   if (unknown >= kMostlyUnknownShare) {

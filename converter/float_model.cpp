@@ -19,17 +19,17 @@ constexpr std::size_t kChunkRows = 2048;
 
 struct FloatLayer {
   explicit FloatLayer(const LayerWeights& weights)
-      : query(weights.query),
-        key(weights.key),
-        value(weights.value),
-        attention_output(weights.attention_output),
+      : query(weights.attention.query),
+        key(weights.attention.key),
+        value(weights.attention.value),
+        attention_output(weights.attention.output),
         intermediate(weights.intermediate),
         output(weights.output),
-        attention_norm(weights.attention_norm),
-        output_norm(weights.output_norm) {}
+        input_norm(*weights.input_norm),
+        ffn_norm(weights.ffn_norm) {}
 
   XnnLinear query, key, value, attention_output, intermediate, output;
-  LayerNorm attention_norm, output_norm;
+  LayerNorm input_norm, ffn_norm;
 };
 
 // Values that a fully-connected layer may read.
@@ -47,14 +47,14 @@ class Buffer {
 }  // namespace
 
 struct FloatModel::Impl {
-  Impl(const BertConfig& the_config, const BertWeights& weights, int threads)
-      : config(the_config),
+  Impl(const ModelConfig& model, const ModelWeights& weights, int threads)
+      : config(model.first()),
         pool(make_thread_pool(threads)),
-        word(weights.word_embeddings),
-        position(weights.position_embeddings),
-        token_type(weights.token_type_embeddings),
-        embedding_norm(weights.embedding_norm) {
-    for (const LayerWeights& layer : weights.layers) layers.emplace_back(layer);
+        word(weights.stacks[0].word_embeddings),
+        position(weights.stacks[0].position_embeddings),
+        token_type(weights.stacks[0].token_type_embeddings),
+        output_norm(weights.stacks[0].output_norm) {
+    for (const LayerWeights& layer : weights.stacks[0].layers) layers.emplace_back(layer);
     if (weights.pooler) pooler.emplace(*weights.pooler);
     if (weights.classifier) {
       classifier.emplace(*weights.classifier);
@@ -71,8 +71,8 @@ struct FloatModel::Impl {
   BertConfig config;
   ThreadPool pool;
   Matrix word, position, token_type;
-  LayerNorm embedding_norm;
   std::vector<FloatLayer> layers;
+  LayerNorm output_norm;
   std::optional<XnnLinear> pooler, classifier;
   std::size_t labels = 0;
 
@@ -140,7 +140,7 @@ void FloatModel::Impl::run_chunk(const TokenBatch& batch, std::size_t first_text
   int layer = 0;
   const auto show = [&](ActivationPoint point, const float* data, std::size_t count,
                         std::size_t cols) {
-    if (observer != nullptr) (*observer)({point, layer, count, cols, data, lengths});
+    if (observer != nullptr) (*observer)({point, layer, count, cols, data, lengths, 0});
   };
   const auto show_rows = [&](ActivationPoint point, const float* data) {
     show(point, data, rows, hidden);
@@ -157,9 +157,9 @@ void FloatModel::Impl::run_chunk(const TokenBatch& batch, std::size_t first_text
 
   embed(batch, first_token, lengths, sums);
   show_rows(ActivationPoint::kEmbeddingSum, sums);
-  layer_norm_rows(threads, sums, embedding_norm, eps, rows, xs);
 
   for (FloatLayer& weights : layers) {
+    layer_norm_rows(threads, sums, weights.input_norm, eps, rows, xs);
     show_rows(ActivationPoint::kLayerInput, xs);
     weights.query.run(xs, rows, qs, threads);
     weights.key.run(xs, rows, ks, threads);
@@ -172,7 +172,7 @@ void FloatModel::Impl::run_chunk(const TokenBatch& batch, std::size_t first_text
     weights.attention_output.run(contexts, rows, sums, threads);
     add_values(threads, sums, xs, rows * hidden);
     show_rows(ActivationPoint::kAttentionSum, sums);
-    layer_norm_rows(threads, sums, weights.attention_norm, eps, rows, ys);
+    layer_norm_rows(threads, sums, weights.ffn_norm, eps, rows, ys);
 
     show_rows(ActivationPoint::kFfnInput, ys);
     weights.intermediate.run(ys, rows, ffns, threads);
@@ -182,9 +182,9 @@ void FloatModel::Impl::run_chunk(const TokenBatch& batch, std::size_t first_text
     weights.output.run(ffns, rows, sums, threads);
     add_values(threads, sums, ys, rows * hidden);
     show_rows(ActivationPoint::kOutputSum, sums);
-    layer_norm_rows(threads, sums, weights.output_norm, eps, rows, xs);
     ++layer;
   }
+  layer_norm_rows(threads, sums, output_norm, eps, rows, xs);
   show_rows(ActivationPoint::kLastHidden, xs);
   out.last_hidden_state.insert(out.last_hidden_state.end(), xs, xs + rows * hidden);
 
@@ -208,13 +208,14 @@ void FloatModel::Impl::run_chunk(const TokenBatch& batch, std::size_t first_text
   out.logits.insert(out.logits.end(), scores, scores + texts * labels);
 }
 
-FloatModel::FloatModel(const BertConfig& config, const BertWeights& weights, int threads)
+FloatModel::FloatModel(const ModelConfig& config, const ModelWeights& weights, int threads)
     : impl_(std::make_unique<Impl>(config, weights, threads)) {}
 FloatModel::~FloatModel() = default;
 FloatModel::FloatModel(FloatModel&&) noexcept = default;
 FloatModel& FloatModel::operator=(FloatModel&&) noexcept = default;
 
-FloatModel::Output FloatModel::forward(const TokenBatch& batch, const Observer* observer) {
+FloatModel::Output FloatModel::forward(const TokenBatch& batch, const Observer* observer,
+                                       const ForwardOptions&) {
   impl_->check(batch);
   Output out;
   std::size_t token = 0;

@@ -46,9 +46,9 @@ double largest_weight(const Matrix& matrix, std::size_t n, const std::vector<dou
 std::vector<const Linear*> linears_of(const LayerWeights& weights, LayerPart part) {
   switch (part) {
     case LayerPart::kQkv:
-      return {&weights.query, &weights.key, &weights.value};
+      return {&weights.attention.query, &weights.attention.key, &weights.attention.value};
     case LayerPart::kOutput:
-      return {&weights.attention_output};
+      return {&weights.attention.output};
     case LayerPart::kFfn1:
       return {&weights.intermediate};
     case LayerPart::kFfn2:
@@ -124,7 +124,7 @@ std::vector<double> row_steps(const Matrix& weights) {
 
 double value_step(const LayerSource& source, const InputDomain& input) {
   double step = 2 * static_cast<double>(source.ranges.value) / 32512;
-  const Matrix& value = source.weights.value.weight;
+  const Matrix& value = source.weights.attention.value.weight;
   for (std::size_t n = 0; n < value.rows; ++n) {
     // Not so fine that the factor behind the GEMM could not be expressed.
     step = std::max(step, input.step * largest_weight(value, n, input.factor) / 127 * 0x1p-14);
@@ -135,12 +135,12 @@ double value_step(const LayerSource& source, const InputDomain& input) {
 LayerSteps plan_layer(const LayerSource& source, std::vector<std::string>& warnings) {
   LayerSteps steps;
   const LayerWeights& w = source.weights;
-  const Matrix* qkv[] = {&w.query.weight, &w.key.weight, &w.value.weight};
+  const Matrix* qkv[] = {&w.attention.query.weight, &w.attention.key.weight,
+                         &w.attention.value.weight};
   const Matrix* ffn1[] = {&w.intermediate.weight};
   steps.input = plan_norm_output(source.ranges.input, source.input_norm, qkv, kInputFoldPower);
-  steps.ffn_input =
-      plan_norm_output(source.ranges.ffn_input, w.attention_norm, ffn1, kFfnInputFoldPower);
-  steps.context = plan_context(source.ranges.context, w.attention_output.weight, kContextFoldPower,
+  steps.ffn_input = plan_norm_output(source.ranges.ffn_input, w.ffn_norm, ffn1, kFfnInputFoldPower);
+  steps.context = plan_context(source.ranges.context, w.attention.output.weight, kContextFoldPower,
                                value_step(source, steps.input));
   steps.activation_offset_q14 = activation_offset(source.config.hidden_act);
   const auto reach = static_cast<double>(source.ranges.preactivation);

@@ -74,7 +74,7 @@ std::vector<Parts> round_layers(const std::vector<LayerSource>& sources,
   return parts;
 }
 
-void quantize_heads(const BertWeights& weights, const Ranges& ranges, double hidden_scale,
+void quantize_heads(const ModelWeights& weights, const Ranges& ranges, double hidden_scale,
                     Rounding rounding, QuantizeResult& result) {
   QuantizedModel& out = result.model;
   if (!weights.pooler) return;
@@ -91,15 +91,34 @@ void quantize_heads(const BertWeights& weights, const Ranges& ranges, double hid
                                  result.classifier_error, result.warnings);
 }
 
+// What is computed in integers so far; the float model computes more.
+void require_plain_encoder(const ModelConfig& config, const ModelWeights& weights) {
+  const BertConfig& stack = config.first();
+  const bool plain = config.stacks.size() == 1 && stack.position_kind == PositionKind::kTable &&
+                     stack.norm_position == NormPosition::kPost && stack.embedding_layer_norm &&
+                     !stack.is_decoder && !weights.token_labels && !weights.language &&
+                     std::ranges::all_of(stack.num_heads_of_layer, [&](int heads) {
+                       return heads == stack.num_attention_heads;
+                     });
+  if (!plain) {
+    throw ConvertError(
+        "config.json: only encoders with post-LayerNorm, absolute positions, all their heads and "
+        "at most a sequence classifier are converted to integers");
+  }
+}
+
 }  // namespace
 
-QuantizeResult quantize_model(const BertConfig& config, const BertWeights& weights,
+QuantizeResult quantize_model(const ModelConfig& model_config, const ModelWeights& model_weights,
                               FloatModel& model, const TokenBatch& texts,
                               const QuantizeOptions& options, Workers& workers,
                               const Progress& progress) {
   const auto report = [&](const char* step, double done) {
     if (progress) progress(step, done);
   };
+  require_plain_encoder(model_config, model_weights);
+  const BertConfig& config = model_config.first();
+  const StackWeights& weights = model_weights.stacks[0];
   QuantizeResult result;
   report("measuring ranges", 0.0);
   const Ranges ranges = measure_ranges(model, config, texts);
@@ -107,9 +126,7 @@ QuantizeResult quantize_model(const BertConfig& config, const BertWeights& weigh
   std::vector<LayerSource> sources;
   std::vector<LayerSteps> steps;
   for (std::size_t l = 0; l < weights.layers.size(); ++l) {
-    const LayerNorm& input_norm =
-        l == 0 ? weights.embedding_norm : weights.layers[l - 1].output_norm;
-    sources.push_back({config, weights.layers[l], input_norm, ranges.layers[l],
+    sources.push_back({config, weights.layers[l], *weights.layers[l].input_norm, ranges.layers[l],
                        "encoder.layer." + std::to_string(l)});
     steps.push_back(plan_layer(sources[l], result.warnings));
   }
@@ -125,7 +142,7 @@ QuantizeResult quantize_model(const BertConfig& config, const BertWeights& weigh
   }
   report("assembling", 0.95);
 
-  result.model.problem = blob_problem(config.problem_type);
+  result.model.problem = blob_problem(model_config.problem_type);
   QuantizedStack& out = result.model.stacks.emplace_back();
   BlobStack& numbers = out.numbers;
   numbers.hidden_size = static_cast<std::uint32_t>(config.hidden_size);
@@ -148,7 +165,7 @@ QuantizeResult quantize_model(const BertConfig& config, const BertWeights& weigh
     result.layers.push_back({parts[l][0].relative_error, parts[l][1].relative_error,
                              parts[l][2].relative_error, parts[l][3].relative_error, layer.copies});
   }
-  const LayerNorm& last = weights.layers.back().output_norm;
+  const LayerNorm& last = weights.output_norm;
   const auto hidden = static_cast<std::size_t>(config.hidden_size);
   const std::vector<double> zeros(hidden, 0.0), ones(hidden, 1.0);
   const auto hidden_scale = static_cast<float>(std::max(
@@ -156,7 +173,8 @@ QuantizeResult quantize_model(const BertConfig& config, const BertWeights& weigh
   numbers.hidden_scale = std::bit_cast<std::uint32_t>(hidden_scale);
   out.output_norm = encode_norm(last, zeros, ones, static_cast<double>(hidden_scale), sum_step,
                                 config.layer_norm_eps, "last LayerNorm");
-  quantize_heads(weights, ranges, static_cast<double>(hidden_scale), options.rounding, result);
+  quantize_heads(model_weights, ranges, static_cast<double>(hidden_scale), options.rounding,
+                 result);
   report("assembling", 1.0);
   return result;
 }

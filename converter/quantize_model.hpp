@@ -40,15 +40,15 @@ struct QuantizeResult {
 
 /// `model` is the float model of `config` and `weights`. The result depends on the texts but not on
 /// the number of threads.
-QuantizeResult quantize_model(const BertConfig& config, const BertWeights& weights,
+QuantizeResult quantize_model(const ModelConfig& config, const ModelWeights& weights,
                               FloatModel& model, const TokenBatch& texts,
                               const QuantizeOptions& options, Workers& workers,
                               const Progress& progress);
 
 /// The embedding tables in units of `step`, see kernels/embedding.hpp.
-void quantize_embeddings(const BertWeights& weights, double step, QuantizedStack& out);
+void quantize_embeddings(const StackWeights& weights, double step, QuantizedStack& out);
 /// The step of the embedding sum: room for twice what calibration saw, and for every row there is.
-double embedding_step(const BertConfig& config, const BertWeights& weights, float largest_sum);
+double embedding_step(const BertConfig& config, const StackWeights& weights, float largest_sum);
 
 /// A head's dense layer on 16-bit rows: real input = input_step * value, real output = output_step
 /// * result. `rows` are calibration inputs (real).

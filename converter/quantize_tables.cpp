@@ -28,7 +28,7 @@ std::int16_t to_s16(double x) {
 
 }  // namespace
 
-double embedding_step(const BertConfig& config, const BertWeights& weights, float largest_sum) {
+double embedding_step(const BertConfig& config, const StackWeights& weights, float largest_sum) {
   const double rows = largest_in(weights.word_embeddings) +
                       largest_in(weights.position_embeddings) +
                       largest_in(weights.token_type_embeddings);
@@ -37,7 +37,7 @@ double embedding_step(const BertConfig& config, const BertWeights& weights, floa
   return std::max({step, least, 0x1p-100});
 }
 
-void quantize_embeddings(const BertWeights& weights, double step, QuantizedStack& out) {
+void quantize_embeddings(const StackWeights& weights, double step, QuantizedStack& out) {
   const Matrix& words = weights.word_embeddings;
   const std::size_t hidden = words.cols;
   out.word_embeddings.resize(words.rows * hidden);

@@ -152,14 +152,14 @@ ProblemType read_problem_type(const JsonFields& config, std::size_t labels) {
                      "multi_label_classification or regression");
 }
 
-void read_head(const JsonFields& config, BertConfig& out, std::vector<std::string>& warnings) {
+void read_head(const JsonFields& config, ModelConfig& out, std::vector<std::string>& warnings) {
   constexpr std::array<std::string_view, 4> kEncoders = {"BertModel", "BertForMaskedLM",
                                                          "BertForPreTraining", "BertLMHeadModel"};
   const std::vector<std::string> architectures = read_architectures(config);
   if (architectures.empty()) return;
   const std::string& name = architectures[0];
   if (name == "BertForSequenceClassification") {
-    out.head = HeadKind::kSequenceClassification;
+    out.classifier = ClassifierTask::kSequenceClassification;
     out.label_names = read_label_names(config);
     out.problem_type = read_problem_type(config, out.label_names.size());
   } else if (std::ranges::find(kEncoders, name) == kEncoders.end()) {
@@ -177,7 +177,7 @@ const char* hidden_act_name(HiddenAct act) {
   return "?";
 }
 
-BertConfig read_config(const std::filesystem::path& folder, std::vector<std::string>& warnings) {
+ModelConfig read_config(const std::filesystem::path& folder, std::vector<std::string>& warnings) {
   const Json document = read_json_file(folder / kFile, kFile);
   const JsonFields config(document, kFile);
   check_supported(config, warnings);
@@ -186,7 +186,8 @@ BertConfig read_config(const std::filesystem::path& folder, std::vector<std::str
     return static_cast<int>(config.get_int(key, 1, max));
   };
   constexpr int kMostPositions = kMaxPositions;
-  BertConfig out;
+  ModelConfig model;
+  BertConfig& out = model.stacks.emplace_back();
   out.hidden_size = number("hidden_size", kMaxHiddenSize);
   out.num_hidden_layers = number("num_hidden_layers", kMaxLayers);
   out.num_attention_heads = number("num_attention_heads", kMaxHeads);
@@ -195,8 +196,10 @@ BertConfig read_config(const std::filesystem::path& folder, std::vector<std::str
   out.stored_positions = number("max_position_embeddings", kMaxStoredPositions);
   out.max_position_embeddings = std::min(out.stored_positions, kMostPositions);
   out.type_vocab_size = static_cast<int>(config.get_int("type_vocab_size", 1, kMaxTypes, 2));
-  out.pad_token_id = static_cast<int>(config.get_int("pad_token_id", -1, out.vocab_size - 1, -1));
+  model.pad_token_id = static_cast<int>(config.get_int("pad_token_id", -1, out.vocab_size - 1, -1));
   out.hidden_act = read_hidden_act(config);
+  out.num_heads_of_layer.assign(static_cast<std::size_t>(out.num_hidden_layers),
+                                out.num_attention_heads);
   out.layer_norm_eps = config.get_number("layer_norm_eps", 1e-12);
 
   if (out.hidden_size % out.num_attention_heads != 0) {
@@ -219,8 +222,8 @@ BertConfig read_config(const std::filesystem::path& folder, std::vector<std::str
                        std::to_string(out.stored_positions) + "; the first " +
                        std::to_string(kMaxPositions) + " are kept");
   }
-  read_head(config, out, warnings);
-  return out;
+  read_head(config, model, warnings);
+  return model;
 }
 
 }  // namespace embert::convert

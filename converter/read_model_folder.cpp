@@ -19,11 +19,11 @@ ModelFolder read_model_folder(const std::filesystem::path& folder) {
   out.transformer_folder =
       out.pooling.transformer_folder.empty() ? folder : folder / out.pooling.transformer_folder;
   out.config = read_config(out.transformer_folder, out.warnings);
-  if (out.pooling.vector_size != 0 && out.pooling.vector_size != out.config.hidden_size) {
+  const int hidden_size = out.config.last().hidden_size;
+  if (out.pooling.vector_size != 0 && out.pooling.vector_size != hidden_size) {
     throw ConvertError(out.pooling.pooling_file + ": word_embedding_dimension is " +
                        std::to_string(out.pooling.vector_size) +
-                       ", but hidden_size in config.json is " +
-                       std::to_string(out.config.hidden_size));
+                       ", but hidden_size in config.json is " + std::to_string(hidden_size));
   }
   const WeightFiles files(out.transformer_folder);
   out.weights = read_weights(files, out.config, out.warnings);

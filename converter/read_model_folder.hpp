@@ -17,8 +17,8 @@ struct ModelFolder {
   /// Where config.json and the weights were found and where the tokenizer's files lie: the folder
   /// itself, or the Transformer module's folder that modules.json names.
   std::filesystem::path transformer_folder;
-  BertConfig config;
-  BertWeights weights;
+  ModelConfig config;
+  ModelWeights weights;
   PoolingConfig pooling;
   std::vector<std::string> warnings;  ///< one line each; nothing is printed
 };

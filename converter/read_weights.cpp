@@ -105,18 +105,21 @@ class WeightReader {
   std::set<std::string> taken_;
 };
 
-LayerWeights read_layer(WeightReader& reader, int index, const BertConfig& config) {
+// `norm` is the LayerNorm in front of the layer and becomes the one behind it.
+LayerWeights read_layer(WeightReader& reader, int index, const BertConfig& config,
+                        LayerNorm& norm) {
   const std::string layer = "encoder.layer." + std::to_string(index) + ".";
   const int hidden = config.hidden_size;
   LayerWeights out;
-  out.query = reader.linear(layer + "attention.self.query", hidden, hidden);
-  out.key = reader.linear(layer + "attention.self.key", hidden, hidden);
-  out.value = reader.linear(layer + "attention.self.value", hidden, hidden);
-  out.attention_output = reader.linear(layer + "attention.output.dense", hidden, hidden);
-  out.attention_norm = reader.layer_norm(layer + "attention.output.LayerNorm", hidden);
+  out.input_norm = std::move(norm);
+  out.attention.query = reader.linear(layer + "attention.self.query", hidden, hidden);
+  out.attention.key = reader.linear(layer + "attention.self.key", hidden, hidden);
+  out.attention.value = reader.linear(layer + "attention.self.value", hidden, hidden);
+  out.attention.output = reader.linear(layer + "attention.output.dense", hidden, hidden);
+  out.ffn_norm = reader.layer_norm(layer + "attention.output.LayerNorm", hidden);
   out.intermediate = reader.linear(layer + "intermediate.dense", config.intermediate_size, hidden);
   out.output = reader.linear(layer + "output.dense", hidden, config.intermediate_size);
-  out.output_norm = reader.layer_norm(layer + "output.LayerNorm", hidden);
+  norm = reader.layer_norm(layer + "output.LayerNorm", hidden);
   return out;
 }
 
@@ -138,11 +141,13 @@ void warn_left_over(const std::vector<std::string>& names, std::vector<std::stri
 
 }  // namespace
 
-BertWeights read_weights(const WeightFiles& files, const BertConfig& config,
-                         std::vector<std::string>& warnings) {
+ModelWeights read_weights(const WeightFiles& files, const ModelConfig& model,
+                          std::vector<std::string>& warnings) {
   WeightReader reader(files);
+  const BertConfig& config = model.first();
   const int hidden = config.hidden_size;
-  BertWeights out;
+  ModelWeights weights;
+  StackWeights& out = weights.stacks.emplace_back();
   out.word_embeddings =
       reader.matrix("embeddings.word_embeddings.weight", config.vocab_size, hidden);
   out.position_embeddings =
@@ -151,20 +156,21 @@ BertWeights read_weights(const WeightFiles& files, const BertConfig& config,
   out.position_embeddings.data.resize(out.position_embeddings.rows * out.position_embeddings.cols);
   out.token_type_embeddings =
       reader.matrix("embeddings.token_type_embeddings.weight", config.type_vocab_size, hidden);
-  out.embedding_norm = reader.layer_norm("embeddings.LayerNorm", hidden);
+  LayerNorm norm = reader.layer_norm("embeddings.LayerNorm", hidden);
   for (int i = 0; i < config.num_hidden_layers; ++i) {
-    out.layers.push_back(read_layer(reader, i, config));
+    out.layers.push_back(read_layer(reader, i, config, norm));
   }
-  const bool classifies = config.head == HeadKind::kSequenceClassification;
+  out.output_norm = std::move(norm);
+  const bool classifies = model.classifier == ClassifierTask::kSequenceClassification;
   if (classifies || reader.has_encoder_tensor("pooler.dense.weight")) {
-    out.pooler = reader.linear("pooler.dense", hidden, hidden);
+    weights.pooler = reader.linear("pooler.dense", hidden, hidden);
   }
   if (classifies) {
-    out.classifier =
-        reader.plain_linear("classifier", static_cast<int>(config.label_names.size()), hidden);
+    weights.classifier =
+        reader.plain_linear("classifier", static_cast<int>(model.label_names.size()), hidden);
   }
   warn_left_over(reader.left_over(), warnings);
-  return out;
+  return weights;
 }
 
 }  // namespace embert::convert

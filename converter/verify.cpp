@@ -51,21 +51,22 @@ class Comparison {
   Comparison(const ModelFolder& folder, const IntegerModel& integers)
       : config_(folder.config), pooling_(folder.pooling) {
     const embert_model_info& info = integers.info();
-    const auto width = static_cast<std::uint32_t>(config_.hidden_size);
+    const BertConfig& stack = config_.first();
+    const auto width = static_cast<std::uint32_t>(stack.hidden_size);
     const std::size_t labels = classifier() ? config_.label_names.size() : 0;
     if (info.hidden_size != width || info.num_labels != labels ||
-        info.vocab_size != static_cast<std::uint32_t>(config_.vocab_size) ||
-        info.num_layers != static_cast<std::uint32_t>(config_.num_hidden_layers)) {
+        info.vocab_size != static_cast<std::uint32_t>(stack.vocab_size) ||
+        info.num_layers != static_cast<std::uint32_t>(stack.num_hidden_layers)) {
       throw ConvertError(
           "the blob is not of this folder: expected hidden size, layers, vocabulary, labels " +
-          std::to_string(width) + ", " + std::to_string(config_.num_hidden_layers) + ", " +
-          std::to_string(config_.vocab_size) + ", " + std::to_string(labels) + ", found " +
+          std::to_string(width) + ", " + std::to_string(stack.num_hidden_layers) + ", " +
+          std::to_string(stack.vocab_size) + ", " + std::to_string(labels) + ", found " +
           std::to_string(info.hidden_size) + ", " + std::to_string(info.num_layers) + ", " +
           std::to_string(info.vocab_size) + ", " + std::to_string(info.num_labels));
     }
   }
 
-  bool classifier() const { return config_.head == HeadKind::kSequenceClassification; }
+  bool classifier() const { return config_.classifier == ClassifierTask::kSequenceClassification; }
 
   void run(FloatModel& floats, IntegerModel& integers, const TokenBatch& batch) {
     const FloatModel::Output output = floats.forward(batch);
@@ -73,7 +74,7 @@ class Comparison {
     const TextVectors vectors = classifier() ? integers.classify(batch) : integers.embed(batch);
     const std::vector<double> reference =
         classifier() ? std::vector<double>(output.logits.begin(), output.logits.end())
-                     : pool_float(pooling_, static_cast<std::size_t>(config_.hidden_size),
+                     : pool_float(pooling_, static_cast<std::size_t>(config_.first().hidden_size),
                                   output.last_hidden_state, batch.lengths);
     for (std::size_t i = 0; i < texts; ++i) {
       compare({reference.data() + i * vectors.width, vectors.width}, vectors.row(i), vectors.scale);
@@ -138,7 +139,7 @@ class Comparison {
     all_.push_back(text);
   }
 
-  const BertConfig& config_;
+  const ModelConfig& config_;
   const PoolingConfig& pooling_;
   VerifyResult result_;
   std::size_t agreeing_ = 0;

@@ -18,4 +18,16 @@ struct EmbeddingArgs {
 };
 using EmbeddingFn = void (*)(const EmbeddingArgs&);
 
+/// The same sum for a vector that the caller gives in place of a word: dst[c] = sat16(RS(src[c] *
+/// multiplier, 16) + position[c] + segment[c]).
+struct EmbeddingVectorArgs {
+  size_t n;
+  const int16_t* src;       ///< [n]
+  int32_t multiplier;       ///< >= 0
+  const int16_t* position;  ///< [n], as above
+  const int16_t* segment;   ///< [n] or null, as above
+  int16_t* dst;             ///< [n]; may be src
+};
+using EmbeddingVectorFn = void (*)(const EmbeddingVectorArgs&);
+
 }  // namespace embert

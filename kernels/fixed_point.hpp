@@ -94,6 +94,14 @@ static constexpr Reciprocal reciprocal(uint32_t sum) {
   const uint64_t value = (uint64_t{1} << (31 + z)) / sum;
   return {static_cast<int32_t>(value < 0x7fffffff ? value : 0x7fffffff), z};
 }
+/// A head's factor in 0..32768 (Q15) on a whole row of probabilities; 32768 changes nothing.
+static constexpr Reciprocal scale_reciprocal(Reciprocal r, int32_t factor_q15) {
+  return {static_cast<int32_t>(shift_round(int64_t{r.value} * factor_q15, 15)), r.z};
+}
+/// The probability exponential / sum in Q15, at most 32768.
+static constexpr int32_t probability_q15(int32_t exponential, Reciprocal r) {
+  return static_cast<int32_t>(shift_round(int64_t{exponential} * r.value, 16 + r.z));
+}
 /// (high * 256 + low) / sum in Q15, within 2.5: the two value planes joined and normalised. |high|,
 /// |low| <= 127 * sum, so the shifted operands fit 32 bits.
 static constexpr int32_t join_planes(int32_t high, int32_t low, Reciprocal r) {
@@ -102,8 +110,10 @@ static constexpr int32_t join_planes(int32_t high, int32_t low, Reciprocal r) {
          static_cast<int32_t>(shift_round(multiply_q31(low * scale, r.value), 8));
 }
 
-/// A 16-bit value as two bytes, v ~ 256 * high + low, |v| <= 32512. low = -128 is given up (for
-/// -127) so that two products with 8-bit weights always fit 16 bits on cores without a dot product.
+/// A 16-bit value as two bytes, v ~ 256 * high + low, |v| <= kValueBound. low = -128 is given up
+/// (for -127) so that two products with 8-bit weights always fit 16 bits on cores without a dot
+/// product.
+static constexpr int32_t kValueBound = 32512;
 static constexpr int32_t plane_high(int32_t v) { return (v + 128) >> 8; }
 static constexpr int32_t plane_low(int32_t v) {
   const int32_t low = v - 256 * plane_high(v);
@@ -154,10 +164,15 @@ static inline int32_t activate(int32_t g, const Activation& a) {
   return static_cast<int32_t>(clamp<int64_t>(u, 0, 32767));
 }
 
-/// The embedding sum of one channel; segment is the difference to segment 0.
+/// The embedding sum of one channel; word of 8 or 16 bits, segment is the difference to segment 0.
 static constexpr int32_t embedding_value(int32_t word, int32_t multiplier, int32_t position,
                                          int32_t segment) {
   return sat16(shift_round(int64_t{word} * multiplier, 16) + position + segment);
+}
+
+/// A hidden state of one channel: t * multiplier + offset, both in 2^-16.
+static constexpr int32_t hidden_value(int32_t t, int32_t multiplier, int32_t offset) {
+  return sat16(shift_round(int64_t{t} * multiplier + offset, 16));
 }
 
 /// The sum that ends in the residual, in units of 1/16 of the next LayerNorm's input step.

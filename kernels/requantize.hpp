@@ -26,33 +26,33 @@ using RequantizeLhsFn = void (*)(const RequantizeLhsArgs&);
 /// input c. Inputs from n to pad_inputs(n) are zero. sums[row0 + i] = sum over c.
 struct RequantizeKeyArgs {
   size_t m, n;         ///< tokens, head size
-  size_t row0;         ///< first token, a multiple of 4
+  size_t row0;         ///< first token, a multiple of 4 (append_key: any)
   const int32_t* acc;  ///< [m][n]
   size_t acc_stride;
   Requantize factor;  ///< multiplier [pad_columns(n)]
   int8_t* dst;        ///< n16k4 [pad_columns(tokens)/16][pad_inputs(n)/4][16][4]
   int32_t* sums;      ///< [pad_columns(tokens)]
 };
+/// As requantize_key and, for a cache of keys that grows token by token, as append_key.
 using RequantizeKeyFn = void (*)(const RequantizeKeyArgs&);
 
-/// Values: v = clamp(requantize(acc), +-32512) as two planes plane_high(v), plane_low(v), written
-/// as right operand n16k4 with 2 * pad_columns(n) columns (high plane, then low plane) and one
-/// input a token: row0 + i. m is a multiple of 4 but in the last call of a
-/// text, which writes zeros for inputs up to pad_inputs(tokens). sums[column] = sum over tokens,
-/// added up over the calls (row0 = 0 starts at zero); null where lhs_correction(kUnsigned) is 0, as
-/// nobody reads them there. Columns from n to pad_columns(n) hold whatever acc and multiplier give
-/// (zeros, with the blob's padding).
+/// Values: v = clamp(requantize(acc), +-kValueBound) as two planes plane_high(v), plane_low(v),
+/// written as right operand n16k4 with 2 * pad_columns(n) columns (high plane, then low plane) and
+/// one input a token: row0 + i, and zeros from there to pad_inputs(row0 + m). Inputs below row0
+/// stay. sums[column] = sum over tokens, added up over the calls (row0 = 0 starts at zero); null
+/// where lhs_correction(kUnsigned) is 0, as nobody reads them there. Columns from n to
+/// pad_columns(n) hold whatever acc and multiplier give (zeros, with the blob's padding).
 struct RequantizeValueArgs {
   size_t m, n;         ///< tokens, head size
-  size_t row0;         ///< first token, a multiple of 4
-  size_t k;            ///< pad_inputs(tokens), inputs of dst
+  size_t row0;         ///< first token, a multiple of 4 (append_value: any)
+  size_t k;            ///< inputs of dst, a multiple of 4, >= row0 + m: a text's or a cache's
   const int32_t* acc;  ///< [m][pad_columns(n)]
   size_t acc_stride;
   Requantize factor;  ///< multiplier [pad_columns(n)]
   int8_t* dst;        ///< n16k4 [2 * pad_columns(n)/16][k/4][16][4]
   int32_t* sums;      ///< [2 * pad_columns(n)] or null
 };
-static constexpr int32_t kValueBound = 32512;
+/// As requantize_value and, for a cache of values that grows token by token, as append_value.
 using RequantizeValueFn = void (*)(const RequantizeValueArgs&);
 
 /// Context: dst[i][c] = clamp(requantize(join_planes(acc[i][c], acc[i][pad_columns(n) + c],

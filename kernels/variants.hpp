@@ -2,9 +2,13 @@
 // Declarations of all kernel variants, from the one list.
 #pragma once
 
+#include "kernels/attention_scores.hpp"
 #include "kernels/crc32c.hpp"
+#include "kernels/dense_rows.hpp"
+#include "kernels/dot_rows.hpp"
 #include "kernels/embedding.hpp"
 #include "kernels/gemm.hpp"
+#include "kernels/hidden_rows.hpp"
 #include "kernels/layernorm.hpp"
 #include "kernels/quantize.hpp"
 #include "kernels/requantize.hpp"

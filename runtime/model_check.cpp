@@ -46,7 +46,7 @@ bool head_dense_ok(const BlobHeadDense& d, bool used) {
 }
 
 bool stack_ok(const BlobStack& s) {
-  const bool cross = (s.flags & kStackCrossAttention) != 0, pre = (s.flags & kStackPreNorm) != 0;
+  const bool cross = (s.flags & kStackCrossAttention) != 0;
   return (s.flags & ~uint32_t{kStackFlagsAll}) == 0 && in_range(s.hidden_size, 1, kMaxHiddenSize) &&
          in_range(s.num_layers, 1, kMaxLayers) && in_range(s.num_heads, 1, kMaxHeads) &&
          in_range(s.head_size, 1, kMaxHeadSize) && s.num_heads * s.head_size <= kMaxHiddenSize &&
@@ -55,8 +55,7 @@ bool stack_ok(const BlobStack& s) {
          in_range(s.type_vocab_size, 1, kMaxTypes) && s.activation < kActivationCount &&
          s.position_kind < kPositionKindCount &&
          (cross ? in_range(s.cross_hidden_size, 1, kMaxHiddenSize) : s.cross_hidden_size == 0) &&
-         (!cross || (s.flags & kStackCausal) != 0) && !(cross && pre) && s.reserved == 0 &&
-         norm_ok(s.output_norm);
+         (!cross || (s.flags & kStackCausal) != 0) && s.reserved == 0 && norm_ok(s.output_norm);
 }
 
 bool header_ok(const BlobHeader& h) {

@@ -11,4 +11,12 @@ void embedding_s16_scalar(const EmbeddingArgs& args) {
   }
 }
 
+void embedding_vector_scalar(const EmbeddingVectorArgs& args) {
+  for (size_t c = 0; c < args.n; ++c) {
+    const int32_t segment = args.segment != nullptr ? args.segment[c] : 0;
+    args.dst[c] = static_cast<int16_t>(
+        embedding_value(args.src[c], args.multiplier, args.position[c], segment));
+  }
+}
+
 }  // namespace embert

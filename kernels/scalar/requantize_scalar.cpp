@@ -38,7 +38,7 @@ void requantize_key_n16k4_scalar(const RequantizeKeyArgs& args) {
 
 void requantize_value_n16k4_scalar(const RequantizeValueArgs& args) {
   const size_t columns = pad_columns(args.n);
-  const size_t rows = pad_inputs(args.m);
+  const size_t rows = pad_inputs(args.row0 + args.m) - args.row0;
   for (size_t c = 0; c < columns; ++c) {
     int32_t high_sum = 0, low_sum = 0;
     for (size_t i = 0; i < rows; ++i) {

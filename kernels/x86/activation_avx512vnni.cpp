@@ -3,7 +3,7 @@
 // up with VPERMI2W, the chord and the output shift one VPMULHRSW each. About 34 instructions for 32
 // elements (gelu), 0.09 ns an element on Zen 5.
 #include "kernels/variants.hpp"
-#include "kernels/x86/requantize_avx512.hpp"
+#include "kernels/x86/lanes_avx512.hpp"
 
 namespace embert {
 namespace {

@@ -3,7 +3,7 @@
 // element on Zen 5. Context: the planes are joined and requantised in 64-bit lanes, all shifts of
 // join_planes moved into its roundings, about 30 instructions for 16 elements, 0.14 ns each.
 #include "kernels/variants.hpp"
-#include "kernels/x86/requantize_avx512.hpp"
+#include "kernels/x86/lanes_avx512.hpp"
 
 namespace embert {
 namespace {

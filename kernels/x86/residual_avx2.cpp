@@ -2,7 +2,7 @@
 // Sum with the residual on 16 columns: residual_avx512vnni.cpp on 256-bit registers. About 66
 // instructions for 16 elements, 0.28 ns an element on Zen 5.
 #include "kernels/variants.hpp"
-#include "kernels/x86/requantize_avx2.hpp"
+#include "kernels/x86/lanes_avx2.hpp"
 
 namespace embert {
 namespace {

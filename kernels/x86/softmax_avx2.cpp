@@ -4,7 +4,7 @@
 // up as well. About 75 instructions for 32 keys, 0.26 ns an element on Zen 5, plus a division a
 // row.
 #include "kernels/variants.hpp"
-#include "kernels/x86/requantize_avx2.hpp"
+#include "kernels/x86/lanes_avx2.hpp"
 
 namespace embert {
 namespace {
@@ -38,14 +38,6 @@ void make_constants(const SoftmaxArgs& args, Constants* k) {
   k->low = _mm256_set1_epi16(static_cast<int16_t>(args.score_multiplier & 0xffff));
   k->high = _mm256_set1_epi16(static_cast<int16_t>(args.score_multiplier >> 16));
   k->cap = _mm256_set1_epi16(static_cast<int16_t>(args.distance_cap & 0xffff));
-}
-
-EMBERT_INLINE __m256i look_up(const __m256i* piece, __m256i i, __m256i bit4, __m256i bit5) {
-  const __m256i p01 =
-      _mm256_blendv_epi8(_mm256_shuffle_epi8(piece[0], i), _mm256_shuffle_epi8(piece[1], i), bit4);
-  const __m256i p23 =
-      _mm256_blendv_epi8(_mm256_shuffle_epi8(piece[2], i), _mm256_shuffle_epi8(piece[3], i), bit4);
-  return _mm256_blendv_epi8(p01, p23, bit5);
 }
 
 // (distance * multiplier + 2^21) >> 16 of 16 keys.

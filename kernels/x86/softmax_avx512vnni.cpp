@@ -6,7 +6,7 @@
 // larger caps (tiny multipliers) take the product in 32 bits. About 0.6 instructions an element,
 // 0.07 ns on Zen 5 at 128 keys, plus a division a row.
 #include "kernels/variants.hpp"
-#include "kernels/x86/requantize_avx512.hpp"
+#include "kernels/x86/lanes_avx512.hpp"
 
 namespace embert {
 namespace {

@@ -168,6 +168,30 @@ void run(benchmark::State& state, QuantizeRowsU16Fn function, size_t n) {
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
+void run(benchmark::State& state, AddRelativeFn function, size_t n) {
+  Array<int32_t> products(kRows * 2 * n, -300000, 300000), scores(kRows * n, -8000, 8000);
+  const ptrdiff_t row_step = static_cast<ptrdiff_t>(2 * n) - 1;
+  const AddRelativeArgs args = {kRows, n, products.data() + kRows, row_step, 1, 1 << 30,
+                                0,     7, scores.data(),           n};
+  for (auto _ : state) function(args);
+  report(state, kRows * n);
+}
+void run(benchmark::State& state, MaskScoresFn function, size_t n) {
+  Array<int32_t> scores(kRows * n, -8000, 8000);
+  Array<uint8_t> key_mask(n, 0, 1);
+  const MaskScoresArgs args = {kRows, n, scores.data(), n, n, key_mask.data(), nullptr, 0, nullptr};
+  for (auto _ : state) function(args);
+  report(state, kRows * n);
+}
+// Both planes of one row with a block of a vocabulary.
+void run(benchmark::State& state, DotRowsFn function, size_t n) {
+  constexpr size_t kWords = 512;
+  Array<int8_t> lhs(2 * n, -127, 127), rhs(kWords * n, -127, 127);
+  Array<int32_t> dst(2 * kWords);
+  const DotRowsArgs args = {2, kWords, n, lhs.data(), n, rhs.data(), n, dst.data(), kWords};
+  for (auto _ : state) function(args);
+  report(state, 2 * kWords * n);
+}
 void run(benchmark::State& state, EmbeddingFn function, size_t n) {
   Array<int8_t> word(n, -127, 127);
   Array<int16_t> position(n, -10000, 10000), segment(n, -10000, 10000), dst(n);
@@ -189,13 +213,15 @@ std::vector<size_t> sizes_of(std::string_view operation) {
   }
   if (operation == "requantize_activation" || operation == "quantize_rows_u16") return {1536};
   if (operation == "softmax") return {37, 96, 128};
+  if (operation == "add_relative" || operation == "mask_scores") return {128};
   if (operation == "crc32c") return {1000, size_t{1} << 20, size_t{1} << 26};
   return {384};
 }
 
 template <typename Fn>
 void add(const char* operation, const char* name, Fn function, uint32_t isa) {
-  if constexpr (!std::is_same_v<Fn, GemmFn>) {
+  // The GEMM has its own benchmark; what a pass hardly does needs none.
+  if constexpr (requires(benchmark::State & state, Fn kernel) { run(state, kernel, size_t{0}); }) {
     if (!machine_has(isa)) return;
     for (const size_t n : sizes_of(operation)) {
       benchmark::RegisterBenchmark((std::string(name) + "/" + std::to_string(n)).c_str(),

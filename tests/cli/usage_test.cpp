@@ -168,9 +168,9 @@ TEST(Inspect, SaysWhatTheModelNeeds) {
   EXPECT_EQ(json["labels"].size(), 5u);
   size_t layer_weights = 0;
   for (const auto& tensor : json["tensors"]) {
-    if (tensor["name"] == "ffn1_weights") layer_weights += tensor["bytes"].get<size_t>();
+    if (tensor["name"] == "ffn1") layer_weights += tensor["bytes"].get<size_t>();
   }
-  EXPECT_EQ(layer_weights, 2u * 64 * 128);
+  EXPECT_EQ(layer_weights, 2u * (64 * 128 + 3 * 4 * 128));
 }
 
 TEST(Bench, HasTheColumnsInEveryFormat) {

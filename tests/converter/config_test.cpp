@@ -17,13 +17,14 @@ using test::error_text;
 class Config : public ::testing::Test {
  protected:
   // Reads the standard config with `change` merged into it; null removes a key.
-  BertConfig read(const char* change) {
+  ModelConfig read_model(const char* change) {
     json config = test::make_model().config;
     config.merge_patch(json::parse(change));
     folder_.write("config.json", config.dump());
     warnings_.clear();
     return read_config(folder_.path(), warnings_);
   }
+  BertConfig read(const char* change) { return read_model(change).first(); }
   std::string error(const char* change) {
     return error_text([&] { read(change); });
   }
@@ -33,7 +34,8 @@ class Config : public ::testing::Test {
 };
 
 TEST_F(Config, Numbers) {
-  const BertConfig config = read("{}");
+  const ModelConfig model = read_model("{}");
+  const BertConfig& config = model.first();
   EXPECT_EQ(config.hidden_size, 32);
   EXPECT_EQ(config.num_hidden_layers, 2);
   EXPECT_EQ(config.num_attention_heads, 2);
@@ -42,9 +44,9 @@ TEST_F(Config, Numbers) {
   EXPECT_EQ(config.vocab_size, 96);
   EXPECT_EQ(config.max_position_embeddings, 32);
   EXPECT_EQ(config.type_vocab_size, 2);
-  EXPECT_EQ(config.pad_token_id, 0);
+  EXPECT_EQ(model.pad_token_id, 0);
   EXPECT_EQ(config.layer_norm_eps, 1e-12);
-  EXPECT_EQ(config.head, HeadKind::kNone);
+  EXPECT_EQ(model.classifier, ClassifierTask::kNone);
   EXPECT_TRUE(warnings_.empty());
 }
 
@@ -140,23 +142,24 @@ TEST_F(Config, Warnings) {
                            "config.json: max_position_embeddings 600; the first 512 are kept"});
   read(R"({"model_type": null})");
   EXPECT_EQ(warnings_, std::vector<std::string>{"config.json: no \"model_type\"; read as bert"});
-  EXPECT_EQ(read(R"({"architectures": ["BertForQuestionAnswering"]})").head, HeadKind::kNone);
+  EXPECT_EQ(read_model(R"({"architectures": ["BertForQuestionAnswering"]})").classifier,
+            ClassifierTask::kNone);
   EXPECT_EQ(warnings_, std::vector<std::string>{
                            "config.json: head of architecture BertForQuestionAnswering is not "
                            "supported; converted as an encoder"});
 }
 
 TEST_F(Config, ClassificationHead) {
-  BertConfig config = read(
+  ModelConfig config = read_model(
       R"({"architectures": ["BertForSequenceClassification"], "id2label": {"1": "no", "0": "yes", "2": 7}})");
-  EXPECT_EQ(config.head, HeadKind::kSequenceClassification);
+  EXPECT_EQ(config.classifier, ClassifierTask::kSequenceClassification);
   EXPECT_EQ(config.problem_type, ProblemType::kSingleLabel);
   EXPECT_EQ(config.label_names, (std::vector<std::string>{"yes", "no", "7"}));
-  config = read(R"({"architectures": ["BertForSequenceClassification"]})");
+  config = read_model(R"({"architectures": ["BertForSequenceClassification"]})");
   EXPECT_EQ(config.label_names, (std::vector<std::string>{"LABEL_0", "LABEL_1"}));
-  config = read(R"({"architectures": ["BertForSequenceClassification"], "num_labels": 1})");
+  config = read_model(R"({"architectures": ["BertForSequenceClassification"], "num_labels": 1})");
   EXPECT_EQ(config.problem_type, ProblemType::kRegression);
-  config = read(R"({"architectures": ["BertForSequenceClassification"],
+  config = read_model(R"({"architectures": ["BertForSequenceClassification"],
                     "problem_type": "multi_label_classification"})");
   EXPECT_EQ(config.problem_type, ProblemType::kMultiLabel);
 

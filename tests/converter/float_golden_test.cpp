@@ -123,7 +123,7 @@ TEST(GoldenFolders, OfLaterIssues) {
   for (const char* name : {"masked_lm", "masked_lm_untied", "next_sentence", "pretraining",
                            "multiple_choice", "token_classification", "question_answering"}) {
     const ModelFolder model = read_model_folder(folder / name);
-    EXPECT_EQ(model.config.head, HeadKind::kNone) << name;
+    EXPECT_EQ(model.config.classifier, ClassifierTask::kNone) << name;
     EXPECT_FALSE(model.warnings.empty()) << name;
   }
 }
@@ -140,7 +140,7 @@ TEST(TrainedModels, TinyIntentAndTinyEmbedAreRead) {
   EXPECT_EQ(embed.pooling.kind, PoolingKind::kMean);
   EXPECT_FALSE(embed.pooling.normalize);
   EXPECT_EQ(embed.pooling.max_seq_length, 64);
-  EXPECT_EQ(embed.weights.word_embeddings.rows, 8000U);
+  EXPECT_EQ(embed.weights.stacks[0].word_embeddings.rows, 8000U);
   EXPECT_TRUE(embed.warnings.empty());
 }
 

@@ -90,8 +90,9 @@ double act(HiddenAct kind, double x) {
 
 // The last hidden state of one text, segment 0 and 1 alternating.
 Rows reference(const ModelFolder& model, const std::vector<std::int32_t>& ids) {
-  const BertWeights& w = model.weights;
-  const double eps = model.config.layer_norm_eps;
+  const StackWeights& w = model.weights.stacks[0];
+  const BertConfig& config = model.config.first();
+  const double eps = config.layer_norm_eps;
   Rows x;
   for (std::size_t p = 0; p < ids.size(); ++p) {
     auto& row = x.emplace_back();
@@ -102,17 +103,19 @@ Rows reference(const ModelFolder& model, const std::vector<std::int32_t>& ids) {
           static_cast<double>(w.token_type_embeddings.row(p % 2)[c]));
     }
   }
-  x = add_norm(x, {}, w.embedding_norm, eps);
-  for (const LayerWeights& layer : w.layers) {
-    const Rows context =
-        attention(linear(x, layer.query), linear(x, layer.key), linear(x, layer.value),
-                  static_cast<std::size_t>(model.config.num_attention_heads));
-    const Rows y = add_norm(linear(context, layer.attention_output), x, layer.attention_norm, eps);
+  x = add_norm(x, {}, *w.layers[0].input_norm, eps);
+  for (std::size_t l = 0; l < w.layers.size(); ++l) {
+    const LayerWeights& layer = w.layers[l];
+    const AttentionWeights& a = layer.attention;
+    const Rows context = attention(linear(x, a.query), linear(x, a.key), linear(x, a.value),
+                                   static_cast<std::size_t>(config.num_attention_heads));
+    const Rows y = add_norm(linear(context, a.output), x, layer.ffn_norm, eps);
     Rows ffn = linear(y, layer.intermediate);
     for (auto& row : ffn) {
-      for (double& value : row) value = act(model.config.hidden_act, value);
+      for (double& value : row) value = act(config.hidden_act, value);
     }
-    x = add_norm(linear(ffn, layer.output), y, layer.output_norm, eps);
+    x = add_norm(linear(ffn, layer.output), y,
+                 l + 1 < w.layers.size() ? *w.layers[l + 1].input_norm : w.output_norm, eps);
   }
   return x;
 }

@@ -36,12 +36,12 @@ class Folder : public ::testing::Test {
 
 TEST_F(Folder, PlainEncoder) {
   const ModelFolder model = read(ModelOptions{});
-  EXPECT_EQ(model.weights.word_embeddings.rows, 96U);
-  EXPECT_EQ(model.weights.word_embeddings.cols, 32U);
-  EXPECT_EQ(model.weights.position_embeddings.rows, 32U);
-  EXPECT_EQ(model.weights.layers.size(), 2U);
-  EXPECT_EQ(model.weights.layers[1].intermediate.weight.rows, 64U);
-  EXPECT_EQ(model.weights.layers[1].output.weight.cols, 64U);
+  EXPECT_EQ(model.weights.stacks[0].word_embeddings.rows, 96U);
+  EXPECT_EQ(model.weights.stacks[0].word_embeddings.cols, 32U);
+  EXPECT_EQ(model.weights.stacks[0].position_embeddings.rows, 32U);
+  EXPECT_EQ(model.weights.stacks[0].layers.size(), 2U);
+  EXPECT_EQ(model.weights.stacks[0].layers[1].intermediate.weight.rows, 64U);
+  EXPECT_EQ(model.weights.stacks[0].layers[1].output.weight.cols, 64U);
   EXPECT_FALSE(model.weights.pooler.has_value());
   EXPECT_FALSE(model.weights.classifier.has_value());
   EXPECT_EQ(model.transformer_folder, folder_.path());
@@ -54,12 +54,16 @@ TEST_F(Folder, NamesMakeNoDifference) {
   const ModelFolder old =
       read(ModelOptions{.pooler = true, .bert_prefix = true, .gamma_beta = true});
   for (const ModelFolder* other : {&prefixed, &old}) {
-    EXPECT_EQ(plain.weights.word_embeddings.data, other->weights.word_embeddings.data);
-    EXPECT_EQ(plain.weights.embedding_norm.gamma, other->weights.embedding_norm.gamma);
-    EXPECT_EQ(plain.weights.embedding_norm.beta, other->weights.embedding_norm.beta);
-    EXPECT_EQ(plain.weights.layers[1].output_norm.gamma,
-              other->weights.layers[1].output_norm.gamma);
-    EXPECT_EQ(plain.weights.layers[1].key.weight.data, other->weights.layers[1].key.weight.data);
+    EXPECT_EQ(plain.weights.stacks[0].word_embeddings.data,
+              other->weights.stacks[0].word_embeddings.data);
+    EXPECT_EQ(plain.weights.stacks[0].layers[0].input_norm->gamma,
+              other->weights.stacks[0].layers[0].input_norm->gamma);
+    EXPECT_EQ(plain.weights.stacks[0].layers[0].input_norm->beta,
+              other->weights.stacks[0].layers[0].input_norm->beta);
+    EXPECT_EQ(plain.weights.stacks[0].layers[1].input_norm->gamma,
+              other->weights.stacks[0].layers[1].input_norm->gamma);
+    EXPECT_EQ(plain.weights.stacks[0].layers[1].attention.key.weight.data,
+              other->weights.stacks[0].layers[1].attention.key.weight.data);
     EXPECT_EQ(plain.weights.pooler->bias, other->weights.pooler->bias);
     EXPECT_TRUE(other->warnings.empty());
   }
@@ -69,8 +73,9 @@ TEST_F(Folder, HalfPrecisionTypes) {
   const ModelFolder full = read(ModelOptions{});
   for (const auto& [dtype, error] : {std::pair("F16", 0x1p-11F), std::pair("BF16", 0x1p-7F)}) {
     const ModelFolder half = read(ModelOptions{.dtype = dtype});
-    const std::vector<float>& expected = full.weights.layers[0].query.weight.data;
-    const std::vector<float>& found = half.weights.layers[0].query.weight.data;
+    const std::vector<float>& expected =
+        full.weights.stacks[0].layers[0].attention.query.weight.data;
+    const std::vector<float>& found = half.weights.stacks[0].layers[0].attention.query.weight.data;
     for (std::size_t i = 0; i < expected.size(); ++i) {
       ASSERT_NEAR(found[i], expected[i], error * std::fabs(expected[i]) + 0x1p-25F)
           << dtype << " " << i;
@@ -102,9 +107,10 @@ TEST_F(Folder, ShardsReadAsOneFile) {
   }
   folder.write("model.safetensors.index.json", nlohmann::json{{"weight_map", weight_map}}.dump());
   const ModelFolder sharded = read_model_folder(folder.path());
-  EXPECT_EQ(sharded.weights.layers[1].value.weight.data,
-            single.weights.layers[1].value.weight.data);
-  EXPECT_EQ(sharded.weights.layers[0].output.bias, single.weights.layers[0].output.bias);
+  EXPECT_EQ(sharded.weights.stacks[0].layers[1].attention.value.weight.data,
+            single.weights.stacks[0].layers[1].attention.value.weight.data);
+  EXPECT_EQ(sharded.weights.stacks[0].layers[0].output.bias,
+            single.weights.stacks[0].layers[0].output.bias);
 }
 
 TEST_F(Folder, WarnsOfWhatIsLeftOver) {
@@ -125,9 +131,9 @@ TEST_F(Folder, WarnsOfWhatIsLeftOver) {
 
 TEST_F(Folder, KeepsTheFirst512Positions) {
   const ModelFolder model = read(ModelOptions{.positions = 600});
-  EXPECT_EQ(model.config.max_position_embeddings, 512);
-  EXPECT_EQ(model.weights.position_embeddings.rows, 512U);
-  EXPECT_EQ(model.weights.position_embeddings.data.size(), 512U * 32U);
+  EXPECT_EQ(model.config.first().max_position_embeddings, 512);
+  EXPECT_EQ(model.weights.stacks[0].position_embeddings.rows, 512U);
+  EXPECT_EQ(model.weights.stacks[0].position_embeddings.data.size(), 512U * 32U);
   EXPECT_EQ(model.warnings.size(), 1U);
 }
 

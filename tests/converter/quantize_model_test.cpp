@@ -37,7 +37,7 @@ TEST(QuantizeModel, EveryActivation) {
        {convert::HiddenAct::kGelu, convert::HiddenAct::kGeluNew, convert::HiddenAct::kRelu,
         convert::HiddenAct::kSilu, convert::HiddenAct::kTanh}) {
     RandomBert bert = make_random_bert(6);
-    bert.config.hidden_act = act;
+    bert.config.stacks[0].hidden_act = act;
     EXPECT_GT(cosine_after(bert), 0.999) << convert::hidden_act_name(act);
   }
 }
@@ -52,8 +52,8 @@ TEST(QuantizeModel, SameBytesForAnyNumberOfThreads) {
 
 TEST(QuantizeModel, LargeActivationInputsLowerTheExponent) {
   RandomBert bert = make_random_bert(9);
-  for (float& w : bert.weights.layers[1].intermediate.weight.data) w *= 30;
-  for (float& w : bert.weights.layers[1].output.weight.data) w /= 30;
+  for (float& w : bert.weights.stacks[0].layers[1].intermediate.weight.data) w *= 30;
+  for (float& w : bert.weights.stacks[0].layers[1].output.weight.data) w /= 30;
   const convert::QuantizeResult result = quantize(bert);
   EXPECT_EQ(result.model.stacks[0].layers[0].numbers.activation_exponent, 10);
   EXPECT_LT(result.model.stacks[0].layers[1].numbers.activation_exponent, 10);
@@ -62,27 +62,29 @@ TEST(QuantizeModel, LargeActivationInputsLowerTheExponent) {
 
 TEST(QuantizeModel, WideColumnsAreCopied) {
   RandomBert bert = make_random_bert(10);
-  Linear& output = bert.weights.layers[0].output;
+  Linear& output = bert.weights.stacks[0].layers[0].output;
   output.weight.data[4 * 64 + 9] *= 12;
   output.weight.data[4 * 64 + 9] += 1.5F;
   const convert::QuantizeResult result = quantize(bert);
   EXPECT_GT(result.layers[0].copies, 0u);
-  EXPECT_EQ(result.model.stacks[0].layers[0].numbers.intermediate_size, 64 + result.layers[0].copies);
+  EXPECT_EQ(result.model.stacks[0].layers[0].numbers.intermediate_size,
+            64 + result.layers[0].copies);
   EXPECT_GT(worst_cosine(bert, blob_of(bert, result)), 0.999);
 }
 
 TEST(QuantizeModel, ZeroPaddingRowAndUnusedChannels) {
   RandomBert bert = make_random_bert(11);
-  std::fill_n(bert.weights.word_embeddings.data.begin(), 32, 0.0F);
+  std::fill_n(bert.weights.stacks[0].word_embeddings.data.begin(), 32, 0.0F);
   for (convert::LayerNorm* norm :
-       {&bert.weights.embedding_norm, &bert.weights.layers[1].attention_norm,
-        &bert.weights.layers[1].output_norm}) {
+       {&*bert.weights.stacks[0].layers[0].input_norm, &bert.weights.stacks[0].layers[1].ffn_norm,
+        &*bert.weights.stacks[0].layers[2].input_norm}) {
     norm->gamma[3] = norm->beta[3] = 0;  // always zero
     norm->gamma[4] = 0;                  // always the same
     norm->beta[4] = 5;
   }
-  for (LayerWeights& layer : bert.weights.layers) {
-    for (std::size_t n = 0; n < 32; ++n) layer.query.weight.data[n * 32 + 6] = 0;  // not read
+  for (LayerWeights& layer : bert.weights.stacks[0].layers) {
+    for (std::size_t n = 0; n < 32; ++n)
+      layer.attention.query.weight.data[n * 32 + 6] = 0;  // not read
     std::fill_n(layer.intermediate.weight.data.begin() + 5 * 32, 32, 0.0F);
     layer.intermediate.bias[5] = 2;  // a constant channel
     std::fill_n(layer.intermediate.weight.data.begin() + 6 * 32, 32, 0.0F);
@@ -93,50 +95,50 @@ TEST(QuantizeModel, ZeroPaddingRowAndUnusedChannels) {
 
 TEST(QuantizeModel, DeadHeads) {
   RandomBert bert = make_random_bert(12);
-  LayerWeights& layer = bert.weights.layers[1];
-  for (Linear* linear : {&layer.query, &layer.key, &layer.value}) {
+  LayerWeights& layer = bert.weights.stacks[0].layers[1];
+  for (Linear* linear : {&layer.attention.query, &layer.attention.key, &layer.attention.value}) {
     std::fill_n(linear->weight.data.begin(), 16 * 32, 0.0F);  // head 0
     std::fill_n(linear->bias.begin(), 16, 0.0F);
   }
   EXPECT_GT(cosine_after(bert), 0.999);
-  zero(layer.query);  // no head attends to anything in particular
+  zero(layer.attention.query);  // no head attends to anything in particular
   EXPECT_GT(cosine_after(bert), 0.999);
 }
 
 TEST(QuantizeModel, DeadBlocks) {
   RandomBert bert = make_random_bert(13);
-  zero(bert.weights.layers[0].attention_output);
-  zero(bert.weights.layers[1].output);
-  zero(bert.weights.layers[2].value);
-  zero(bert.weights.layers[2].intermediate);
+  zero(bert.weights.stacks[0].layers[0].attention.output);
+  zero(bert.weights.stacks[0].layers[1].output);
+  zero(bert.weights.stacks[0].layers[2].attention.value);
+  zero(bert.weights.stacks[0].layers[2].intermediate);
   EXPECT_GT(cosine_after(bert), 0.999);
 }
 
 TEST(QuantizeModel, NothingButZeros) {
   RandomBert bert = make_random_bert(14, 2);
-  convert::BertWeights& w = bert.weights;
+  convert::StackWeights& w = bert.weights.stacks[0];
   for (convert::Matrix* m :
        {&w.word_embeddings, &w.position_embeddings, &w.token_type_embeddings}) {
     std::fill(m->data.begin(), m->data.end(), 0.0F);
   }
   for (LayerWeights& layer : w.layers) {
-    for (Linear* l : {&layer.query, &layer.key, &layer.value, &layer.attention_output,
-                      &layer.intermediate, &layer.output}) {
+    for (Linear* l : {&layer.attention.query, &layer.attention.key, &layer.attention.value,
+                      &layer.attention.output, &layer.intermediate, &layer.output}) {
       zero(*l);
     }
-    for (convert::LayerNorm* norm : {&layer.attention_norm, &layer.output_norm}) {
+    for (convert::LayerNorm* norm : {&*layer.input_norm, &layer.ffn_norm, &w.output_norm}) {
       std::fill(norm->gamma.begin(), norm->gamma.end(), 0.0F);
       std::fill(norm->beta.begin(), norm->beta.end(), 0.0F);
     }
   }
-  zero(*w.pooler);
-  zero(*w.classifier);
+  zero(*bert.weights.pooler);
+  zero(*bert.weights.classifier);
   EXPECT_EQ(cosine_after(bert), 1);
 }
 
 TEST(QuantizeModel, ConstantOutput) {
   RandomBert bert = make_random_bert(15);
-  convert::LayerNorm& last = bert.weights.layers[2].output_norm;
+  convert::LayerNorm& last = bert.weights.stacks[0].output_norm;
   std::fill(last.gamma.begin(), last.gamma.end(), 0.0F);
   EXPECT_GT(cosine_after(bert), 0.99999);
 }
@@ -144,17 +146,17 @@ TEST(QuantizeModel, ConstantOutput) {
 TEST(QuantizeModel, TinyAndHugeWeights) {
   for (const float scale : {1e-6F, 1e4F}) {
     RandomBert bert = make_random_bert(16);
-    for (float& v : bert.weights.word_embeddings.data) v *= scale;
-    for (float& v : bert.weights.position_embeddings.data) v *= scale;
-    for (float& v : bert.weights.token_type_embeddings.data) v *= scale;
+    for (float& v : bert.weights.stacks[0].word_embeddings.data) v *= scale;
+    for (float& v : bert.weights.stacks[0].position_embeddings.data) v *= scale;
+    for (float& v : bert.weights.stacks[0].token_type_embeddings.data) v *= scale;
     EXPECT_GT(cosine_after(bert), 0.998) << scale;
   }
 }
 
 TEST(QuantizeModel, LargeBiasesRaiseTheStep) {
   RandomBert bert = make_random_bert(17);
-  for (float& w : bert.weights.layers[1].intermediate.weight.data) w *= 1e-7F;
-  for (float& w : bert.weights.layers[1].value.weight.data) w *= 1e-9F;
+  for (float& w : bert.weights.stacks[0].layers[1].intermediate.weight.data) w *= 1e-7F;
+  for (float& w : bert.weights.stacks[0].layers[1].attention.value.weight.data) w *= 1e-9F;
   EXPECT_GT(cosine_after(bert), 0.999);
 }
 

@@ -10,11 +10,11 @@
 namespace embert::test {
 namespace {
 
-using convert::BertWeights;
 using convert::LayerNorm;
 using convert::LayerWeights;
 using convert::Linear;
 using convert::Matrix;
+using convert::StackWeights;
 using convert::TokenBatch;
 
 Linear random_linear(Random& random, std::size_t outputs, std::size_t inputs) {
@@ -54,7 +54,7 @@ Matrix random_matrix(Random& random, std::size_t rows, std::size_t cols, float s
 RandomBert make_random_bert(std::uint64_t seed, int labels) {
   Random random(seed);
   RandomBert bert;
-  convert::BertConfig& config = bert.config;
+  convert::BertConfig& config = bert.config.stacks.emplace_back();
   config.hidden_size = 32;
   config.num_hidden_layers = 3;
   config.num_attention_heads = 2;
@@ -62,24 +62,31 @@ RandomBert make_random_bert(std::uint64_t seed, int labels) {
   config.vocab_size = 50;
   config.max_position_embeddings = config.stored_positions = 24;
   config.type_vocab_size = 2;
+  config.num_heads_of_layer.assign(3, 2);
   const std::size_t hidden = 32, inner = 64;
-  BertWeights& w = bert.weights;
+  StackWeights& w = bert.weights.stacks.emplace_back();
   w.word_embeddings = random_matrix(random, 50, hidden, 1);
   w.position_embeddings = random_matrix(random, 24, hidden, 0.3F);
   w.token_type_embeddings = random_matrix(random, 2, hidden, 0.2F);
-  w.embedding_norm = random_norm(random, hidden);
+  LayerNorm norm = random_norm(random, hidden);
   for (int l = 0; l < config.num_hidden_layers; ++l) {
-    w.layers.push_back(
-        {random_linear(random, hidden, hidden), random_linear(random, hidden, hidden),
-         random_linear(random, hidden, hidden), random_linear(random, hidden, hidden),
-         random_norm(random, hidden), random_linear(random, inner, hidden),
-         random_linear(random, hidden, inner), random_norm(random, hidden)});
+    LayerWeights& layer = w.layers.emplace_back();
+    layer.input_norm = std::move(norm);
+    for (Linear* linear : {&layer.attention.query, &layer.attention.key, &layer.attention.value,
+                           &layer.attention.output}) {
+      *linear = random_linear(random, hidden, hidden);
+    }
+    layer.ffn_norm = random_norm(random, hidden);
+    layer.intermediate = random_linear(random, inner, hidden);
+    layer.output = random_linear(random, hidden, inner);
+    norm = random_norm(random, hidden);
   }
-  w.pooler = random_linear(random, hidden, hidden);
+  w.output_norm = std::move(norm);
+  bert.weights.pooler = random_linear(random, hidden, hidden);
   if (labels > 0) {
-    config.head = convert::HeadKind::kSequenceClassification;
-    w.classifier = random_linear(random, static_cast<std::size_t>(labels), hidden);
-    for (int i = 0; i < labels; ++i) config.label_names.push_back(std::to_string(i));
+    bert.config.classifier = convert::ClassifierTask::kSequenceClassification;
+    bert.weights.classifier = random_linear(random, static_cast<std::size_t>(labels), hidden);
+    for (int i = 0; i < labels; ++i) bert.config.label_names.push_back(std::to_string(i));
   }
   return bert;
 }
@@ -87,7 +94,7 @@ RandomBert make_random_bert(std::uint64_t seed, int labels) {
 TokenBatch make_random_texts(const RandomBert& bert, std::size_t texts, std::uint64_t seed) {
   Random random(seed);
   TokenBatch batch;
-  const auto vocabulary = static_cast<std::size_t>(bert.config.vocab_size);
+  const auto vocabulary = static_cast<std::size_t>(bert.config.first().vocab_size);
   for (std::size_t t = 0; t < texts; ++t) {
     const std::size_t length = 1 + random.below(24);
     for (std::size_t i = 0; i < length; ++i) {
@@ -110,7 +117,7 @@ convert::QuantizeResult quantize(const RandomBert& bert, int threads, convert::R
 
 std::vector<std::uint8_t> blob_of(const RandomBert& bert, const convert::QuantizeResult& result) {
   convert::BlobExtras extras;
-  extras.max_tokens = static_cast<std::uint32_t>(bert.config.max_position_embeddings);
+  extras.max_tokens = static_cast<std::uint32_t>(bert.config.first().max_position_embeddings);
   extras.labels = bert.config.label_names;
   return convert::write_blob(result.model, extras);
 }

@@ -26,8 +26,8 @@ class Random {
 convert::Matrix random_matrix(Random& random, std::size_t rows, std::size_t cols, float scale);
 
 struct RandomBert {
-  convert::BertConfig config;
-  convert::BertWeights weights;
+  convert::ModelConfig config;
+  convert::ModelWeights weights;
 };
 
 /// hidden 32, 2 heads, intermediate 64, 3 layers, 50 tokens, 24 positions, 2 segments; with pooler

@@ -52,7 +52,8 @@ TEST_F(Arguments, OptionsOutOfRange) {
   EXPECT_EQ(with_options([](embert_options& o) { o.threads = 0; }), EMBERT_STATUS_INVALID_OPTION);
   EXPECT_EQ(with_options([](embert_options& o) { o.threads = 65; }), EMBERT_STATUS_INVALID_OPTION);
   EXPECT_EQ(with_options([](embert_options& o) { o.threads = 2; }), EMBERT_STATUS_INVALID_OPTION);
-  EXPECT_EQ(with_options([](embert_options& o) { o.max_source_tokens = 1; }), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(with_options([](embert_options& o) { o.max_source_tokens = 1; }),
+            EMBERT_STATUS_INVALID_OPTION);
   std::size_t bytes = 0;
   EXPECT_EQ(embert_arena_bytes(nullptr, &options_, &bytes), EMBERT_STATUS_NULL_ARGUMENT);
   EXPECT_EQ(embert_arena_bytes(&model_, nullptr, &bytes), EMBERT_STATUS_NULL_ARGUMENT);
@@ -85,16 +86,16 @@ TEST_F(Arguments, WrongInput) {
   const std::uint32_t length = 1;
   const std::int32_t id = 1;
   const std::int16_t* hidden = nullptr;
-  const embert_input no_ids = {nullptr, nullptr, &length, 1},
-                     no_lengths = {&id, nullptr, nullptr, 1};
-  const embert_input no_texts = {&id, nullptr, &length, 0};
+  const embert_input no_ids = make_input(nullptr, nullptr, &length, 1),
+                     no_lengths = make_input(&id, nullptr, nullptr, 1),
+                     no_texts = make_input(&id, nullptr, &length, 0);
   EXPECT_EQ(embert_encode(engine_, &no_texts, &hidden, nullptr), EMBERT_STATUS_EMPTY_INPUT);
   EXPECT_EQ(embert_encode(engine_, &no_ids, &hidden, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
   EXPECT_EQ(embert_encode(engine_, &no_lengths, &hidden, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
   EXPECT_EQ(embert_encode(engine_, nullptr, &hidden, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
   EXPECT_EQ(embert_encode(nullptr, &no_ids, &hidden, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
   EXPECT_EQ(hidden, nullptr);
-}
+}  // namespace
 
 TEST_F(Arguments, WhatTheModelDoesNotHave) {
   SyntheticModel shape;

@@ -29,9 +29,8 @@ std::vector<std::int16_t> encode(const embert_model& model, const SyntheticModel
   for (std::size_t text = 0; text < texts.lengths.size(); text += max_batch) {
     const auto batch =
         static_cast<std::uint32_t>(std::min<std::size_t>(max_batch, texts.lengths.size() - text));
-    const embert_input input =
-        make_input(texts.ids.data() + token, texts.type_ids.data() + token,
-                   texts.lengths.data() + text, batch);
+    const embert_input input = make_input(texts.ids.data() + token, texts.type_ids.data() + token,
+                                          texts.lengths.data() + text, batch);
     const std::int16_t* hidden = nullptr;
     EXPECT_EQ(embert_encode(engine, &input, &hidden, nullptr), EMBERT_STATUS_OK);
     std::size_t tokens = 0;

@@ -133,7 +133,6 @@ TEST_F(ModelCheck, RefusesHeaderFieldsOutOfRange) {
   BlobStack& s = h.stacks[0];
   bad(s.flags, 8u, "flags");
   bad(s.flags, kStackCrossAttention, "cross-attention without a width");
-  bad(s.flags, kStackCrossAttention | kStackPreNorm | kStackCausal, "cross-attention, pre-norm");
   bad(s.cross_hidden_size, 20u, "cross_hidden_size without cross-attention");
   bad(s.hidden_size, 0u, "hidden_size");
   bad(s.hidden_size, 4097u, "hidden_size");

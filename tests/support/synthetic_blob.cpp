@@ -108,8 +108,10 @@ class StackWriter {
   /// A LayerNorm's rows spread over about 40 * 128 steps, so that the GEMM input spreads over 40.
   BlobNorm norm() const { return {static_cast<std::int64_t>(hidden_ * hidden_), 17, 0}; }
   void add_norm(std::uint32_t kind) {
-    out_.add(kind, out_.random<std::int32_t>(hidden_, 16 << 25, 24 << 25),
-             out_.random<std::int32_t>(hidden_, -(1 << 20), 1 << 20));
+    // One after the other: the order of arguments' evaluation is the compiler's.
+    const auto gain = out_.random<std::int32_t>(hidden_, 16 << 25, 24 << 25);
+    const auto bias = out_.random<std::int32_t>(hidden_, -(1 << 20), 1 << 20);
+    out_.add(kind, gain, bias);
   }
 
   void write(std::uint32_t index) {
@@ -204,10 +206,11 @@ class StackWriter {
     const std::size_t n = pad_columns(hidden_);
     // A LayerNorm's output is carried scaled down to the sum's step; a sum is carried as it is.
     const std::int32_t carried = 16 << 16;
-    out_.add(kind, packed, sums, std::vector<std::int32_t>(n, factor.multiplier),
-             has(kStackPreNorm) ? std::vector<std::int32_t>(n, carried)
-                                : out_.random<std::int32_t>(n, 40000, 100000),
-             out_.random<std::int32_t>(n, -5000, 5000));
+    const auto residual = has(kStackPreNorm) ? std::vector<std::int32_t>(n, carried)
+                                             : out_.random<std::int32_t>(n, 40000, 100000);
+    const auto constants = out_.random<std::int32_t>(n, -5000, 5000);
+    out_.add(kind, packed, sums, std::vector<std::int32_t>(n, factor.multiplier), residual,
+             constants);
   }
 
   void write_layer(const BlobLayer& numbers) {
@@ -219,8 +222,8 @@ class StackWriter {
       out_.add(kSectionInputNorm);
     }
     if (input_norm && !has(kStackPreNorm)) {
-      out_.add(kSectionHiddenRows, out_.random<std::int32_t>(hidden_, 40000, 90000),
-               out_.random<std::int32_t>(hidden_, -(1 << 24), 1 << 24));
+      out_.add(kSectionHiddenRows, std::vector<std::int32_t>(hidden_, 50000),
+               std::vector<std::int32_t>(hidden_, 1 << 20));
     } else {
       out_.add(kSectionHiddenRows);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requantisation of fixed_point.hpp on 8 lanes; requantize_avx512.hpp says why one addition and
-// one shift are exact. There is no arithmetic 64-bit shift here: for right shifts the result lies
-// in the upper half of the 64-bit sum, which a 32-bit shift finishes; for left ones a logical shift
-// does, because all 32 wanted bits are there.
+// What the operations share on 8 lanes. The requantisation of fixed_point.hpp; lanes_avx512.hpp
+// says why one addition and one shift are exact. There is no arithmetic 64-bit shift here: for
+// right shifts the result lies in the upper half of the 64-bit sum, which a 32-bit shift finishes;
+// for left ones a logical shift does, because all 32 wanted bits are there.
 #pragma once
 
 #include <immintrin.h>
@@ -60,7 +60,7 @@ EMBERT_INLINE Multipliers256 load_multipliers(const int32_t* multiplier) {
   return {m, odd_lanes(m)};
 }
 
-/// requantize() for a consumer that clamps to less than 2^30 - 1: as in requantize_avx512.hpp.
+/// requantize() for a consumer that clamps to less than 2^30 - 1: as in lanes_avx512.hpp.
 template <bool kRight>
 EMBERT_INLINE __m256i requantize(__m256i x, const Multipliers256& m, const Shifts256& s) {
   if (!kRight) x = _mm256_max_epi32(_mm256_min_epi32(x, s.highest), s.lowest);
@@ -79,6 +79,16 @@ EMBERT_INLINE __m256i requantize16(const int32_t* acc, const Multipliers256* m,
 }
 /// Column order after such a pack.
 EMBERT_INLINE __m256i unpack_order(__m256i x) { return _mm256_permute4x64_epi64(x, 0xd8); }
+
+/// Bytes of a table of 64, in four pieces of 16 (each in both 128-bit lanes); 0 for index bytes
+/// with bit 7 set. Bits 4 and 5 choose the piece: given as bit 7 of the bytes of bit4 and bit5.
+EMBERT_INLINE __m256i look_up(const __m256i* piece, __m256i i, __m256i bit4, __m256i bit5) {
+  const __m256i p01 =
+      _mm256_blendv_epi8(_mm256_shuffle_epi8(piece[0], i), _mm256_shuffle_epi8(piece[1], i), bit4);
+  const __m256i p23 =
+      _mm256_blendv_epi8(_mm256_shuffle_epi8(piece[2], i), _mm256_shuffle_epi8(piece[3], i), bit4);
+  return _mm256_blendv_epi8(p01, p23, bit5);
+}
 
 /// The first bytes of x: tails.
 EMBERT_INLINE void store_first(void* dst, __m256i x, size_t bytes) {

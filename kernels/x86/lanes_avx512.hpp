@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requantisation of fixed_point.hpp on 16 lanes: two 32 x 32 -> 64 bit products, one rounding
-// constant and one shift each. Two floors in a row are one floor, so both roundings of
+// What the operations share on 16 lanes. The requantisation of fixed_point.hpp: two 32 x 32 -> 64
+// bit products, one rounding constant and one shift each. Two floors in a row are one floor, so
+// both roundings of
 //   RS(RS(x * m, 31), r) = (x * m + 2^30 + 2^(30 + r)) >> (31 + r)
 // are one addition, and a left shift only moves the binary point:
 //   RS((x << l) * m, 31) = (x * m + 2^(30 - l)) >> (31 - l).

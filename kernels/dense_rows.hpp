@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contracts of dense layers on 16-bit rows: a row goes through the GEMM as two rows of 8 bits, high
+// and low plane (plane_high, plane_low), and comes out as one sum.
+#pragma once
+
+#include "kernels/config.hpp"
+#include "kernels/fixed_point.hpp"
+#include "kernels/layout.hpp"
+
+namespace embert {
+
+/// v = clamp(src[i][c], +-kValueBound); dst[2 i][c] = plane_high(v) ^ kSignedLhsFlip, dst[2 i +
+/// 1][c] = plane_low(v) ^ kSignedLhsFlip. Bytes from k to pad_inputs(k) are zero (flipped).
+struct SplitRowsArgs {
+  size_t m, k;
+  const int16_t* src;  ///< [m][k]
+  size_t src_stride;   ///< elements
+  uint8_t* dst;        ///< [2 m][pad_inputs(k)], no overlap with src
+  size_t dst_stride;   ///< bytes
+};
+using SplitRowsFn = void (*)(const SplitRowsArgs&);
+
+/// dst[i][c] = sat32(RS(256 * acc[2 i][c] + acc[2 i + 1][c], join_shift) + bias[c]).
+struct JoinRowsArgs {
+  size_t m, n;
+  const int32_t* acc;   ///< [2 m][n]
+  size_t acc_stride;    ///< elements
+  int32_t join_shift;   ///< 0..38
+  const int32_t* bias;  ///< [n], or null for zeros
+  int32_t* dst;         ///< [m][n]; may be acc with dst_stride = 2 * acc_stride
+  size_t dst_stride;    ///< elements
+};
+using JoinRowsFn = void (*)(const JoinRowsArgs&);
+
+}  // namespace embert
