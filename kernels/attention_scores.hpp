@@ -10,20 +10,15 @@
 
 namespace embert {
 
-/// Scores are below this in magnitude; relative terms saturate there.
-static constexpr int32_t kScoreBound = 1 << 22;
-/// A hidden key's score: so far below every other that its exponential is 0 (softmax.hpp).
-static constexpr int32_t kMaskedScore = -(1 << 30);
-
-/// One term of a relative position: scores[i][j] = clamp(scores[i][j] + requantize(product(i, j)),
-/// +-(kScoreBound - 1)), product(i, j) = products[i * row_step + j * col_step]. The steps walk
-/// along the diagonals of what a GEMM gave with row stride s. Where the query's row holds distance
-/// j - i in column c + j - i, they are s - 1 and 1; where the key's row does, -1 and s + 1;
-/// products is then c columns into it.
+/// One term of a relative position: scores[i][j] = relative_score(scores[i][j], products[i *
+/// row_step
+/// + j * col_step], ...). The steps walk along the diagonals of what a GEMM gave with row stride s.
+/// Where the query's row holds distance j - i in column c + j - i, they are s - 1 and 1; where the
+/// key's row does, -1 and s + 1; products is then c columns into it.
 struct AddRelativeArgs {
   size_t m, n;
   const int32_t* products;       ///< of (0, 0); no overlap with scores
-  ptrdiff_t row_step, col_step;  ///< elements
+  ptrdiff_t row_step, col_step;  ///< elements, magnitude below 2^24
   int32_t multiplier;            ///< with the shifts as in Requantize
   int32_t left, right;
   int32_t* scores;       ///< [m][n], |s| < kScoreBound: not masked yet
@@ -31,15 +26,24 @@ struct AddRelativeArgs {
 };
 using AddRelativeFn = void (*)(const AddRelativeArgs&);
 
-/// Row i is allowed the keys below reach = min(n, visible + i). Of these, it sees key j if
+/// A hidden key's score: so far below every other that its exponential is 0 (softmax.hpp).
+static constexpr int32_t kMaskedScore = -(1 << 30);
+
+/// How many of n keys a row may see when row 0 may see the first visible ones, and each row one
+/// more.
+static constexpr size_t causal_reach(size_t n, size_t visible, size_t row) {
+  return visible < n && row < n - visible ? visible + row : n;
+}
+
+/// Row i may see the keys below causal_reach(n, visible, i). Of these, it sees key j if
 /// key_mask[j], pair_mask[i][j] and query_mask[i], as far as they are given, are all not 0. The
 /// scores of all other keys become kMaskedScore. A row that sees no key attends evenly to all that
-/// it is allowed: their scores become 0. Seen scores are not written.
+/// it may see: their scores become 0. Scores of seen keys stay.
 struct MaskScoresArgs {
   size_t m, n;
   int32_t* scores;            ///< [m][n]
   size_t scores_stride;       ///< elements
-  size_t visible;             ///< keys of row 0, >= 1; n or more: no causal limit
+  size_t visible;             ///< of row 0, >= 1; n or more: no causal limit
   const uint8_t* key_mask;    ///< [n] or null
   const uint8_t* pair_mask;   ///< [m][n] or null
   size_t pair_stride;         ///< bytes

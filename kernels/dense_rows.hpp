@@ -9,14 +9,15 @@
 
 namespace embert {
 
-/// v = clamp(src[i][c], +-kValueBound); dst[2 i][c] = plane_high(v) ^ kSignedLhsFlip, dst[2 i +
-/// 1][c] = plane_low(v) ^ kSignedLhsFlip. Bytes from k to pad_inputs(k) are zero (flipped).
+/// v = clamp(src[i][c], +-kValueBound); dst[2 i][c] = plane_high(v) ^ flip, dst[2 i + 1][c] =
+/// plane_low(v) ^ flip. Bytes from k to pad_inputs(k) are zero (flipped).
 struct SplitRowsArgs {
   size_t m, k;
   const int16_t* src;  ///< [m][k]
   size_t src_stride;   ///< elements
   uint8_t* dst;        ///< [2 m][pad_inputs(k)], no overlap with src
   size_t dst_stride;   ///< bytes
+  uint8_t flip;        ///< kSignedLhsFlip for the GEMM, 0 for dot_rows
 };
 using SplitRowsFn = void (*)(const SplitRowsArgs&);
 

@@ -12,9 +12,9 @@ namespace embert {
 /// nothing outside the extents is read.
 struct DotRowsArgs {
   size_t m, n, k;     ///< rows of lhs, rows of rhs, columns of both (1..4096)
-  const int8_t* lhs;  ///< [m][k], in +-127: plain signed bytes on every processor
+  const int8_t* lhs;  ///< [m][k], plain signed bytes on every processor
   size_t lhs_stride;  ///< bytes
-  const int8_t* rhs;  ///< [n][k], in +-127
+  const int8_t* rhs;  ///< [n][k]
   size_t rhs_stride;  ///< bytes
   int32_t* dst;       ///< [m][n], no overlap with an input
   size_t dst_stride;  ///< elements

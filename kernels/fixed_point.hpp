@@ -71,6 +71,15 @@ static inline Rsqrt rsqrt(uint64_t d) {
   return {static_cast<int32_t>(y), h};
 }
 
+/// Scores are below this in magnitude. A score with the term of a relative position saturates
+/// there.
+static constexpr int32_t kScoreBound = 1 << 22;
+static constexpr int32_t relative_score(int32_t score, int32_t product, int32_t multiplier,
+                                        int32_t left, int32_t right) {
+  const int64_t sum = int64_t{score} + requantize(product, multiplier, left, right);
+  return static_cast<int32_t>(clamp<int64_t>(sum, 1 - kScoreBound, kScoreBound - 1));
+}
+
 /// Softmax exponential: u8 value of 2^(-i/64) * 255, i >= 0; 0 from i = 576 on.
 static constexpr int32_t exp2_u8(uint32_t i) {
   const uint32_t n = i >> 6;

@@ -15,7 +15,12 @@ if(NOT EMBERT_GENERIC AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|i[3-6]8
   list(APPEND variant_sources
     x86/activation_avx2.cpp
     x86/activation_avx512vnni.cpp
+    x86/attention_scores_avx2.cpp
+    x86/attention_scores_avx512vnni.cpp
     x86/crc32c_avx2.cpp
+    x86/dot_rows_avx2.cpp
+    x86/dot_rows_avx512vnni.cpp
+    x86/dot_rows_avxvnni.cpp
     x86/embedding_avx2.cpp
     x86/embedding_avx512vnni.cpp
     x86/gemm_avx2.cpp

@@ -4,14 +4,12 @@
 namespace embert {
 
 void add_relative_scalar(const AddRelativeArgs& args) {
-  const int64_t bound = kScoreBound - 1;
   for (size_t i = 0; i < args.m; ++i) {
     const int32_t* products = args.products + static_cast<ptrdiff_t>(i) * args.row_step;
     int32_t* scores = args.scores + i * args.scores_stride;
     for (size_t j = 0; j < args.n; ++j) {
-      const int32_t product = products[static_cast<ptrdiff_t>(j) * args.col_step];
-      const int64_t term = requantize(product, args.multiplier, args.left, args.right);
-      scores[j] = static_cast<int32_t>(clamp(scores[j] + term, -bound, bound));
+      scores[j] = relative_score(scores[j], products[static_cast<ptrdiff_t>(j) * args.col_step],
+                                 args.multiplier, args.left, args.right);
     }
   }
 }
@@ -22,8 +20,7 @@ void mask_scores_scalar(const MaskScoresArgs& args) {
     const uint8_t* pair =
         args.pair_mask != nullptr ? args.pair_mask + i * args.pair_stride : nullptr;
     const bool query = args.query_mask == nullptr || args.query_mask[i] != 0;
-    const size_t first = args.visible < args.n ? args.visible : args.n;
-    const size_t reach = i < args.n - first ? first + i : args.n;
+    const size_t reach = causal_reach(args.n, args.visible, i);
     bool any = false;
     for (size_t j = 0; j < args.n; ++j) {
       const bool seen = j < reach && query && (args.key_mask == nullptr || args.key_mask[j] != 0) &&

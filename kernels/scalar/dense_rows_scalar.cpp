@@ -10,8 +10,8 @@ void split_rows_scalar(const SplitRowsArgs& args) {
     uint8_t* low = high + args.dst_stride;
     for (size_t c = 0; c < pad_inputs(args.k); ++c) {
       const int32_t v = c < args.k ? clamp<int32_t>(src[c], -kValueBound, kValueBound) : 0;
-      high[c] = static_cast<uint8_t>(plane_high(v)) ^ kSignedLhsFlip;
-      low[c] = static_cast<uint8_t>(plane_low(v)) ^ kSignedLhsFlip;
+      high[c] = static_cast<uint8_t>(plane_high(v)) ^ args.flip;
+      low[c] = static_cast<uint8_t>(plane_low(v)) ^ args.flip;
     }
   }
 }

@@ -90,6 +90,16 @@ EMBERT_INLINE __m256i look_up(const __m256i* piece, __m256i i, __m256i bit4, __m
   return _mm256_blendv_epi8(p01, p23, bit5);
 }
 
+/// The sums of the 8 lanes of four vectors. The first instructions take 64-bit lanes, the type of
+/// __m256i itself: gcc 12 would keep a second copy of sums that are read as another type after a
+/// loop.
+EMBERT_INLINE __m128i sums_of_lanes(__m256i a, __m256i b, __m256i c, __m256i d) {
+  const __m256i ab = _mm256_add_epi32(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
+  const __m256i cd = _mm256_add_epi32(_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
+  const __m256i x = _mm256_hadd_epi32(ab, cd);
+  return _mm_add_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+}
+
 /// The first bytes of x: tails.
 EMBERT_INLINE void store_first(void* dst, __m256i x, size_t bytes) {
   uint8_t copy[32];
