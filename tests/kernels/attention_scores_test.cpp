@@ -21,16 +21,6 @@ std::vector<size_t> key_counts() {
   return counts;
 }
 
-// floor(x * m * 2^-shift + 1/2) with the roundings of the law, in one wide product.
-int64_t plain_requantize(int32_t x, const Requantize& factor) {
-  __extension__ typedef __int128 Wide;
-  Wide shifted = Wide{x} * (1 << factor.left);
-  shifted = shifted < INT32_MIN ? Wide{INT32_MIN} : shifted > INT32_MAX ? Wide{INT32_MAX} : shifted;
-  const Wide once = (shifted * *factor.multiplier + (Wide{1} << 30)) >> 31;
-  return static_cast<int64_t>(
-      factor.right == 0 ? once : (once + (Wide{1} << (factor.right - 1))) >> factor.right);
-}
-
 // A matrix of products as a GEMM leaves it and the walk along its diagonals: of a row a query or of
 // a row a key, at distance j - i.
 TEST_F(AddRelativeTest, EqualsThePlainSum) {
@@ -55,7 +45,7 @@ TEST_F(AddRelativeTest, EqualsThePlainSum) {
       for (size_t i = 0; i < m; ++i) {
         for (size_t j = 0; j < n; ++j) {
           const int32_t product = products[(by_query ? i : j) * step + j + m - 1 - i];
-          const int64_t sum = before[i * stride + j] + plain_requantize(product, factor);
+          const int64_t sum = before[i * stride + j] + plain_requantize(product, factor, 0);
           const int64_t bound = (1 << 22) - 1;
           expected[i * stride + j] = static_cast<int32_t>(sum > bound    ? bound
                                                           : sum < -bound ? -bound

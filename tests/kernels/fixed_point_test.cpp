@@ -154,6 +154,52 @@ TEST_F(FixedPoint, JoinPlanes) {
   }
 }
 
+// A head's factor: 1 changes no bit, the rest goes into the probabilities and into their products.
+TEST_F(FixedPoint, HeadFactor) {
+  for (int turn = 0; turn < 1000000; ++turn) {
+    const int64_t sum = draw(1, (1 << 24) - 1);
+    const Reciprocal r = reciprocal(static_cast<uint32_t>(sum));
+    const int32_t factor = draw32(0, 32768);
+    const Reciprocal scaled = scale_reciprocal(r, factor), same = scale_reciprocal(r, 32768);
+    ASSERT_EQ(same.value, r.value);
+    ASSERT_EQ(same.z, r.z);
+    ASSERT_EQ(Wide{scaled.value}, wide_shift_round(Wide{r.value} * factor, 15));
+    ASSERT_EQ(scaled.z, r.z);
+    const int32_t high = draw32(-127 * sum, 127 * sum), low = draw32(-127 * sum, 127 * sum);
+    const double exact = (256.0 * high + low) * factor / static_cast<double>(sum);
+    ASSERT_NEAR(join_planes(high, low, scaled), exact, 3) << high << ' ' << low << ' ' << sum;
+    const int32_t e = draw32(0, sum < 255 ? sum : 255), probability = probability_q15(e, scaled);
+    ASSERT_EQ(Wide{probability}, wide_shift_round(Wide{e} * scaled.value, 16 + r.z));
+    ASSERT_NEAR(probability, static_cast<double>(e) * factor / static_cast<double>(sum), 0.51);
+    ASSERT_LE(probability, 32768);
+  }
+  EXPECT_EQ(probability_q15(255, reciprocal(255)), 32768);
+}
+
+TEST_F(FixedPoint, RelativeScore) {
+  for (int turn = 0; turn < 1000000; ++turn) {
+    const int32_t score = draw32(-(1 << 22) + 1, (1 << 22) - 1);
+    const int32_t product = draw32(INT32_MIN, INT32_MAX), m = draw32(-INT32_MAX, INT32_MAX);
+    const int32_t left = turn % 2 == 0 ? draw32(0, 15) : 0, right = left == 0 ? draw32(0, 31) : 0;
+    const Wide sum = Wide{score} + requantize(product, m, left, right);
+    ASSERT_EQ(Wide{relative_score(score, product, m, left, right)},
+              wide_clamp(sum, -(1 << 22) + 1, (1 << 22) - 1));
+  }
+}
+
+TEST_F(FixedPoint, HiddenAndEmbeddingValues) {
+  for (int turn = 0; turn < 1000000; ++turn) {
+    const int32_t t = draw32(-32768, 32767), multiplier = draw32(INT32_MIN, INT32_MAX);
+    const int32_t offset = draw32(INT32_MIN, INT32_MAX), scale = draw32(0, INT32_MAX);
+    const int32_t position = draw32(-32768, 32767), segment = draw32(-32768, 32767);
+    ASSERT_EQ(Wide{hidden_value(t, multiplier, offset)},
+              wide_clamp(wide_shift_round(Wide{t} * multiplier + offset, 16), -32768, 32767));
+    ASSERT_EQ(
+        Wide{embedding_value(t, scale, position, segment)},
+        wide_clamp(wide_shift_round(Wide{t} * scale, 16) + position + segment, -32768, 32767));
+  }
+}
+
 TEST_F(FixedPoint, PlanesOfEveryValue) {
   for (int32_t v = -32512; v <= 32512; ++v) {
     const int32_t high = plane_high(v), low = plane_low(v);

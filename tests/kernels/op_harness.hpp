@@ -103,4 +103,19 @@ inline void set_shifts(size_t turn, Requantize* factor) {
   factor->right = t < 16 ? 0 : t - 15;
 }
 
+__extension__ typedef __int128 Wide;
+
+/// floor(x / 2^k + 1/2), by division.
+inline Wide plain_shift_round(Wide x, int32_t k) {
+  const Wide divisor = Wide{2} << k, doubled = 2 * x + (Wide{1} << k);
+  const Wide quotient = doubled / divisor;
+  return quotient * divisor > doubled ? quotient - 1 : quotient;
+}
+/// The requantisation in exact arithmetic, with the law's two roundings.
+inline int64_t plain_requantize(int32_t x, const Requantize& factor, size_t c) {
+  const Wide shifted = clamp<Wide>(Wide{x} * (1 << factor.left), INT32_MIN, INT32_MAX);
+  const Wide once = plain_shift_round(shifted * factor.multiplier[c], 31);
+  return static_cast<int64_t>(plain_shift_round(once, factor.right));
+}
+
 }  // namespace embert

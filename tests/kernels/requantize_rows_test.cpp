@@ -123,7 +123,9 @@ TEST_F(RequantizeContextTest, EqualsScalar) {
       Guarded<int16_t> expected(extent(s.m, s.dst_stride, s.n));
       for (size_t i = 0; i < s.m; ++i) {
         const int32_t sum = draws.in32(1, (1 << 24) - 1);
-        row[i] = reciprocal(static_cast<uint32_t>(sum));
+        // With the head's factor, if it has one.
+        row[i] = scale_reciprocal(reciprocal(static_cast<uint32_t>(sum)),
+                                  draws.below(2) == 0 ? 32768 : draws.in32(0, 32768));
         const int64_t bound = int64_t{127} * sum;
         for (size_t c = 0; c < 2 * columns; ++c) {
           acc[i * acc_stride + c] = draws.in32(-bound, bound);

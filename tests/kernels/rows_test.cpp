@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations on 16-bit rows against the scalar law: LayerNorm, narrowing, dynamic quantisation and
-// the embedding sum.
+// the embedding sum. Given embeddings and hidden states against plain formulas.
 #include "tests/kernels/op_harness.hpp"
 
 namespace embert {
@@ -10,6 +10,7 @@ using LayerNormTest = SeededTest;
 using NarrowRowsTest = SeededTest;
 using QuantizeRowsTest = SeededTest;
 using EmbeddingTest = SeededTest;
+using HiddenRowsTest = SeededTest;
 
 // Rows of a shape each: random, constant, one-hot, alternating extremes, tiny.
 void fill_row(Draws& draws, int16_t* row, size_t n, int32_t lowest, int32_t highest) {
@@ -187,6 +188,75 @@ TEST_F(EmbeddingTest, EqualsScalar) {
         args.dst = actual.data();
         variant.function(args);
         ASSERT_TRUE(actual.same_as(expected)) << variant.name << " n " << n;
+      }
+    }
+  }
+}
+
+int16_t plain_sat16(Wide x) { return static_cast<int16_t>(clamp<Wide>(x, -32768, 32767)); }
+
+TEST_F(EmbeddingTest, GivenVectorsAreThePlainSum) {
+  const auto variants = variants_of<EmbeddingVectorFn>();
+  Draws draws(16);
+  for (int repeat = 0; repeat < 30; ++repeat) {
+    for (size_t n : tail_sizes()) {
+      Guarded<int16_t> src(n), position(n), segment(n), expected(n);
+      const bool with_segment = repeat % 2 == 0;
+      const int32_t multiplier = draws.in32(0, INT32_MAX);
+      for (size_t c = 0; c < n; ++c) {
+        src[c] = draws.in16(-32768, 32767);
+        position[c] = draws.in16(-32768, 32767);
+        segment[c] = draws.in16(-32768, 32767);
+        expected[c] = plain_sat16(plain_shift_round(Wide{src[c]} * multiplier, 16) + position[c] +
+                                  (with_segment ? segment[c] : 0));
+      }
+      EmbeddingVectorArgs args = {
+          n,      src.data(), multiplier, position.data(), with_segment ? segment.data() : nullptr,
+          nullptr};
+      for (const auto& variant : variants) {
+        Guarded<int16_t> actual(n), both(n);
+        args.src = src.data(), args.dst = actual.data();
+        variant.function(args);
+        ASSERT_TRUE(actual.same_as(expected)) << variant.name << " n " << n;
+        both.copy_from(src);
+        args.src = args.dst = both.data();
+        variant.function(args);
+        ASSERT_TRUE(both.same_as(expected)) << variant.name << " in place, n " << n;
+      }
+    }
+  }
+}
+
+TEST_F(HiddenRowsTest, AreThePlainOnes) {
+  const auto variants = variants_of<HiddenRowsFn>();
+  Draws draws(17);
+  for (int repeat = 0; repeat < 16; ++repeat) {
+    for (size_t n : tail_sizes()) {
+      const size_t m = 1 + draws.below(9), stride = n + draws.below(5);
+      const size_t dst_stride = n + draws.below(5);
+      Guarded<int16_t> src((m - 1) * stride + n), expected((m - 1) * dst_stride + n);
+      Guarded<int32_t> multiplier(n), offset(n);
+      for (size_t i = 0; i < m; ++i) fill_row(draws, &src[i * stride], n, -32768, 32767);
+      for (size_t c = 0; c < n; ++c) {
+        multiplier[c] = draws.in32(INT32_MIN, INT32_MAX);
+        offset[c] = draws.in32(INT32_MIN, INT32_MAX);
+        for (size_t i = 0; i < m; ++i) {
+          expected[i * dst_stride + c] = plain_sat16(
+              plain_shift_round(Wide{src[i * stride + c]} * multiplier[c] + offset[c], 16));
+        }
+      }
+      for (const auto& variant : variants) {
+        Guarded<int16_t> actual(expected.size()), both(src.size());
+        variant.function({m, n, src.data(), stride, multiplier.data(), offset.data(), actual.data(),
+                          dst_stride});
+        ASSERT_TRUE(actual.same_as(expected)) << variant.name << " m " << m << " n " << n;
+        both.copy_from(src);
+        variant.function(
+            {m, n, both.data(), stride, multiplier.data(), offset.data(), both.data(), stride});
+        for (size_t i = 0; i < m; ++i) {
+          ASSERT_EQ(memcmp(&both[i * stride], &expected[i * dst_stride], n * sizeof(int16_t)), 0)
+              << variant.name << " in place, m " << m << " n " << n;
+        }
       }
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax against the scalar law: every key count to 513, narrow and wide caps, in place or not.
+// Softmax against the scalar law: every key count to 513, narrow and wide caps, in place or not,
+// with masked scores and without.
 #include "tests/kernels/op_harness.hpp"
 
 namespace embert {
@@ -22,6 +23,14 @@ void draw_head(Draws& draws, SoftmaxArgs* args) {
   args->distance_cap = static_cast<int32_t>(cap > INT32_MAX ? INT32_MAX : cap);
 }
 
+// Some, all but one, or all keys of a row become masked.
+void mask_row(Draws& draws, int32_t* scores, size_t n) {
+  const size_t kind = draws.below(3), left = draws.below(n);
+  for (size_t j = 0; j < n; ++j) {
+    if (kind == 0 ? draws.below(2) == 0 : kind == 1 ? j != left : true) scores[j] = kMaskedScore;
+  }
+}
+
 TEST_F(SoftmaxTest, EqualsScalar) {
   const auto variants = variants_of<SoftmaxFn>();
   ASSERT_FALSE(variants.empty());
@@ -35,6 +44,7 @@ TEST_F(SoftmaxTest, EqualsScalar) {
       const int64_t bound = (int64_t{1} << (1 + draws.below(22))) - 1;
       for (size_t i = 0; i < m; ++i) {
         for (size_t j = 0; j < n; ++j) scores[i * stride + j] = draws.in32(-bound, bound);
+        if (draws.below(3) == 0) mask_row(draws, &scores[i * stride], n);
         for (size_t j = n; j < pad_columns(n); ++j) {
           scores[i * stride + j] = draws.in32(INT32_MIN, INT32_MAX);
         }
@@ -82,6 +92,42 @@ TEST_F(SoftmaxTest, EveryIndex) {
             static_cast<uint32_t>(static_cast<int32_t>(j) < cap ? static_cast<int32_t>(j) : cap);
         ASSERT_EQ(dst[j] ^ kUnsignedLhsFlip, exp2_u8(exp2_index(distance, 1u << 22)))
             << variant.name << " " << j;
+      }
+    }
+  }
+}
+
+// A masked key gets nothing beside any other score, and an even share among masked ones; from the
+// smallest multiplier that promises it to the largest.
+TEST_F(SoftmaxTest, MaskedKeysGetNothing) {
+  const auto variants = variants_of<SoftmaxFn>();
+  Draws draws(22);
+  for (const uint32_t multiplier :
+       {3u, 4u, 1000u, 36800u, 36900u, 271000u, 1u << 30, (1u << 31) - (1u << 20) - 1}) {
+    const uint64_t end = uint64_t{1151} << 21;  // index 576 is reached
+    const int32_t cap = static_cast<int32_t>((end + multiplier - 1) / multiplier);
+    for (size_t n = 1; n <= 130; ++n) {
+      Guarded<int32_t> scores(pad_columns(n), 64);
+      Guarded<uint8_t> dst(pad_inputs(n));
+      for (size_t j = 0; j < n; ++j) scores[j] = draws.in32(1 - kScoreBound, kScoreBound - 1);
+      mask_row(draws, scores.data(), n);
+      int32_t highest = kMaskedScore;
+      for (size_t j = 0; j < n; ++j) highest = std::max(highest, scores[j]);
+      for (const auto& variant : variants) {
+        Reciprocal row;
+        variant.function({1, n, scores.data(), n, multiplier, cap, dst.data(), n, &row});
+        uint32_t sum = 0;
+        for (size_t j = 0; j < n; ++j) {
+          const int32_t e = dst[j] ^ kUnsignedLhsFlip;
+          sum += static_cast<uint32_t>(e);
+          if (scores[j] == highest) {
+            ASSERT_EQ(e, 255) << variant.name;
+          } else if (scores[j] == kMaskedScore) {
+            ASSERT_EQ(e, 0) << variant.name << " multiplier " << multiplier;
+          }
+        }
+        ASSERT_EQ(row.value, reciprocal(sum).value) << variant.name;
+        ASSERT_EQ(row.z, reciprocal(sum).z) << variant.name;
       }
     }
   }
