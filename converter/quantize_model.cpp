@@ -171,6 +171,7 @@ QuantizeResult quantize_model(const ModelConfig& model_config, const ModelWeight
   const auto hidden_scale = static_cast<float>(std::max(
       2 * static_cast<double>(ranges.last_hidden) / 32767, least_norm_step(last, zeros, ones)));
   numbers.hidden_scale = std::bit_cast<std::uint32_t>(hidden_scale);
+  numbers.sum_scale = std::bit_cast<std::uint32_t>(static_cast<float>(sum_step));
   out.output_norm = encode_norm(last, zeros, ones, static_cast<double>(hidden_scale), sum_step,
                                 config.layer_norm_eps, "last LayerNorm");
   quantize_heads(model_weights, ranges, static_cast<double>(hidden_scale), options.rounding,

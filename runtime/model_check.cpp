@@ -55,7 +55,7 @@ bool stack_ok(const BlobStack& s) {
          in_range(s.type_vocab_size, 1, kMaxTypes) && s.activation < kActivationCount &&
          s.position_kind < kPositionKindCount &&
          (cross ? in_range(s.cross_hidden_size, 1, kMaxHiddenSize) : s.cross_hidden_size == 0) &&
-         (!cross || (s.flags & kStackCausal) != 0) && s.reserved == 0 && norm_ok(s.output_norm);
+         (!cross || (s.flags & kStackCausal) != 0) && norm_ok(s.output_norm);
 }
 
 bool header_ok(const BlobHeader& h) {

@@ -162,7 +162,7 @@ struct BlobStack {
   uint32_t embedding_scale;    ///< float32 bits: step of the embedding sum
   uint32_t cross_scale;        ///< float32 bits: step of the states that cross-attention reads
   uint32_t hidden_scale;       ///< float32 bits: step of the last hidden state
-  uint32_t reserved;           ///< 0
+  uint32_t sum_scale;          ///< float32 bits: step of the last residual sum
   BlobNorm output_norm;        ///< makes the last hidden state
 };
 

@@ -154,7 +154,6 @@ TEST_F(ModelCheck, RefusesHeaderFieldsOutOfRange) {
   bad(s.type_vocab_size, 17u, "type_vocab_size");
   bad(s.activation, 5u, "activation");
   bad(s.position_kind, 3u, "position_kind");
-  bad(s.reserved, 1u, "stack's reserved");
   bad(s.output_norm.epsilon_n2, 0, "output_norm.epsilon_n2");
   bad(s.output_norm.epsilon_n2, (int64_t{1} << 54) + 1, "output_norm.epsilon_n2");
   bad(s.output_norm.shift, 0, "no output_norm");

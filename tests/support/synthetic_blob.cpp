@@ -147,7 +147,7 @@ class StackWriter {
     s.activation = m_.activation;
     s.position_kind = m_.position_kind;
     s.cross_hidden_size = has(kStackCrossAttention) ? m_.hidden_size : 0;
-    s.embedding_scale = s.cross_scale = s.hidden_scale = kScale;
+    s.embedding_scale = s.cross_scale = s.hidden_scale = s.sum_scale = kScale;
     s.output_norm = norm();
     return s;
   }
