@@ -1,81 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public functions that run a model: arguments are checked here, and only here.
+// The public functions that make an engine and run a model.
 #include "runtime/engine.hpp"
 
 #include <string.h>
 
-#include "runtime/encoder.hpp"
+#include "runtime/check_input.hpp"
+#include "runtime/forward.hpp"
 #include "runtime/heads.hpp"
 
 namespace embert {
 namespace {
 
-constexpr uint32_t kMaxBatch = 1024;
-constexpr uint32_t kMaxThreads = 64;
-
-embert_status check_options(const BlobStack& stack, const embert_options& options) {
-  const bool ok = options.max_tokens >= 1 && options.max_tokens <= stack.max_positions &&
-                  options.max_batch >= 1 && options.max_batch <= kMaxBatch &&
-                  options.threads >= 1 && options.threads <= kMaxThreads &&
-                  options.max_source_tokens == 0 &&
-                  (options.threads == 1 || options.parallel_for != nullptr);
-  return ok ? EMBERT_STATUS_OK : EMBERT_STATUS_INVALID_OPTION;
+/// The heads that output asks for, text by text.
+void run_heads(const Pass& pass, embert_output& output) {
+  const BlobHeader& header = *pass.engine.model.header;
+  const size_t size = pass.hidden_size();
+  const int16_t* hidden = pass.at<int16_t>(pass.plan.normalized);  // [tokens or texts][H]
+  if (output.token_logits != nullptr) {
+    classify_tokens(pass, hidden, pass.tokens, output.token_logits);
+    output.token_logits_scale.float_bits = header.token_logits_scale;
+  }
+  if (output.pooled != nullptr || output.logits != nullptr) {
+    const int16_t* first = hidden;
+    for (size_t text = 0; text < pass.input.batch; ++text) {
+      int16_t* pooled = output.pooled != nullptr ? output.pooled + text * size
+                                                 : pass.scratch<int16_t>(0, pass.plan.row);
+      pool_first_token(pass, first, pooled);
+      if (output.logits != nullptr) {
+        classify_pooled(pass, pooled, output.logits + text * header.num_labels);
+      }
+      first += pass.first_only ? size : pass.input.lengths[text] * size;
+    }
+    output.pooled_scale.float_bits = header.pooled_scale;
+    output.logits_scale.float_bits = header.logits_scale;
+  }
+  if (output.hidden != nullptr) *output.hidden = hidden;
+  output.hidden_scale.float_bits = pass.stack.numbers->hidden_scale;
 }
 
-embert_status check_input(const Engine& engine, const embert_input& input) {
-  if (input.ids == nullptr || input.lengths == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
-  if (input.batch == 0) return EMBERT_STATUS_EMPTY_INPUT;
-  if (input.batch > engine.options.max_batch) return EMBERT_STATUS_TOO_MANY_TEXTS;
-  size_t tokens = 0;
-  for (uint32_t i = 0; i < input.batch; ++i) {
-    if (input.lengths[i] == 0) return EMBERT_STATUS_EMPTY_INPUT;
-    if (input.lengths[i] > engine.options.max_tokens) return EMBERT_STATUS_TOO_MANY_TOKENS;
-    tokens += input.lengths[i];
-  }
-  for (size_t i = 0; i < tokens; ++i) {
-    if (static_cast<uint32_t>(input.ids[i]) >= engine.stack.numbers->vocab_size) {
-      return EMBERT_STATUS_TOKEN_OUT_OF_RANGE;
-    }
-    if (input.type_ids != nullptr &&
-        static_cast<uint32_t>(input.type_ids[i]) >= engine.stack.numbers->type_vocab_size) {
-      return EMBERT_STATUS_TYPE_OUT_OF_RANGE;
-    }
-  }
-  return EMBERT_STATUS_OK;
-}
-
-/// Checks, runs the encoder and leaves the last hidden state, [tokens][H], in *hidden.
-embert_status run(embert_engine* engine, const embert_input* input, const int16_t** hidden) {
-  const embert_status status = check_input(*engine, *input);
+embert_status check_run(const Engine& engine, const embert_input& input,
+                        const embert_output& output) {
+  const embert_status status = check_output(*engine.model.header, output);
   if (status != EMBERT_STATUS_OK) return status;
-  encode(*engine, *input);
-  *hidden = engine->at<int16_t>(engine->plan.residual);
-  return EMBERT_STATUS_OK;
+  return check_input(engine, last_stack(engine), input);
+}
+
+/// Runs a checked input through the last stack and its heads.
+Pass run(Engine& engine, const embert_input& input, embert_output& output) {
+  const bool pooled_only = (output.pooled != nullptr || output.logits != nullptr) &&
+                           output.hidden == nullptr && output.hidden_states == nullptr &&
+                           output.attentions == nullptr && output.cross_attentions == nullptr &&
+                           output.token_logits == nullptr;
+  const Pass pass = run_stack(engine, last_stack(engine), input, output, pooled_only);
+  engine.rows = pooled_only ? 0 : pass.tokens;
+  run_heads(pass, output);
+  return pass;
 }
 
 }  // namespace
 }  // namespace embert
 
-embert_options embert_options_default(const embert_model* model) {
+embert_options embert_options_default(const embert_model* object) {
   embert_options options = {};
-  if (model == nullptr) return options;
-  options.max_tokens = embert::model_of(*model).header->max_tokens;
+  if (object == nullptr) return options;
+  const embert::Model model = embert::model_of(*object);
+  const embert::BlobStack& last = *embert::model_last_stack(model).numbers;
+  options.max_tokens = model.header->max_tokens;
   options.max_batch = 1;
   options.threads = 1;
+  if ((last.flags & embert::kStackCrossAttention) != 0) {
+    options.max_source_tokens = model.header->stacks[0].max_positions;
+  }
   return options;
 }
 
 embert_status embert_arena_bytes(const embert_model* model, const embert_options* options,
                                  size_t* bytes) {
   using namespace embert;
-  if (model == nullptr || options == nullptr || bytes == nullptr)
+  if (model == nullptr || options == nullptr || bytes == nullptr) {
     return EMBERT_STATUS_NULL_ARGUMENT;
-  const BlobStack& stack = *model_last_stack(model_of(*model)).numbers;
-  const embert_status status = check_options(stack, *options);
+  }
+  const BlobHeader& header = *model_of(*model).header;
+  const embert_status status = check_options(header, *options);
   if (status != EMBERT_STATUS_OK) return status;
-  const uint64_t total = make_plan(stack, *options).total;
-  if (total > SIZE_MAX / 2)
+  const uint64_t total = arena_size(header, *options);
+  if (total > SIZE_MAX / 2) {
     return EMBERT_STATUS_INVALID_OPTION;  // more than the machine can address
+  }
   *bytes = static_cast<size_t>(total);
   return EMBERT_STATUS_OK;
 }
@@ -89,90 +100,83 @@ embert_status embert_engine_init(const embert_model* model, const embert_options
   size_t needed = 0;
   const embert_status status = embert_arena_bytes(model, options, &needed);
   if (status != EMBERT_STATUS_OK) return status;
-  if (reinterpret_cast<uintptr_t>(arena) % kBlobAlignment != 0)
+  if (reinterpret_cast<uintptr_t>(arena) % kBlobAlignment != 0) {
     return EMBERT_STATUS_ARENA_MISALIGNED;
+  }
   if (arena_bytes < needed) return EMBERT_STATUS_ARENA_TOO_SMALL;
 
   embert_engine made = {};
   made.model = model_of(*model);
   made.kernels = select_kernels(made.model.isa_mask);
-  made.stack = model_last_stack(made.model);
-  made.plan = make_plan(*made.stack.numbers, *options);
   made.options = *options;
   memcpy(arena, &made, sizeof(made));
   *engine = static_cast<embert_engine*>(arena);
-  return EMBERT_STATUS_OK;
+  return is_decoder(**engine) ? embert_cache_clear(*engine) : EMBERT_STATUS_OK;
+}
+
+embert_status embert_run(embert_engine* engine, const embert_input* input, embert_output* output) {
+  using namespace embert;
+  if (engine == nullptr || input == nullptr || output == nullptr) {
+    return EMBERT_STATUS_NULL_ARGUMENT;
+  }
+  const embert_status status = check_run(*engine, *input, *output);
+  if (status == EMBERT_STATUS_OK) run(*engine, *input, *output);
+  return status;
 }
 
 embert_status embert_encode(embert_engine* engine, const embert_input* input,
                             const int16_t** hidden, embert_scale* scale) {
-  using namespace embert;
-  if (engine == nullptr || input == nullptr || hidden == nullptr)
-    return EMBERT_STATUS_NULL_ARGUMENT;
-  const embert_status status = run(engine, input, hidden);
-  if (status == EMBERT_STATUS_OK && scale != nullptr)
-    scale->float_bits = engine->stack.numbers->hidden_scale;
+  if (hidden == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  embert_output output = {};
+  output.hidden = hidden;
+  const embert_status status = embert_run(engine, input, &output);
+  if (status == EMBERT_STATUS_OK && scale != nullptr) *scale = output.hidden_scale;
   return status;
 }
 
 embert_status embert_embed(embert_engine* engine, const embert_input* input, embert_pooling pooling,
                            int16_t* embeddings, embert_scale* scale) {
   using namespace embert;
-  if (engine == nullptr || input == nullptr || embeddings == nullptr)
+  if (engine == nullptr || input == nullptr || embeddings == nullptr) {
     return EMBERT_STATUS_NULL_ARGUMENT;
+  }
   const BlobHeader& header = *engine->model.header;
-  const size_t hidden_size = engine->stack.numbers->hidden_size;
   const uint32_t kind =
       pooling == EMBERT_POOLING_MODEL ? header.pooling : static_cast<uint32_t>(pooling);
   if (kind >= kPoolingCount) return EMBERT_STATUS_INVALID_OPTION;
-  const int16_t* hidden = nullptr;
-  const embert_status status = run(engine, input, &hidden);
+  embert_output output = {};
+  const embert_status status = check_run(*engine, *input, output);
   if (status != EMBERT_STATUS_OK) return status;
+  const Pass pass = run(*engine, *input, output);
+  const int16_t* hidden = pass.at<int16_t>(pass.plan.normalized);
   for (uint32_t i = 0; i < input->batch; ++i) {
-    pool_text(*engine, hidden, input->lengths[i], kind, embeddings + size_t{i} * hidden_size);
-    hidden += size_t{input->lengths[i]} * hidden_size;
+    pool_text(pass, hidden, input->lengths[i], kind, embeddings + i * pass.hidden_size());
+    hidden += input->lengths[i] * pass.hidden_size();
   }
   constexpr uint32_t kFloat2PowMinus15 = (127u - 15u) << 23;
-  if (scale != nullptr)
+  if (scale != nullptr) {
     scale->float_bits =
-        header.normalize != 0 ? kFloat2PowMinus15 : engine->stack.numbers->hidden_scale;
+        header.normalize != 0 ? kFloat2PowMinus15 : pass.stack.numbers->hidden_scale;
+  }
   return EMBERT_STATUS_OK;
 }
 
 embert_status embert_pool(embert_engine* engine, const embert_input* input, int16_t* pooled,
                           embert_scale* scale) {
-  using namespace embert;
-  if (engine == nullptr || input == nullptr || pooled == nullptr)
-    return EMBERT_STATUS_NULL_ARGUMENT;
-  const BlobHeader& header = *engine->model.header;
-  const size_t hidden_size = engine->stack.numbers->hidden_size;
-  if ((header.heads & kHeadPooler) == 0) return EMBERT_STATUS_NO_POOLER;
-  const int16_t* hidden = nullptr;
-  const embert_status status = run(engine, input, &hidden);
-  if (status != EMBERT_STATUS_OK) return status;
-  for (uint32_t i = 0; i < input->batch; ++i) {
-    pool_first_token(*engine, hidden, pooled + size_t{i} * hidden_size);
-    hidden += size_t{input->lengths[i]} * hidden_size;
-  }
-  if (scale != nullptr) scale->float_bits = header.pooled_scale;
-  return EMBERT_STATUS_OK;
+  if (pooled == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  embert_output output = {};
+  output.pooled = pooled;
+  const embert_status status = embert_run(engine, input, &output);
+  if (status == EMBERT_STATUS_OK && scale != nullptr) *scale = output.pooled_scale;
+  return status;
 }
 
 embert_status embert_classify(embert_engine* engine, const embert_input* input, int32_t* logits,
                               embert_scale* scale) {
-  using namespace embert;
-  if (engine == nullptr || input == nullptr || logits == nullptr)
-    return EMBERT_STATUS_NULL_ARGUMENT;
-  const BlobHeader& header = *engine->model.header;
-  const size_t hidden_size = engine->stack.numbers->hidden_size;
-  if ((header.heads & kHeadClassifier) == 0) return EMBERT_STATUS_NO_CLASSIFIER;
-  const int16_t* hidden = nullptr;
-  const embert_status status = run(engine, input, &hidden);
-  if (status != EMBERT_STATUS_OK) return status;
-  for (uint32_t i = 0; i < input->batch; ++i) {
-    classify_text(*engine, hidden, logits + size_t{i} * header.num_labels);
-    hidden += size_t{input->lengths[i]} * hidden_size;
-  }
-  if (scale != nullptr) scale->float_bits = header.logits_scale;
-  return EMBERT_STATUS_OK;
+  if (logits == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  embert_output output = {};
+  output.logits = logits;
+  const embert_status status = embert_run(engine, input, &output);
+  if (status == EMBERT_STATUS_OK && scale != nullptr) *scale = output.logits_scale;
+  return status;
 }

@@ -10,33 +10,31 @@ namespace embert {
 
 struct Engine {
   Model model;
-  Stack stack;
   Kernels kernels;
-  Plan plan;
   embert_options options;
+  uint64_t rows;          ///< tokens whose last hidden state the last call left in the arena
+  uint32_t texts;         ///< in the cache of a decoder
+  uint32_t source_texts;  ///< whose encoder states are attended
 
   /// A buffer of the arena, which starts with this object.
   template <typename T>
   T* at(uint64_t offset) {
     return reinterpret_cast<T*>(reinterpret_cast<uint8_t*>(this) + offset);
   }
-  /// A buffer in the scratch of a task.
   template <typename T>
-  T* scratch(size_t task, uint64_t offset) {
-    return at<T>(plan.scratch + task * plan.scratch_bytes + offset);
+  const T* at(uint64_t offset) const {
+    return reinterpret_cast<const T*>(reinterpret_cast<const uint8_t*>(this) + offset);
   }
 };
 static_assert(sizeof(Engine) <= kEngineBytes, "the engine has its fixed place in the arena");
 
-/// Runs task(argument, i) for i in 0 .. threads-1.
-template <typename T>
-void parallel(const Engine& engine, T& argument, void (*task)(void*, size_t)) {
-  if (engine.options.threads == 1) {
-    task(&argument, 0);
-  } else {
-    engine.options.parallel_for(engine.options.parallel_context, task, &argument,
-                                engine.options.threads);
-  }
+/// The stack that texts of embert_run go into, and the heads stand on.
+static inline size_t last_stack(const Engine& engine) {
+  return engine.model.header->num_stacks - 1;
+}
+
+static inline bool is_decoder(const Engine& engine) {
+  return (engine.model.header->stacks[last_stack(engine)].flags & kStackCausal) != 0;
 }
 
 }  // namespace embert

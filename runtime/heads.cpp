@@ -10,41 +10,12 @@ namespace {
 constexpr int32_t kPooledFactor = 7;
 constexpr int32_t kTanhExponent = 12;
 
-/// One 16-bit row through a dense layer. The row goes in as two planes of 8 bits, two rows of one
-/// GEMM, so a head keeps the precision that a single token's few products would otherwise show.
-template <typename Store>
-void dense_row(Engine& engine, const HeadDense& head, const int16_t* row, size_t n, Store store) {
-  const Plan& plan = engine.plan;
-  const size_t hidden = engine.stack.numbers->hidden_size, inputs = pad_inputs(hidden);
-  uint8_t* planes = engine.scratch<uint8_t>(0, plan.lhs);  // [2][K(H)]
-  int32_t* acc = engine.scratch<int32_t>(0, plan.acc);     // [2][acc_columns]
-  for (size_t c = 0; c < inputs; ++c) {
-    const int32_t value = c < hidden ? clamp<int32_t>(row[c], -kValueBound, kValueBound) : 0;
-    planes[c] = static_cast<uint8_t>(plane_high(value)) ^ kSignedLhsFlip;
-    planes[inputs + c] = static_cast<uint8_t>(plane_low(value)) ^ kSignedLhsFlip;
-  }
-  const Dense& dense = head.dense;
-  for (size_t column = 0; column < n; column += kGemmColumns) {
-    const size_t columns = n - column < kGemmColumns ? n - column : kGemmColumns;
-    engine.kernels.gemm({2, pad_columns(columns), inputs, planes, inputs, LhsType::kSigned,
-                         dense.weights + column * inputs, nullptr, dense.sums + column, acc,
-                         plan.acc_columns});
-    for (size_t c = 0; c < columns; ++c) {
-      const int64_t joined =
-          shift_round(int64_t{acc[c]} * 256 + acc[plan.acc_columns + c], head.join_shift);
-      const int32_t sum = sat32(joined + dense.bias[column + c]);
-      store(column + c, requantize(sum, dense.factor.multiplier[column + c], dense.factor.left,
-                                   dense.factor.right));
-    }
-  }
-}
-
 }  // namespace
 
-void pool_text(Engine& engine, const int16_t* hidden, size_t length, uint32_t pooling,
+void pool_text(const Pass& pass, const int16_t* hidden, size_t length, uint32_t pooling,
                int16_t* embedding) {
-  const size_t size = engine.stack.numbers->hidden_size;
-  int32_t* sums = engine.scratch<int32_t>(0, engine.plan.sums);  // [H]
+  const size_t size = pass.hidden_size();
+  int32_t* sums = pass.scratch<int32_t>(0, pass.plan.sums);  // [H]
   for (size_t c = 0; c < size; ++c) sums[c] = hidden[c];
   for (size_t row = 1; row < length && pooling != kPoolingCls; ++row) {
     const int16_t* values = hidden + row * size;
@@ -54,7 +25,7 @@ void pool_text(Engine& engine, const int16_t* hidden, size_t length, uint32_t po
       for (size_t c = 0; c < size; ++c) sums[c] = values[c] > sums[c] ? values[c] : sums[c];
     }
   }
-  if (engine.model.header->normalize == 0) {
+  if (pass.engine.model.header->normalize == 0) {
     const int64_t rows = pooling == kPoolingMean ? static_cast<int64_t>(length) : 1;
     for (size_t c = 0; c < size; ++c) {
       const int64_t doubled = int64_t{2} * sums[c] + rows;  // floor(sum / rows + 1/2)
@@ -77,20 +48,26 @@ void pool_text(Engine& engine, const int16_t* hidden, size_t length, uint32_t po
   }
 }
 
-void pool_first_token(Engine& engine, const int16_t* hidden, int16_t* pooled) {
+void pool_first_token(const Pass& pass, const int16_t* hidden, int16_t* pooled) {
   const Activation tanh = model_activation(kActivationTanh, kTanhExponent);
-  dense_row(engine, model_pooler(engine.model), hidden, engine.stack.numbers->hidden_size,
-            [&](size_t c, int32_t y) {
-              const int32_t u = activate(clamp(y, -32767, 32767), tanh);
-              pooled[c] = static_cast<int16_t>((u - (1 << kTanhExponent)) * kPooledFactor);
-            });
+  const size_t size = pass.hidden_size();
+  dense_rows(pass, model_pooler(pass.engine.model), hidden, 1, size, size,
+             [&](size_t, size_t c, int32_t y) {
+               const int32_t u = activate(clamp(y, -32767, 32767), tanh);
+               pooled[c] = static_cast<int16_t>((u - (1 << kTanhExponent)) * kPooledFactor);
+             });
 }
 
-void classify_text(Engine& engine, const int16_t* hidden, int32_t* logits) {
-  int16_t* pooled = engine.scratch<int16_t>(0, engine.plan.pooled);  // [H]
-  pool_first_token(engine, hidden, pooled);
-  dense_row(engine, model_classifier(engine.model), pooled, engine.model.header->num_labels,
-            [&](size_t c, int32_t y) { logits[c] = y; });
+void classify_pooled(const Pass& pass, const int16_t* pooled, int32_t* logits) {
+  dense_rows(pass, model_classifier(pass.engine.model), pooled, 1, pass.hidden_size(),
+             pass.engine.model.header->num_labels,
+             [&](size_t, size_t c, int32_t y) { logits[c] = y; });
+}
+
+void classify_tokens(const Pass& pass, const int16_t* hidden, size_t tokens, int32_t* logits) {
+  const size_t labels = pass.engine.model.header->num_token_labels;
+  dense_rows(pass, model_token_classifier(pass.engine.model), hidden, tokens, pass.hidden_size(),
+             labels, [&](size_t i, size_t c, int32_t y) { logits[i * labels + c] = y; });
 }
 
 }  // namespace embert

@@ -1,21 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands behind the encoder. Each function works on one text of the last hidden state, in the
-// calling thread.
+// What stands on the last hidden state of a pass: pooling, pooler and classifiers.
 #pragma once
 
-#include "runtime/engine.hpp"
+#include "runtime/pass.hpp"
 
 namespace embert {
 
-/// Sentence vector of hidden [length][H]: mean, first row or maximum of each column; of length 1 in
-/// Q15 where the model normalises, else in the scale of the hidden state.
-void pool_text(Engine& engine, const int16_t* hidden, size_t length, uint32_t pooling,
+/// 16-bit rows s16 [m][k] through a dense layer, in two planes: store(i, c, y) gets what the factor
+/// makes of the sum of row i, column c < n.
+template <typename Store>
+void dense_rows(const Pass& pass, const HeadDense& head, const int16_t* rows, size_t m, size_t k,
+                size_t n, Store store) {
+  const Plan& plan = pass.plan;
+  const Kernels& kernels = pass.engine.kernels;
+  const size_t inputs = pad_inputs(k);
+  uint8_t* planes = pass.scratch<uint8_t>(0, plan.lhs);  // [2 rows][lhs_stride]
+  int32_t* acc = pass.scratch<int32_t>(0, plan.acc);     // [2 rows][acc_columns]
+  for (size_t row = 0; row < m; row += kBlockRows / 2) {
+    const size_t count = smaller(kBlockRows / 2, m - row);
+    kernels.split_rows({count, k, rows + row * k, k, planes, plan.lhs_stride, kSignedLhsFlip});
+    for (size_t column = 0; column < n; column += kGemmColumns) {
+      const size_t columns = smaller(kGemmColumns, n - column);
+      kernels.gemm({2 * count, pad_columns(columns), inputs, planes, plan.lhs_stride,
+                    LhsType::kSigned, head.dense.weights + column * inputs, nullptr,
+                    head.dense.sums + column, acc, plan.acc_columns});
+      kernels.join_rows({count, columns, acc, plan.acc_columns, head.join_shift,
+                         head.dense.bias + column, acc, 2 * size_t{plan.acc_columns}});
+      for (size_t i = 0; i < count; ++i) {
+        const int32_t* sums = acc + 2 * i * plan.acc_columns;
+        for (size_t c = 0; c < columns; ++c) {
+          store(row + i, column + c,
+                requantize(sums[c], head.dense.factor.multiplier[column + c],
+                           head.dense.factor.left, head.dense.factor.right));
+        }
+      }
+    }
+  }
+}
+
+/// One vector of a text: hidden s16 [length][H] -> embedding s16 [H]. Of length 1 (step 2^-15)
+/// where the model normalises, else in the hidden state's step. pooling: BlobPooling.
+void pool_text(const Pass& pass, const int16_t* hidden, size_t length, uint32_t pooling,
                int16_t* embedding);
 
-/// BERT's pooler (Devlin et al. 2018, section 3.1): pooled = tanh(W h_0 + b) in units of 1/28672.
-void pool_first_token(Engine& engine, const int16_t* hidden, int16_t* pooled);
+/// tanh of the pooler's dense layer over the first token: hidden s16 [H] -> pooled s16 [H].
+void pool_first_token(const Pass& pass, const int16_t* hidden, int16_t* pooled);
 
-/// Classifier on the pooler's output: logits [num_labels].
-void classify_text(Engine& engine, const int16_t* hidden, int32_t* logits);
+/// Logits of a text from its pooled vector s16 [H]: s32 [num_labels].
+void classify_pooled(const Pass& pass, const int16_t* pooled, int32_t* logits);
+
+/// Logits of each token: hidden s16 [tokens][H] -> s32 [tokens][num_token_labels].
+void classify_tokens(const Pass& pass, const int16_t* hidden, size_t tokens, int32_t* logits);
 
 }  // namespace embert

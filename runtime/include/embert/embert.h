@@ -232,7 +232,7 @@ typedef struct embert_output {
 
 /** One pass over the texts and all heads that are asked for. A decoder appends the tokens to its cache. Layers with fewer
  * heads than num_heads leave the attentions of the others as they are. With only pooled and logits asked for, the last layer
- * computes the first token of each text alone. */
+ * computes the first token of each text alone, and the language model has no rows to go on with: ask for hidden, too. */
 embert_status embert_run(embert_engine* engine, const embert_input* input, embert_output* output);
 
 /** The last hidden state of each token. *hidden points into the arena, [sum of lengths][hidden_size], until the
@@ -275,23 +275,8 @@ typedef enum embert_token_task {
   EMBERT_TOKENS_ANSWER = 1 /**< label 0: an answer starts here, 1: it ends here */
 } embert_token_task;
 
-/** Logits of the language model for one token of the last call: row counts tokens over all texts. Only what is asked for
- * leaves the arena; no buffer is as large as the vocabulary. */
-typedef struct embert_lm_query {
-  uint32_t row;
-  const int32_t* targets;  /**< [num_targets] ids whose logits are wanted, or null */
-  uint32_t num_targets;
-  int32_t* target_logits;  /**< out [num_targets] */
-  uint32_t top;            /**< how many of the best are wanted, 0..EMBERT_LM_MAX_TOP */
-  int32_t* top_ids;        /**< out [top], best first, the lower id first among equals */
-  int32_t* top_logits;     /**< out [top] */
-  int64_t log_sum;         /**< out: log(sum of e^logit) in units of scale, of the whole vocabulary */
-  embert_scale scale;      /**< out, of all logits */
-} embert_lm_query;
-#define EMBERT_LM_MAX_TOP 256u
-
-embert_status embert_lm(embert_engine* engine, embert_lm_query* query);
-/** All logits of one token: [vocab_size]. */
+/** Logits of the language model over the whole vocabulary, [vocab_size], for one token of the last call: row counts the
+ * tokens of all its texts. embert_lm.h has what needs no buffer as large as the vocabulary. */
 embert_status embert_lm_logits(embert_engine* engine, uint32_t row, int32_t* logits, embert_scale* scale);
 
 /* ---- Decoders: a cache of keys and values in the arena ------------------------------------------------- */
@@ -306,7 +291,8 @@ embert_status embert_cache_reorder(embert_engine* engine, const uint32_t* parent
 embert_status embert_cache_truncate(embert_engine* engine, uint32_t text, uint32_t length);
 
 /** Encoder states that cross-attention reads from now on: for each text [lengths[i]][cross_hidden_size], one after another.
- * mask [sum of lengths], 0 hides, or null. Text i of later calls attends source i, or source 0 where there is only one. */
+ * mask [sum of lengths], 0 hides, or null. Text i of later calls attends source i, or source 0 where there is only one.
+ * Empties the cache. */
 embert_status embert_set_source(embert_engine* engine, const int16_t* states, embert_scale scale,
                                 const uint32_t* lengths, uint32_t batch, const uint8_t* mask);
 /** A model of two stacks: runs the encoder over the texts and makes their last hidden states the source; a key_mask stays

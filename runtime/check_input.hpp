@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What callers give is checked here, and only here.
+#pragma once
+
+#include "runtime/engine.hpp"
+
+namespace embert {
+
+embert_status check_options(const BlobHeader& header, const embert_options& options);
+
+/// Texts for a stack, which has room for max_tokens of each.
+embert_status check_input(const Engine& engine, size_t stack, const embert_input& input);
+
+/// Outputs that the model can give.
+embert_status check_output(const BlobHeader& header, const embert_output& output);
+
+}  // namespace embert
