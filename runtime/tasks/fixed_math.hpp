@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exponential and logarithm in integers. Everything is in powers of two: a logit that lies
+// `distance` below the highest has the weight 2^-octaves, octaves = distance * scale * log2(e), in
+// Q26.
+#pragma once
+
+#include <stdint.h>
+
+#include "embert/embert_tasks.h"
+
+namespace embert {
+
+/// scale * log2(e) = mantissa * 2^(-shift - 26), mantissa in [2^31, 2^32), relative error below
+/// 2^-31.
+struct LogitRatio {
+  uint32_t mantissa;
+  int32_t shift;
+};
+
+/// False, and no ratio, where the scale is not a positive normal float32.
+bool make_logit_ratio(embert_scale scale, LogitRatio* ratio);
+
+/// Octaves in Q26, at most kMaxOctaves (16384). Monotone in the distance.
+constexpr uint64_t kMaxOctaves = uint64_t{1} << 40;
+uint64_t octaves_q26(uint32_t distance, LogitRatio ratio);
+
+/// high - low, high >= low.
+static constexpr uint32_t logit_distance(int32_t high, int32_t low) {
+  return static_cast<uint32_t>(high) - static_cast<uint32_t>(low);
+}
+
+/// value * 2^-octaves, value < 2^63, relative error below 3e-9 and half a unit of rounding.
+uint64_t times_exp2(uint64_t value, uint64_t octaves);
+
+static inline uint64_t exp2_q40(uint64_t octaves) { return times_exp2(uint64_t{1} << 40, octaves); }
+static inline uint32_t exp2_q30(uint64_t octaves) {
+  return static_cast<uint32_t>((exp2_q40(octaves) + 512) >> 10);
+}
+
+/// log2(x) in Q26, x >= 1, within one unit; exact for powers of two.
+uint64_t log2_q26(uint64_t x);
+
+}  // namespace embert

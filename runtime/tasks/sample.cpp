@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The next word of a text, drawn: temperature, then top-k, then nucleus sampling (Holtzman et al.
+// 2019).
+#include "runtime/tasks/fixed_math.hpp"
+
+namespace embert {
+namespace {
+
+constexpr size_t kMaxCandidates = 65536;
+
+/// x * fraction / 2^32, x < 2^57.
+uint64_t part_of(uint64_t x, uint32_t fraction) {
+  return (x >> 32) * fraction + (((x & 0xffffffff) * fraction) >> 32);
+}
+
+/// Candidates weighted against the best of them, which weighs 1.
+struct Weights {
+  const embert_candidate* candidates;
+  LogitRatio ratio;
+  uint32_t temperature_q16;
+
+  uint64_t operator[](size_t i) const {
+    const uint64_t octaves =
+        octaves_q26(logit_distance(candidates[0].logit, candidates[i].logit), ratio);
+    return exp2_q40((octaves << 16) / temperature_q16);
+  }
+};
+
+bool is_valid(const embert_sample_options& options) {
+  return options.temperature_q16 >= 1 && options.top_p >= 1 && options.top_p <= EMBERT_Q30_ONE;
+}
+
+}  // namespace
+}  // namespace embert
+
+embert_status embert_sample_candidate(const embert_candidate* candidates, size_t n,
+                                      embert_scale scale, const embert_sample_options* options,
+                                      uint32_t random, size_t* index) {
+  using namespace embert;
+  if (candidates == nullptr || options == nullptr || index == nullptr)
+    return EMBERT_STATUS_NULL_ARGUMENT;
+  LogitRatio ratio;
+  if (n > kMaxCandidates || !is_valid(*options) || !make_logit_ratio(scale, &ratio)) {
+    return EMBERT_STATUS_INVALID_OPTION;
+  }
+  if (n == 0) return EMBERT_STATUS_EMPTY_INPUT;
+  for (size_t i = 1; i < n; ++i) {
+    if (candidates[i].logit > candidates[i - 1].logit) return EMBERT_STATUS_INVALID_OPTION;
+  }
+  const Weights weights = {candidates, ratio, options->temperature_q16};
+  const size_t top = options->top_k == 0 || options->top_k > n ? n : options->top_k;
+
+  uint64_t total = 0;
+  for (size_t i = 0; i < top; ++i) total += weights[i];
+  if (options->top_p < EMBERT_Q30_ONE) {
+    // Those after which the sum reaches top_p are dropped; the best stays whatever top_p is.
+    const uint64_t nucleus = part_of(total, options->top_p << 2);
+    total = 0;
+    for (size_t i = 0; i < top && (i == 0 || total < nucleus); ++i) total += weights[i];
+  }
+  const uint64_t drawn = part_of(total, random);  // below total
+  size_t at = 0;
+  for (uint64_t sum = weights[0]; sum <= drawn; sum += weights[at]) ++at;
+  *index = at;
+  return EMBERT_STATUS_OK;
+}

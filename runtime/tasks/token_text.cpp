@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/tasks/token_text.hpp"
+
+#include <string.h>
+
+#include "runtime/model.hpp"
+
+namespace embert {
+namespace {
+
+/// Text that loses its first blank, and what stays of it.
+struct Replacement {
+  char text[5];
+  uint8_t bytes, kept;
+};
+/// In the order of the reference.
+constexpr Replacement kCleanUp[] = {{" .", 2, 1},   {" ?", 2, 1},   {" !", 2, 1},  {" ,", 2, 1},
+                                    {" ' ", 3, 1},  {" n't", 4, 3}, {" 'm", 3, 2}, {" 's", 3, 2},
+                                    {" 've", 4, 3}, {" 're", 4, 3}};
+
+/// Replaces in place, from left to right; returns the new length.
+size_t replace_all(char* text, size_t bytes, const Replacement& replacement) {
+  size_t out = 0, in = 0;
+  while (in < bytes) {
+    size_t same = 0;
+    while (same < replacement.bytes && in + same < bytes &&
+           text[in + same] == replacement.text[same])
+      ++same;
+    if (same == replacement.bytes) {
+      for (size_t i = 1; i <= replacement.kept; ++i) text[out++] = replacement.text[i];
+      in += replacement.bytes;
+    } else {
+      text[out++] = text[in++];
+    }
+  }
+  return out;
+}
+
+size_t clean_up(char* text, size_t bytes) {
+  for (const Replacement& replacement : kCleanUp) bytes = replace_all(text, bytes, replacement);
+  return bytes;
+}
+
+bool is_special(const TokenizerHeader& header, uint32_t id) {
+  return id == header.cls_id || id == header.sep_id || id == header.pad_id ||
+         id == header.mask_id || id == header.unk_id;
+}
+
+bool starts_with_prefix(const TokenizerHeader& header, const char* string, size_t bytes) {
+  if (header.prefix_bytes == 0 || bytes < header.prefix_bytes) return false;
+  for (size_t i = 0; i < header.prefix_bytes; ++i) {
+    if (static_cast<uint8_t>(string[i]) != header.prefix[i]) return false;
+  }
+  return true;
+}
+
+embert_status find_token(const TokenizerView& tokenizer, int32_t id, const char** string,
+                         size_t* bytes) {
+  const TokenizerStatus status =
+      tokenizer_token(tokenizer, static_cast<uint32_t>(id), string, bytes);
+  return status == TokenizerStatus::kOk ? EMBERT_STATUS_OK : EMBERT_STATUS_TOKEN_OUT_OF_RANGE;
+}
+
+}  // namespace
+
+embert_status detokenize(const TokenizerView& tokenizer, const int32_t* ids, size_t count,
+                         const embert_detokenize_options& options, char* text, size_t capacity,
+                         size_t* bytes) {
+  const TokenizerHeader& header = *tokenizer.header;
+  size_t length = 0, needed = 0;
+  bool first = true;
+  for (size_t i = 0; i < count; ++i) {
+    const char* string = nullptr;
+    size_t string_bytes = 0;
+    const embert_status status = find_token(tokenizer, ids[i], &string, &string_bytes);
+    if (status != EMBERT_STATUS_OK) return status;
+    if (options.skip_special != 0 && is_special(header, static_cast<uint32_t>(ids[i]))) continue;
+    const bool joined = !first && starts_with_prefix(header, string, string_bytes);
+    const size_t skipped = joined ? header.prefix_bytes : 0, blank = first || joined ? 0 : 1;
+    const size_t piece = blank + string_bytes - skipped;
+    needed = length + piece > needed ? length + piece : needed;
+    first = false;
+    if (needed > capacity) {
+      length += piece;  // only counted from here on
+      continue;
+    }
+    if (blank != 0) text[length] = ' ';
+    memcpy(text + length + blank, string + skipped, string_bytes - skipped);
+    length += clean_up(text + length, piece);
+  }
+  *bytes = needed;
+  if (needed > capacity) return EMBERT_STATUS_BUFFER_TOO_SMALL;
+  *bytes = options.clean_up != 0 ? clean_up(text, length) : length;
+  return EMBERT_STATUS_OK;
+}
+
+embert_status mark_subwords(const TokenizerView& tokenizer, const int32_t* ids,
+                            const uint32_t* char_offsets, size_t tokens, uint8_t* is_subword) {
+  for (size_t i = 0; i < tokens; ++i) {
+    const char* string = nullptr;
+    size_t bytes = 0;
+    const embert_status status = find_token(tokenizer, ids[i], &string, &bytes);
+    if (status != EMBERT_STATUS_OK) return status;
+    uint32_t chars = 0;
+    for (size_t byte = 0; byte < bytes; ++byte)
+      chars += (static_cast<uint8_t>(string[byte]) & 0xC0) != 0x80;
+    const bool unknown = static_cast<uint32_t>(ids[i]) == tokenizer.header->unk_id;
+    is_subword[i] = !unknown && chars != char_offsets[2 * i + 1] - char_offsets[2 * i];
+  }
+  return EMBERT_STATUS_OK;
+}
+
+}  // namespace embert
+
+embert_status embert_detokenize(const embert_model* object, const int32_t* ids, size_t count,
+                                const embert_detokenize_options* options, char* text,
+                                size_t capacity, size_t* bytes) {
+  using namespace embert;
+  if (object == nullptr || ids == nullptr || bytes == nullptr || text == nullptr) {
+    return EMBERT_STATUS_NULL_ARGUMENT;
+  }
+  const embert_detokenize_options chosen =
+      options != nullptr ? *options : embert_detokenize_options{0, 0};
+  if (chosen.skip_special > 1 || chosen.clean_up > 1) return EMBERT_STATUS_INVALID_OPTION;
+  if (count == 0) return EMBERT_STATUS_EMPTY_INPUT;
+  const Model model = model_of(*object);
+  if (model.has_tokenizer == 0) return EMBERT_STATUS_NO_TOKENIZER;
+  return detokenize(model.tokenizer, ids, count, chosen, text, capacity, bytes);
+}
+
+embert_status embert_mark_subwords(const embert_model* object, const int32_t* ids,
+                                   const uint32_t* char_offsets, size_t tokens,
+                                   uint8_t* is_subword) {
+  using namespace embert;
+  if (object == nullptr || ids == nullptr || char_offsets == nullptr || is_subword == nullptr) {
+    return EMBERT_STATUS_NULL_ARGUMENT;
+  }
+  if (tokens == 0) return EMBERT_STATUS_EMPTY_INPUT;
+  const Model model = model_of(*object);
+  if (model.has_tokenizer == 0) return EMBERT_STATUS_NO_TOKENIZER;
+  return mark_subwords(model.tokenizer, ids, char_offsets, tokens, is_subword);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tokens as text, and which tokens go on with a word: what embert_tasks.h has of it, on a
+// tokenizer.
+#pragma once
+
+#include "embert/embert_tasks.h"
+#include "runtime/tokenizer/tokenizer.hpp"
+
+namespace embert {
+
+/// embert_detokenize; an id without a token is TOKEN_OUT_OF_RANGE.
+embert_status detokenize(const TokenizerView& tokenizer, const int32_t* ids, size_t count,
+                         const embert_detokenize_options& options, char* text, size_t capacity,
+                         size_t* bytes);
+
+/// embert_mark_subwords.
+embert_status mark_subwords(const TokenizerView& tokenizer, const int32_t* ids,
+                            const uint32_t* char_offsets, size_t tokens, uint8_t* is_subword);
+
+}  // namespace embert
