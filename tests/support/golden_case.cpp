@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads io.safetensors and turns padded batches into texts of their own length.
+// Reads case.json and io.safetensors and turns padded batches into texts of their own length.
 #include "tests/support/golden_case.hpp"
 
 #include <algorithm>
-#include <set>
 #include <stdexcept>
+
+#include "converter/json_file.hpp"
 
 namespace embert::test {
 
@@ -12,14 +13,56 @@ std::filesystem::path golden_folder(const std::string& shared_dir, const std::st
   return std::filesystem::path(shared_dir) / "reference" / "models" / name;
 }
 
+std::vector<std::string> golden_cases(const std::string& shared_dir) {
+  std::vector<std::string> names;
+  const std::filesystem::path folder = golden_folder(shared_dir, "");
+  if (!std::filesystem::exists(folder)) return names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.is_directory()) names.push_back(entry.path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 GoldenCase::GoldenCase(const std::filesystem::path& folder)
-    : io_(folder / "io.safetensors", folder.filename().string() + "/io.safetensors") {}
+    : io_(folder / "io.safetensors", folder.filename().string() + "/io.safetensors") {
+  const convert::Json json = convert::read_json_file(folder / "case.json", "case.json");
+  std::size_t tensors = 0;
+  for (const convert::Json& call : json.at("calls")) {
+    const auto name = call.at("name").get<std::string>();
+    Record& record = records_[name];
+    record.kind = call.at("kind").get<std::string>();
+    for (const auto& [argument, value] : call.at("args").items()) {
+      if (value.is_number_integer()) record.numbers[argument] = value.get<std::int64_t>();
+    }
+    for (const auto& output : call.at("outputs").items()) record.outputs.push_back(output.key());
+    tensors += call.at("inputs").size() + call.at("outputs").size();
+    for (const std::string& output : record.outputs) shape(name, output);
+  }
+  if (tensors != io_.tensors().size())
+    throw std::runtime_error(io_.file() + " has tensors that case.json does not name");
+}
 
 std::vector<std::string> GoldenCase::calls() const {
-  std::set<std::string> names;
-  for (const auto& entry : io_.tensors())
-    names.insert(entry.first.substr(0, entry.first.find('.')));
-  return {names.begin(), names.end()};
+  std::vector<std::string> names;
+  for (const auto& record : records_) names.push_back(record.first);
+  return names;
+}
+
+std::vector<std::string> GoldenCase::names(const std::string& call) const {
+  std::vector<std::string> names;
+  for (const auto& entry : io_.tensors()) {
+    if (entry.first.starts_with(call + ".")) names.push_back(entry.first.substr(call.size() + 1));
+  }
+  return names;
+}
+
+std::vector<std::string> GoldenCase::names(const std::string& call) const {
+  std::vector<std::string> names;
+  for (const auto& entry : io_.tensors()) {
+    if (entry.first.starts_with(call + ".")) names.push_back(entry.first.substr(call.size() + 1));
+  }
+  return names;
 }
 
 bool GoldenCase::has(const std::string& call, const std::string& name) const {

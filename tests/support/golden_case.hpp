@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One case of the reference data (shared/reference/models/<case>): the inputs and expected outputs
-// of its calls, from io.safetensors, where tensor <call>.<name> belongs to call <call>.
+// One case of the reference data (shared/reference/models/<case>): what its calls are, from
+// case.json, and their inputs and expected outputs, from io.safetensors, where tensor <call>.<name>
+// belongs to call <call>.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +18,9 @@ namespace embert::test {
 
 /// The folder of a case, e.g. "encoder_absolute"; it need not exist.
 std::filesystem::path golden_folder(const std::string& shared_dir, const std::string& name);
+
+/// Names of all cases, sorted; none where the data is not there.
+std::vector<std::string> golden_cases(const std::string& shared_dir);
 
 /// A call's texts without padding, and where their rows stand in padded [batch, length] outputs.
 struct GoldenTexts {
@@ -29,6 +34,21 @@ class GoldenCase {
 
   /// Names of the calls in rising order.
   std::vector<std::string> calls() const;
+  /// "forward", "steps", "greedy" or "encoder_decoder_greedy".
+  const std::string& kind(const std::string& call) const { return records_.at(call).kind; }
+  /// Names of the expected outputs; every tensor of a call is an input or an output.
+  const std::vector<std::string>& outputs(const std::string& call) const {
+    return records_.at(call).outputs;
+  }
+  /// A whole number among the arguments, e.g. "new_tokens".
+  std::int64_t argument(const std::string& call, const std::string& name) const {
+    return records_.at(call).numbers.at(name);
+  }
+
+  /// Names of a call's tensors, inputs and outputs, in rising order.
+  std::vector<std::string> names(const std::string& call) const;
+  /// Names of a call's tensors, inputs and outputs, in rising order.
+  std::vector<std::string> names(const std::string& call) const;
   bool has(const std::string& call, const std::string& name) const;
   std::vector<std::uint64_t> shape(const std::string& call, const std::string& name) const;
   std::vector<float> floats(const std::string& call, const std::string& name) const;
@@ -43,7 +63,14 @@ class GoldenCase {
   std::vector<float> valid_rows(const std::string& call, const std::string& name) const;
 
  private:
+  struct Record {
+    std::string kind;
+    std::vector<std::string> outputs;
+    std::map<std::string, std::int64_t> numbers;
+  };
+
   convert::SafetensorsFile io_;
+  std::map<std::string, Record> records_;
 };
 
 }  // namespace embert::test
