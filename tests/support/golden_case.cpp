@@ -57,14 +57,6 @@ std::vector<std::string> GoldenCase::names(const std::string& call) const {
   return names;
 }
 
-std::vector<std::string> GoldenCase::names(const std::string& call) const {
-  std::vector<std::string> names;
-  for (const auto& entry : io_.tensors()) {
-    if (entry.first.starts_with(call + ".")) names.push_back(entry.first.substr(call.size() + 1));
-  }
-  return names;
-}
-
 bool GoldenCase::has(const std::string& call, const std::string& name) const {
   return io_.find(call + "." + name) != nullptr;
 }

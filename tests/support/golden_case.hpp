@@ -47,8 +47,6 @@ class GoldenCase {
 
   /// Names of a call's tensors, inputs and outputs, in rising order.
   std::vector<std::string> names(const std::string& call) const;
-  /// Names of a call's tensors, inputs and outputs, in rising order.
-  std::vector<std::string> names(const std::string& call) const;
   bool has(const std::string& call, const std::string& name) const;
   std::vector<std::uint64_t> shape(const std::string& call, const std::string& name) const;
   std::vector<float> floats(const std::string& call, const std::string& name) const;
