@@ -85,9 +85,7 @@ embert_status embert_cache_clear(embert_engine* engine) {
   using namespace embert;
   if (engine == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
   if (!is_decoder(*engine)) return EMBERT_STATUS_NOT_A_DECODER;
-  const Pass pass = make_pass(*engine, last_stack(*engine));
-  memset(pass.at<uint32_t>(pass.plan.cache.lengths), 0, engine->options.max_batch * 4);
-  engine->rows = 0;
+  clear_cache(*engine);
   return EMBERT_STATUS_OK;
 }
 
@@ -160,7 +158,8 @@ embert_status embert_set_source(embert_engine* engine, const int16_t* states, em
     states += count;
     if (mask != nullptr) mask += lengths[source];
   }
-  return embert_cache_clear(engine);
+  clear_cache(*engine);
+  return EMBERT_STATUS_OK;
 }
 
 embert_status embert_encode_source(embert_engine* engine, const embert_input* input,
@@ -203,5 +202,6 @@ embert_status embert_encode_source(embert_engine* engine, const embert_input* in
     add_source(pass, text.text, states, text.length,
                input->key_mask != nullptr ? input->key_mask + text.begin : nullptr);
   }
-  return embert_cache_clear(engine);
+  clear_cache(*engine);
+  return EMBERT_STATUS_OK;
 }

@@ -7,6 +7,7 @@
 #include "runtime/check_input.hpp"
 #include "runtime/forward.hpp"
 #include "runtime/heads.hpp"
+#include "runtime/keys.hpp"
 
 namespace embert {
 namespace {
@@ -111,7 +112,8 @@ embert_status embert_engine_init(const embert_model* model, const embert_options
   made.options = *options;
   memcpy(arena, &made, sizeof(made));
   *engine = static_cast<embert_engine*>(arena);
-  return is_decoder(**engine) ? embert_cache_clear(*engine) : EMBERT_STATUS_OK;
+  if (is_decoder(**engine)) clear_cache(**engine);
+  return EMBERT_STATUS_OK;
 }
 
 embert_status embert_run(embert_engine* engine, const embert_input* input, embert_output* output) {

@@ -72,4 +72,10 @@ void remember_tokens(const Pass& pass) {
   for (size_t text = 0; text < pass.input.batch; ++text) lengths[text] += pass.input.lengths[text];
 }
 
+void clear_cache(Engine& engine) {
+  const Plan plan = make_plan(*engine.model.header, last_stack(engine), engine.options);
+  memset(engine.at<uint32_t>(plan.cache.lengths), 0, engine.options.max_batch * sizeof(uint32_t));
+  engine.rows = 0;
+}
+
 }  // namespace embert

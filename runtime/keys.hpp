@@ -29,6 +29,9 @@ HeadKeys source_keys(const Pass& pass, const TextRows& text, size_t head);
 void remember_masks(const Pass& pass);
 void remember_tokens(const Pass& pass);
 
+/// No text has a token in the cache.
+void clear_cache(Engine& engine);
+
 /// Which source a text of this call attends: its own, or the only one.
 static inline size_t source_of(const Engine& engine, size_t text) {
   return engine.source_texts == 1 ? 0 : text;
