@@ -6,6 +6,9 @@
 namespace embert {
 namespace {
 
+/// Indices are 32-bit.
+constexpr size_t kMaxValues = size_t{1} << 31;
+
 void softmax_row(const int32_t* logits, size_t n, LogitRatio ratio, embert_q30* scores) {
   LogSum sum = begin_log_sum(ratio);
   for (size_t i = 0; i < n; ++i) raise_log_sum(&sum, logits[i]);
@@ -58,7 +61,7 @@ embert_status embert_top_k(const int32_t* values, size_t n, size_t k, uint32_t* 
   using namespace embert;
   if (values == nullptr || indices == nullptr || count == nullptr)
     return EMBERT_STATUS_NULL_ARGUMENT;
-  if (k == 0 || n > UINT32_MAX) return EMBERT_STATUS_INVALID_OPTION;
+  if (k == 0 || n > kMaxValues) return EMBERT_STATUS_INVALID_OPTION;
   if (n == 0) return EMBERT_STATUS_EMPTY_INPUT;
   *count = 0;
   for (size_t i = 0; i < n; ++i) {

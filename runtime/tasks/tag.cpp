@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Token classification: labels of tokens become entities of the text.
-#include "embert/embert_tasks.h"
+#include "runtime/tasks/log_sum.hpp"
 #include "runtime/tasks/ranking.hpp"
 
 namespace embert {
@@ -125,7 +125,8 @@ embert_status check(const embert_tag_options& options, const embert_tag_window& 
       window.byte_offsets == nullptr || window.char_offsets == nullptr) {
     return EMBERT_STATUS_NULL_ARGUMENT;
   }
-  if (options.num_labels == 0 || options.num_labels > UINT32_MAX || window.tokens > UINT32_MAX ||
+  if (options.num_labels == 0 || options.num_labels > kMaxSoftmaxLogits ||
+      window.tokens > kMaxSoftmaxLogits ||
       static_cast<uint32_t>(options.aggregation) > EMBERT_AGGREGATION_MAX) {
     return EMBERT_STATUS_INVALID_OPTION;
   }

@@ -7,7 +7,7 @@ namespace embert {
 namespace {
 
 /// 2^31 squares of 16-bit values fit 62 bits.
-constexpr uint64_t kMaxDimensions = uint64_t{1} << 31;
+constexpr size_t kMaxDimensions = size_t{1} << 31;
 
 embert_status check(const void* a, const void* b, size_t n) {
   if (a == nullptr || b == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;

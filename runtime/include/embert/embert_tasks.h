@@ -12,7 +12,7 @@
  * Functions of numbers: they run no model, keep no state, allocate nothing and give the same bits everywhere. They
  * decide as the pipelines of Hugging Face transformers 4.44 do; runtime/tasks/README.md says where not.
  * Logits are int32, real = logit * scale, with a scale that is a positive normal float32. Arrays belong to the caller.
- * Statuses: NULL_ARGUMENT for a null pointer, EMPTY_INPUT for nothing to work on, INVALID_OPTION for what is outside its
+ * Statuses: NULL_ARGUMENT for a null pointer, EMPTY_INPUT for nothing to work on, INVALID_OPTION for what is out of
  * range; with BUFFER_TOO_SMALL the room that is needed stands where the size of the result would.
  */
 #ifndef EMBERT_EMBERT_TASKS_H_
@@ -44,8 +44,8 @@ embert_q30 embert_q30_of_log2(embert_log2_q26 log2_score);
 embert_status embert_softmax_q30(const int32_t* logits, size_t rows, size_t n, embert_scale scale, embert_q30* scores);
 /** 1 / (1 + e^-x) of each logit: scores [n], which may be the memory of logits. */
 embert_status embert_sigmoid_q30(const int32_t* logits, size_t n, embert_scale scale, embert_q30* scores);
-/** The indices of the k largest values, largest first, of equal ones the lowest index first: *count = min(k, n). Scores
- * of a row are in the order of their logits. */
+/** The indices of the k largest values, largest first, of equal ones the lowest index first: *count = min(k, n). n up
+ * to 2^31. Scores of a row are in the order of their logits. */
 embert_status embert_top_k(const int32_t* values, size_t n, size_t k, uint32_t* indices, size_t* count);
 
 /* ---- Classification: labels, choices, next sentence, pairs ----------------------------------------------- */
