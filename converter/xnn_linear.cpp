@@ -20,14 +20,13 @@ void require(xnn_status status, const char* what) {
 
 }  // namespace
 
-XnnLinear::XnnLinear(const Linear& linear) {
+XnnLinear::XnnLinear(const Matrix& weight, const std::vector<float>& bias) : outputs_(weight.rows) {
   require(xnn_initialize(nullptr), "initialization");
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const std::size_t outputs = linear.weight.rows, inputs = linear.weight.cols;
   xnn_operator_t op = nullptr;
-  require(xnn_create_fully_connected_nc_f32(inputs, outputs, inputs, outputs,
-                                            linear.weight.data.data(), linear.bias.data(),
-                                            -kInfinity, kInfinity, XNN_FLAG_YIELD_WORKERS, &op),
+  require(xnn_create_fully_connected_nc_f32(weight.cols, weight.rows, weight.cols, weight.rows,
+                                            weight.data.data(), bias.data(), -kInfinity, kInfinity,
+                                            XNN_FLAG_YIELD_WORKERS, &op),
           "creating a fully-connected layer");
   op_.reset(op);
 }

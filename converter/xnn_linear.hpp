@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <memory>
 #include <type_traits>
+#include <vector>
 
 #include "converter/read_weights.hpp"
 
@@ -16,9 +17,26 @@ namespace embert::convert {
 /// XNNPACK reads up to this many floats past the end of an input.
 inline constexpr std::size_t kInputPadding = XNN_EXTRA_BYTES / sizeof(float);
 
+/// Values that a fully-connected layer may read.
+class FloatBuffer {
+ public:
+  /// Room for `count` values; what was there may be lost.
+  float* sized(std::size_t count) {
+    if (values_.size() < count + kInputPadding) values_.resize(count + kInputPadding);
+    return values_.data();
+  }
+
+ private:
+  std::vector<float> values_;
+};
+
 class XnnLinear {
  public:
-  explicit XnnLinear(const Linear& linear);
+  explicit XnnLinear(const Linear& linear) : XnnLinear(linear.weight, linear.bias) {}
+  /// weight [outputs, inputs], bias [outputs]
+  XnnLinear(const Matrix& weight, const std::vector<float>& bias);
+
+  std::size_t outputs() const { return outputs_; }
 
   /// in [rows, inputs], kInputPadding more floats readable behind it -> out [rows, outputs]; they
   /// must not overlap.
@@ -29,6 +47,7 @@ class XnnLinear {
     void operator()(xnn_operator_t op) const { xnn_delete_operator(op); }
   };
   std::unique_ptr<std::remove_pointer_t<xnn_operator_t>, Deleter> op_;
+  std::size_t outputs_;
 };
 
 }  // namespace embert::convert

@@ -276,10 +276,8 @@ TEST(FloatModel, RefusesInputOutOfRange) {
   EXPECT_EQ(error({{}, {}, {0}}), "a text of 0 tokens; the model takes 1 to 32");
   EXPECT_EQ(error({std::vector<std::int32_t>(33), {}, {33}}),
             "a text of 33 tokens; the model takes 1 to 32");
-  EXPECT_EQ(error({{1, 2}, {}, {1}}),
-            "the lengths of a batch add up to 1, but it has 2 ids and 0 type ids");
-  EXPECT_EQ(error({{1, 2}, {0}, {2}}),
-            "the lengths of a batch add up to 2, but it has 2 ids and 1 type ids");
+  EXPECT_EQ(error({{1, 2}, {}, {1}}), "the lengths of a batch add up to 1, but it has 2 ids");
+  EXPECT_EQ(error({{1, 2}, {0}, {2}}), "a batch has 1 values of type_ids, expected 2");
 }
 
 }  // namespace
