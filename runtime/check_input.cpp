@@ -7,7 +7,6 @@
 namespace embert {
 namespace {
 
-constexpr uint32_t kMaxBatch = 1024;
 constexpr uint32_t kMaxThreads = 64;
 
 bool all_below(const int32_t* ids, size_t count, uint32_t limit) {

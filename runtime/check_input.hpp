@@ -6,6 +6,8 @@
 
 namespace embert {
 
+static constexpr uint32_t kMaxBatch = 1024;
+
 embert_status check_options(const BlobHeader& header, const embert_options& options);
 
 /// Texts for a stack, which has room for max_tokens of each.

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "embert/embert_lm.h"
 #include "kernels/layout.hpp"
+#include "runtime/tasks/top_list.hpp"
 
 namespace embert {
 
@@ -40,23 +42,102 @@ const int32_t* LmRow::logits(size_t first, size_t count) const {
   return sums;
 }
 
+namespace {
+
+embert_status check_row(const Engine& engine, uint32_t row) {
+  if ((engine.model.header->heads & kHeadLm) == 0) return EMBERT_STATUS_NO_LM;
+  return row < engine.rows ? EMBERT_STATUS_OK : EMBERT_STATUS_ROW_OUT_OF_RANGE;
+}
+
+const int16_t* hidden_row(const Pass& pass, uint32_t row) {
+  return pass.at<int16_t>(pass.plan.normalized) + row * pass.hidden_size();
+}
+
+/// Calls visit(logits, count, first) for the vocabulary, block by block.
+template <typename Visit>
+void for_words(const Pass& pass, const LmRow& lm, Visit visit) {
+  const size_t words = pass.stack.numbers->vocab_size;
+  for (size_t first = 0; first < words; first += kWordBlock) {
+    const size_t count = smaller(kWordBlock, words - first);
+    visit(lm.logits(first, count), count, first);
+  }
+}
+
+/// The best words, as many as list has room for, and the denominator of all.
+embert_log_sum rank_words(const Pass& pass, const LmRow& lm, TopList* list) {
+  for_words(pass, lm, [&](const int32_t* logits, size_t count, size_t first) {
+    add_to_top_list(list, logits, count, static_cast<int32_t>(first));
+  });
+  return finish_top_list(list);
+}
+
+}  // namespace
 }  // namespace embert
 
 embert_status embert_lm_logits(embert_engine* engine, uint32_t row, int32_t* logits,
                                embert_scale* scale) {
   using namespace embert;
   if (engine == nullptr || logits == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
-  const BlobHeader& header = *engine->model.header;
-  if ((header.heads & kHeadLm) == 0) return EMBERT_STATUS_NO_LM;
-  if (row >= engine->rows) return EMBERT_STATUS_ROW_OUT_OF_RANGE;
+  const embert_status status = check_row(*engine, row);
+  if (status != EMBERT_STATUS_OK) return status;
   const Pass pass = make_pass(*engine, last_stack(*engine));
-  const int16_t* hidden = pass.at<int16_t>(pass.plan.normalized) + row * pass.hidden_size();
-  const LmRow lm(pass, hidden);
-  const size_t words = pass.stack.numbers->vocab_size;
-  for (size_t first = 0; first < words; first += kWordBlock) {
-    const size_t count = smaller(kWordBlock, words - first);
-    memcpy(logits + first, lm.logits(first, count), count * sizeof(int32_t));
+  const LmRow lm(pass, hidden_row(pass, row));
+  for_words(pass, lm, [&](const int32_t* block, size_t count, size_t first) {
+    memcpy(logits + first, block, count * sizeof(int32_t));
+  });
+  if (scale != nullptr) scale->float_bits = engine->model.header->lm_logits_scale;
+  return EMBERT_STATUS_OK;
+}
+
+embert_status embert_lm_top(embert_engine* engine, uint32_t row, size_t top_k,
+                            embert_candidate* candidates, size_t* count, embert_log_sum* log_sum,
+                            embert_scale* scale) {
+  using namespace embert;
+  if (engine == nullptr || candidates == nullptr || count == nullptr) {
+    return EMBERT_STATUS_NULL_ARGUMENT;
   }
-  if (scale != nullptr) scale->float_bits = header.lm_logits_scale;
+  const embert_status status = check_row(*engine, row);
+  if (status != EMBERT_STATUS_OK) return status;
+  if (top_k == 0) return EMBERT_STATUS_INVALID_OPTION;
+  const embert_scale step = {engine->model.header->lm_logits_scale};
+  LogitRatio ratio;
+  if (!make_logit_ratio(step, &ratio)) return EMBERT_STATUS_INVALID_SCALE;
+
+  const Pass pass = make_pass(*engine, last_stack(*engine));
+  const LmRow lm(pass, hidden_row(pass, row));
+  TopList list = begin_top_list(candidates, top_k, ratio);
+  const embert_log_sum sum = rank_words(pass, lm, &list);
+  *count = list.count;
+  if (log_sum != nullptr) *log_sum = sum;
+  if (scale != nullptr) *scale = step;
+  return EMBERT_STATUS_OK;
+}
+
+embert_status embert_lm_score(embert_engine* engine, uint32_t row, embert_candidate* candidates,
+                              size_t n, embert_log_sum* log_sum, embert_scale* scale) {
+  using namespace embert;
+  if (engine == nullptr || candidates == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  const embert_status status = check_row(*engine, row);
+  if (status != EMBERT_STATUS_OK) return status;
+  if (n == 0) return EMBERT_STATUS_EMPTY_INPUT;
+  const embert_scale step = {engine->model.header->lm_logits_scale};
+  LogitRatio ratio;
+  if (!make_logit_ratio(step, &ratio)) return EMBERT_STATUS_INVALID_SCALE;
+  const Pass pass = make_pass(*engine, last_stack(*engine));
+  for (size_t i = 0; i < n; ++i) {
+    if (static_cast<uint32_t>(candidates[i].id) >= pass.stack.numbers->vocab_size) {
+      return EMBERT_STATUS_TOKEN_OUT_OF_RANGE;
+    }
+  }
+
+  const LmRow lm(pass, hidden_row(pass, row));
+  TopList none = begin_top_list(nullptr, 0, ratio);
+  const embert_log_sum sum = rank_words(pass, lm, &none);
+  for (size_t i = 0; i < n; ++i) {
+    candidates[i].logit = *lm.logits(static_cast<size_t>(candidates[i].id), 1);
+    score_candidate(&candidates[i], sum, ratio);
+  }
+  if (log_sum != nullptr) *log_sum = sum;
+  if (scale != nullptr) *scale = step;
   return EMBERT_STATUS_OK;
 }

@@ -3,6 +3,7 @@
 // linkage.
 #include "embert/embert.h"
 #include "embert/embert_host.h"
+#include "embert/embert_lm.h"
 #include "embert/embert_tasks.h"
 
 extern "C" float header_c99_scale(embert_scale scale);
