@@ -40,7 +40,8 @@ embert_answer make_answer(const embert_answer_window& window, size_t start, size
   answer.first_token = static_cast<uint32_t>(start);
   answer.last_token = static_cast<uint32_t>(end);
   if (align_to_words) {
-    while (start > 0 && same_word(window, start, start - 1)) --start;
+    // The first token is not of the context, so the way down ends there.
+    while (same_word(window, start, start - 1)) --start;
     while (end + 1 < window.tokens && same_word(window, end, end + 1)) ++end;
   }
   answer.byte_begin = window.byte_offsets[2 * start];

@@ -53,10 +53,10 @@ embert_status embert_sample_candidate(const embert_candidate* candidates, size_t
   uint64_t total = 0;
   for (size_t i = 0; i < top; ++i) total += weights[i];
   if (options->top_p < EMBERT_Q30_ONE) {
-    // Those after which the sum reaches top_p are dropped; the best stays whatever top_p is.
+    // The best weighs 2^40 and top_p is at least 2^-30, so one candidate stays.
     const uint64_t nucleus = part_of(total, options->top_p << 2);
     total = 0;
-    for (size_t i = 0; i < top && (i == 0 || total < nucleus); ++i) total += weights[i];
+    for (size_t i = 0; i < top && total < nucleus; ++i) total += weights[i];
   }
   const uint64_t drawn = part_of(total, random);  // below total
   size_t at = 0;

@@ -43,10 +43,10 @@ bool is_special(const embert_tag_window& window, size_t token) {
   return window.word_ids[token] < 0;
 }
 
-/// Whether a token belongs to the word of the tokens before it. The first of the window never does.
+/// Whether a token, not the first of the window, belongs to the word of the tokens before it.
 bool goes_on(const embert_tag_window& window, size_t token) {
   if (window.is_subword != nullptr) return window.is_subword[token] != 0;
-  return token > 0 && window.word_ids[token] == window.word_ids[token - 1];
+  return window.word_ids[token] == window.word_ids[token - 1];
 }
 
 /// The word's label and score from its tokens' scores, special tokens between them left out.

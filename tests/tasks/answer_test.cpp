@@ -166,6 +166,19 @@ TEST_F(Answers, TinyScoresKeepTheirOrder) {
   EXPECT_NEAR(real_log(room[0].log2_score), -117.0, 1e-4);
 }
 
+/// Without special tokens behind the context, words end with the window.
+TEST_F(Answers, AlignmentStaysInTheWindow) {
+  AnswerCase text(1, 3, nullptr);
+  embert_answer_window window = text.window();
+  window.tokens = 4;  // the first token of the context's first word
+  embert_answer room[1];
+  embert_answers list;
+  ASSERT_EQ(embert_answers_begin(&list, nullptr, scale_of(1.0f), room, 1), EMBERT_STATUS_OK);
+  ASSERT_EQ(embert_answers_add(&list, &window), EMBERT_STATUS_OK);
+  EXPECT_EQ(room[0].first_token, 3u);
+  EXPECT_EQ(room[0].char_end, 2u);
+}
+
 TEST_F(Answers, BadArguments) {
   const AnswerCase text(2, 3, nullptr);
   const embert_answer_window good = text.window();

@@ -117,6 +117,10 @@ TEST(Tag, TiesGoToTheFirst) {
   EXPECT_EQ(brief(text, EMBERT_AGGREGATION_FIRST), "B-person@0-1:50");
   EXPECT_EQ(brief(text, EMBERT_AGGREGATION_MAX), "B-person@0-1:50");
   EXPECT_EQ(brief(text, EMBERT_AGGREGATION_AVERAGE), "I-person@0-1:50");
+  TagCase even;
+  even.add(0, {0.0, 0.5, 0.0, 0.5, 0.0});
+  even.add(0, {0.0, 0.5, 0.0, 0.5, 0.0});
+  EXPECT_EQ(brief(even, EMBERT_AGGREGATION_AVERAGE), "B-person@0-1:50");
 }
 
 TEST(Tag, WordsAreGroupedLikeTokens) {
@@ -127,6 +131,24 @@ TEST(Tag, WordsAreGroupedLikeTokens) {
   text.add(1, kIPerson, 0.1);
   EXPECT_EQ(brief(text, EMBERT_AGGREGATION_FIRST),
             "B-person@0-3:80");  // mean of words, not of tokens
+}
+
+TEST(Tag, MeansAreRounded) {
+  const char* const name = "x";
+  const embert_q30 scores[] = {1, 2};
+  const std::int32_t words[] = {0, 1}, one_word[] = {0, 0};
+  const std::uint32_t offsets[] = {0, 1, 1, 2};
+  embert_tag_window window = {scores, words, nullptr, offsets, offsets, 2, 0};
+  embert_tag_options options = {&name, 1, EMBERT_AGGREGATION_SIMPLE, nullptr};
+  embert_entity entity;
+  std::size_t count = 0;
+  ASSERT_EQ(embert_find_entities(&options, &window, &entity, 1, &count), EMBERT_STATUS_OK);
+  EXPECT_EQ(entity.score, 2u);
+  options.aggregation = EMBERT_AGGREGATION_AVERAGE;
+  window.word_ids = one_word;
+  count = 0;
+  ASSERT_EQ(embert_find_entities(&options, &window, &entity, 1, &count), EMBERT_STATUS_OK);
+  EXPECT_EQ(entity.score, 2u);
 }
 
 TEST(Tag, SubwordsAsTheCallerSays) {
@@ -319,6 +341,12 @@ TEST(Tag, MergeSortsAndResolvesOverlaps) {
   EXPECT_EQ(merged({entity_at(0, 6, 0.9), entity_at(4, 8, 0.1), entity_at(7, 9, 0.3)}),
             "0-6:9 7-9:3 ");
   EXPECT_EQ(merged({}), "");
+  std::vector<embert_entity> equal = {entity_at(0, 5, 0.5), entity_at(0, 5, 0.5)};
+  equal[1].window = 1;
+  std::size_t left = 2;
+  ASSERT_EQ(embert_merge_entities(equal.data(), &left), EMBERT_STATUS_OK);
+  ASSERT_EQ(left, 1u);
+  EXPECT_EQ(equal[0].window, 0u);
   std::size_t count = 0;
   embert_entity entity = {};
   EXPECT_EQ(embert_merge_entities(nullptr, &count), EMBERT_STATUS_NULL_ARGUMENT);
