@@ -52,12 +52,12 @@ struct MaskScoresArgs {
 using MaskScoresFn = void (*)(const MaskScoresArgs&);
 
 /// Probabilities in units of 2^-15: dst[i][j] = RS(e * row[i].value, 16 + row[i].z) for the
-/// softmax's exponential e, in 0..32768.
+/// softmax's exponential e, but at most 65535.
 struct AttentionProbabilitiesArgs {
   size_t m, n;
   const uint8_t* exponentials;  ///< [m][n], e ^ kUnsignedLhsFlip
   size_t exponentials_stride;   ///< bytes
-  const Reciprocal* row;        ///< [m], of the softmax or scaled down by scale_reciprocal
+  const Reciprocal* row;        ///< [m], of the softmax, or times a head's factor up to 2
   uint16_t* dst;                ///< [m][n], no overlap with exponentials
   size_t dst_stride;            ///< elements
 };

@@ -170,6 +170,16 @@ uint16_t* head_probabilities(const Pass& pass, uint16_t* probabilities, const Te
 
 constexpr int32_t kHeadMaskOne = 32768;
 
+/// Twice the factor; where there is no place left, it saturates everything anyway.
+Requantize doubled(Requantize factor) {
+  if (factor.right > 0) {
+    --factor.right;
+  } else if (factor.left < 15) {
+    ++factor.left;
+  }
+  return factor;
+}
+
 int32_t head_mask_factor(const Pass& pass, size_t head) {
   const embert_input& input = pass.input;
   if (input.head_mask == nullptr) return kHeadMaskOne;
@@ -201,8 +211,12 @@ void attend(const Pass& pass, size_t task, const TextRows& text, size_t head, co
   int32_t* sums = pass.scratch<int32_t>(task, plan.context_acc);      // [block][2 N(D)]
   const size_t context_row = pass.is_pruned() ? text.text : text.begin;
   int16_t* context = pass.at<int16_t>(plan.shared) + context_row * plan.context_stride + head * n;
-  const Requantize factor = from_column(what.attention.context, head * columns);
   const int32_t head_factor = head_mask_factor(pass, head);
+  // Reciprocals have room for factors up to 1: above, they take half, and what is made of them is
+  // doubled.
+  const bool twice = head_factor > kHeadMaskOne;
+  const Requantize of_columns = from_column(what.attention.context, head * columns);
+  const Requantize factor = twice ? doubled(of_columns) : of_columns;
   const bool masked = keys.mask != nullptr || what.pair_mask != nullptr ||
                       what.query_mask != nullptr || (what.causal && text.length > 1);
 
@@ -224,11 +238,8 @@ void attend(const Pass& pass, size_t task, const TextRows& text, size_t head, co
                      what.attention.distance_caps[head], probabilities, 4 * key_columns,
                      reciprocals});
     if (head_factor != kHeadMaskOne) {
-      for (size_t i = 0; i < m; ++i) reciprocals[i] = scale_reciprocal(reciprocals[i], head_factor);
-    }
-    if (what.probabilities != nullptr) {
-      kernels.attention_probabilities({m, keys.count, probabilities, 4 * key_columns, reciprocals,
-                                       what.probabilities + row * keys.count, keys.count});
+      const int32_t part = twice ? (head_factor + 1) / 2 : head_factor;
+      for (size_t i = 0; i < m; ++i) reciprocals[i] = scale_reciprocal(reciprocals[i], part);
     }
     // A cache's panels are longer than the text.
     const size_t run = keys.value_inputs == key_inputs ? 2 * columns : kPanelColumns;
@@ -239,6 +250,11 @@ void attend(const Pass& pass, size_t task, const TextRows& text, size_t head, co
     }
     kernels.requantize_context({m, n, sums, 2 * columns, reciprocals, factor,
                                 context + row * plan.context_stride, plan.context_stride});
+    if (what.probabilities != nullptr) {
+      for (size_t i = 0; i < m && twice; ++i) --reciprocals[i].z;
+      kernels.attention_probabilities({m, keys.count, probabilities, 4 * key_columns, reciprocals,
+                                       what.probabilities + row * keys.count, keys.count});
+    }
   }
 }
 

@@ -42,7 +42,7 @@ embert_status check_head_mask(const BlobStack& stack, const embert_input& input)
     return EMBERT_STATUS_INVALID_MASK;
   }
   const size_t rows = input.head_mask_layers != 0 ? input.head_mask_layers : 1;
-  return all_below(input.head_mask, rows * stack.num_heads, 32768 + 1) ? EMBERT_STATUS_OK
+  return all_below(input.head_mask, rows * stack.num_heads, 65536 + 1) ? EMBERT_STATUS_OK
                                                                        : EMBERT_STATUS_INVALID_MASK;
 }
 

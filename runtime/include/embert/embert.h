@@ -67,7 +67,7 @@ typedef enum embert_status {
   EMBERT_STATUS_NOT_A_DECODER = 47,      /**< a call for models with a cache of keys and values */
   EMBERT_STATUS_NO_CROSS_ATTENTION = 48,
   EMBERT_STATUS_POSITION_OUT_OF_RANGE = 50, /**< a position id outside the table */
-  EMBERT_STATUS_INVALID_MASK = 51,       /**< a mask that the model or call has no place for, or a factor over 1 */
+  EMBERT_STATUS_INVALID_MASK = 51,       /**< a mask that the model or call has no place for, or a factor over 2 */
   EMBERT_STATUS_CACHE_FULL = 52,         /**< more tokens than options.max_tokens in a text's cache */
   EMBERT_STATUS_NO_SOURCE = 53,          /**< cross-attention without encoder states of as many texts */
   EMBERT_STATUS_INVALID_SCALE = 54,      /**< a scale that is not positive and finite */
@@ -213,7 +213,7 @@ typedef struct embert_input {
   const uint8_t* query_mask; /**< [T]: hides everything from a token */
   const uint8_t* pair_mask;  /**< for each text [length][keys], keys = tokens in the cache before the call + length */
   const uint8_t* cross_mask; /**< for each text [length][tokens of its source] */
-  const int32_t* head_mask;  /**< factors in 2^-15, 0..32768, on attention probabilities: [num_heads], or ... */
+  const int32_t* head_mask;  /**< factors in 2^-15, 0..65536, on attention probabilities: [num_heads], or ... */
   uint32_t head_mask_layers; /**< ... [num_layers][num_heads] where this is num_layers; else 0 */
 } embert_input;
 
@@ -222,7 +222,7 @@ typedef struct embert_output {
   const int16_t** hidden;     /**< last hidden state: set to [T][hidden_size] in the arena, valid until the next call */
   int16_t* hidden_states;     /**< [num_layers + 1][T][hidden_size]: embeddings, then what each layer gives */
   embert_scale* hidden_state_scales; /**< [num_layers + 1]; not null with hidden_states */
-  uint16_t* attentions;       /**< in 2^-15, [num_layers], in it for each text [num_heads][length][keys] */
+  uint16_t* attentions;       /**< in 2^-15, at most 65535, [num_layers], in it for each text [num_heads][length][keys] */
   uint16_t* cross_attentions; /**< the same over the tokens of each text's source */
   int16_t* pooled;            /**< the pooler's output [batch][hidden_size] */
   int32_t* logits;            /**< of the classifier [batch][num_labels] */
