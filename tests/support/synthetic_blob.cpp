@@ -97,13 +97,12 @@ double sum_spread(std::size_t k, double width) {
 /// The numbers of all layers, and the writer of one stack's sections.
 class StackWriter {
  public:
-  StackWriter(Writer& out, const SyntheticModel& model, std::uint32_t flags)
+  StackWriter(Writer& out, const SyntheticModel& model)
       : out_(out),
         m_(model),
-        flags_(flags),
         hidden_(model.hidden_size),
-        columns_(pad_columns(model.head_size)),
-        width_(std::size_t{model.num_heads} * model.head_size) {}
+        states_(model.cross_hidden_size != 0 ? model.cross_hidden_size : model.hidden_size),
+        columns_(pad_columns(model.head_size)) {}
 
   /// A LayerNorm's rows spread over about 40 * 128 steps, so that the GEMM input spreads over 40.
   BlobNorm norm() const { return {static_cast<std::int64_t>(hidden_ * hidden_), 17, 0}; }
@@ -118,6 +117,7 @@ class StackWriter {
     out_.enter(index, 0);
     std::vector<BlobLayer> layers(m_.num_layers, layer());
     if (!m_.embedding_norm && !has(kStackPreNorm)) layers[0].input_norm = {};
+    layers.back().num_heads -= m_.pruned_heads;
     out_.add(kSectionLayers, layers);
     out_.add(kSectionWordEmbeddings, out_.random<std::int8_t>(m_.vocab_size * hidden_, -127, 127));
     out_.add(kSectionWordMultipliers, out_.random<std::int32_t>(m_.vocab_size, 2000000, 4000000));
@@ -135,7 +135,7 @@ class StackWriter {
 
   BlobStack numbers() const {
     BlobStack s = {};
-    s.flags = flags_;
+    s.flags = m_.flags;
     s.hidden_size = m_.hidden_size;
     s.num_layers = m_.num_layers;
     s.num_heads = m_.num_heads;
@@ -146,7 +146,7 @@ class StackWriter {
     s.type_vocab_size = m_.type_vocab_size;
     s.activation = m_.activation;
     s.position_kind = m_.position_kind;
-    s.cross_hidden_size = has(kStackCrossAttention) ? m_.hidden_size : 0;
+    s.cross_hidden_size = has(kStackCrossAttention) ? static_cast<std::uint32_t>(states_) : 0;
     s.embedding_scale = s.cross_scale = s.hidden_scale = s.sum_scale = kScale;
     s.output_norm = norm();
     return s;
@@ -154,7 +154,7 @@ class StackWriter {
   static constexpr std::uint32_t kScale = (127u - 12u) << 23;
 
  private:
-  bool has(std::uint32_t flag) const { return (flags_ & flag) != 0; }
+  bool has(std::uint32_t flag) const { return (m_.flags & flag) != 0; }
 
   BlobLayer layer() const {
     BlobLayer l = {};
@@ -177,10 +177,11 @@ class StackWriter {
   }
 
   /// Columns of `factors`, one a part of each head, over and over.
-  void add_heads(std::uint32_t kind, std::size_t inputs, const std::vector<Factor>& factors) {
+  void add_heads(std::uint32_t kind, std::uint32_t heads, std::size_t inputs,
+                 const std::vector<Factor>& factors) {
     std::vector<std::int8_t> weights;
     std::vector<std::int32_t> sums, all_sums, multipliers;
-    for (std::uint32_t head = 0; head < m_.num_heads; ++head) {
+    for (std::uint32_t head = 0; head < heads; ++head) {
       for (const Factor& factor : factors) {
         const auto packed = out_.weights(m_.head_size, inputs, sums);
         weights.insert(weights.end(), packed.begin(), packed.end());
@@ -191,14 +192,14 @@ class StackWriter {
     out_.add(kind, weights, out_.random<std::int32_t>(all_sums.size(), -2000, 2000), all_sums,
              multipliers);
   }
-  void add_attention(std::uint32_t scores_kind, std::uint32_t context_kind) {
+  void add_attention(std::uint32_t scores_kind, std::uint32_t context_kind, std::uint32_t heads) {
     // A spread of scores of about 2 nats.
     const double score = 64 * 1.4427 * 2 / (1600 * std::sqrt(m_.head_size));
     const auto multiplier = static_cast<std::uint32_t>(score * 4194304);
     const auto cap = static_cast<std::int32_t>((std::uint64_t{1153} << 21) / multiplier);
-    out_.add(scores_kind, std::vector<std::uint32_t>(m_.num_heads, multiplier),
-             std::vector<std::int32_t>(m_.num_heads, cap));
-    out_.add(context_kind, std::vector<std::int32_t>(m_.num_heads * columns_, context_.multiplier));
+    out_.add(scores_kind, std::vector<std::uint32_t>(heads, multiplier),
+             std::vector<std::int32_t>(heads, cap));
+    out_.add(context_kind, std::vector<std::int32_t>(heads * columns_, context_.multiplier));
   }
   void add_residual_dense(std::uint32_t kind, std::size_t k, const Factor& factor) {
     std::vector<std::int32_t> sums;
@@ -215,6 +216,8 @@ class StackWriter {
 
   void write_layer(const BlobLayer& numbers) {
     std::vector<std::int32_t> sums;
+    const std::uint32_t heads = numbers.num_heads;
+    const std::size_t width = std::size_t{heads} * m_.head_size;
     const bool input_norm = numbers.input_norm.shift != 0;
     if (input_norm) {
       add_norm(kSectionInputNorm);
@@ -227,22 +230,22 @@ class StackWriter {
     } else {
       out_.add(kSectionHiddenRows);
     }
-    add_heads(kSectionQkv, hidden_, {qkv_, qkv_, value_});
-    add_attention(kSectionScores, kSectionContext);
+    add_heads(kSectionQkv, heads, hidden_, {qkv_, qkv_, value_});
+    add_attention(kSectionScores, kSectionContext, heads);
     out_.start(kSectionDistances);
     if (m_.position_kind != kPositionTable) {
       out_.append(out_.weights(2 * m_.max_positions - 1, m_.head_size, sums));
       out_.append(sums);
     }
     out_.add(kSectionDistanceRatios,
-             std::vector<std::int32_t>(m_.position_kind * m_.num_heads, ratio_.multiplier));
-    add_residual_dense(kSectionOutput, width_, output_);
+             std::vector<std::int32_t>(m_.position_kind * heads, ratio_.multiplier));
+    add_residual_dense(kSectionOutput, width, output_);
     add_norm(kSectionAttentionNorm);
     if (has(kStackCrossAttention)) {
-      add_heads(kSectionCrossQuery, hidden_, {qkv_});
-      add_heads(kSectionCrossKeyValue, hidden_, {cross_key_, cross_value_});
-      add_attention(kSectionCrossScores, kSectionCrossContext);
-      add_residual_dense(kSectionCrossOutput, width_, output_);
+      add_heads(kSectionCrossQuery, heads, hidden_, {qkv_});
+      add_heads(kSectionCrossKeyValue, heads, states_, {cross_key_, cross_value_});
+      add_attention(kSectionCrossScores, kSectionCrossContext, heads);
+      add_residual_dense(kSectionCrossOutput, width, output_);
       add_norm(kSectionCrossNorm);
     } else {
       for (std::uint32_t kind = kSectionCrossQuery; kind <= kSectionCrossNorm; ++kind) {
@@ -258,15 +261,15 @@ class StackWriter {
 
   Writer& out_;
   const SyntheticModel& m_;
-  std::uint32_t flags_;
-  std::size_t hidden_, columns_, width_;
+  std::size_t hidden_, states_, columns_;
   const Factor qkv_ = encode(40 / sum_spread(hidden_, 40)),
                value_ = encode(8000 / sum_spread(hidden_, 40)),
                // states of an encoder are 16-bit rows: 128 times the 8-bit input
-      cross_key_ = encode(40 / sum_spread(hidden_, 40 * 128)),
-               cross_value_ = encode(8000 / sum_spread(hidden_, 40 * 128)), context_ = encode(0.5),
+      cross_key_ = encode(40 / sum_spread(states_, 40 * 128)),
+               cross_value_ = encode(8000 / sum_spread(states_, 40 * 128)), context_ = encode(0.5),
                ratio_ = encode(0.5),
-               output_ = encode(2000.0 * 32768 / 16000 / sum_spread(width_, 60) * 8),
+               output_ =
+                   encode(2000.0 * 32768 / 16000 / sum_spread(m_.num_heads * m_.head_size, 60) * 8),
                ffn1_ = encode(1500 / sum_spread(hidden_, 40)),
                ffn2_ = encode(2000.0 * 32768 / 2000 / sum_spread(m_.intermediate_size, 80) * 8);
 };
@@ -289,30 +292,33 @@ void seal_blob(std::uint8_t* blob, std::size_t size) {
 
 std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
                                               const std::vector<std::uint8_t>& tokenizer) {
-  const std::uint32_t stacks = m.encoder ? 2 : 1;
-  const std::uint32_t sections = stacks * stack_sections(m.num_layers) + kSectionsOfModel;
+  std::uint32_t stacks = 1, sections = stack_sections(m.num_layers) + kSectionsOfModel;
+  for (const SyntheticModel& encoder : m.encoder) {
+    ++stacks;
+    sections += stack_sections(encoder.num_layers);
+  }
   Writer out(m, sections);
-  StackWriter encoder(out, m, 0), last(out, m, m.flags);
-  if (m.encoder) encoder.write(0);
+  for (const SyntheticModel& encoder : m.encoder) StackWriter(out, encoder).write(0);
+  StackWriter last(out, m);
   last.write(stacks - 1);
 
   const auto has = [&](std::uint32_t head) { return (m.heads & head) != 0; };
   const std::size_t hidden = m.hidden_size;
   const Factor dense = encode(4096 / sum_spread(hidden, 3000));
   out.enter(0, 0);
-  const auto head_dense = [&](std::uint32_t kind, bool there, std::size_t n) {
+  const auto head_dense = [&](std::uint32_t kind, bool there, std::size_t n, std::size_t k) {
     out.start(kind);
     if (!there) return;
     std::vector<std::int32_t> sums;
-    out.append(out.weights(n, hidden, sums));
+    out.append(out.weights(n, k, sums));
     out.append(out.random<std::int32_t>(pad_columns(n), -1000, 1000));
     out.append(sums);
     out.append(std::vector<std::int32_t>(pad_columns(n), dense.multiplier));
   };
-  head_dense(kSectionPooler, has(kHeadPooler), hidden);
-  head_dense(kSectionClassifier, has(kHeadClassifier), m.num_labels);
-  head_dense(kSectionTokenClassifier, has(kHeadTokenClassifier), m.num_token_labels);
-  head_dense(kSectionLmTransform, has(kHeadLmTransform), hidden);
+  head_dense(kSectionPooler, has(kHeadPooler), hidden, hidden);
+  head_dense(kSectionClassifier, has(kHeadClassifier), m.num_labels, hidden);
+  head_dense(kSectionTokenClassifier, has(kHeadTokenClassifier), m.num_token_labels, hidden);
+  head_dense(kSectionLmTransform, has(kHeadLmTransform), hidden, hidden);
   if (has(kHeadLmTransform)) {
     last.add_norm(kSectionLmNorm);
   } else {
@@ -323,7 +329,9 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
   out.add(kSectionLmMultipliers, out.random<std::int32_t>(untied, 2000000, 4000000));
   out.add(kSectionLmBias,
           out.random<std::int32_t>(has(kHeadLm) ? m.vocab_size : 0, -100000, 100000));
-  head_dense(kSectionProjection, has(kHeadProjection), hidden);
+  const std::size_t states = last.numbers().cross_hidden_size;
+  head_dense(kSectionProjection, has(kHeadProjection), states,
+             m.encoder.empty() ? 0 : m.encoder[0].hidden_size);
   out.add(kSectionTokenizer, tokenizer);
   const auto names = [&](std::uint32_t kind, bool there, std::uint32_t count) {
     std::string text;
@@ -348,9 +356,10 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
   header.normalize = m.normalize;
   header.num_labels = has(kHeadClassifier) ? m.num_labels : 0;
   header.num_token_labels = has(kHeadTokenClassifier) ? m.num_token_labels : 0;
-  header.start_id = header.end_id = UINT32_MAX;
-  header.pooled_scale = header.logits_scale = header.token_logits_scale = header.lm_logits_scale =
-      StackWriter::kScale;
+  header.start_id = m.start_id;
+  header.end_id = m.end_id;
+  header.pooled_scale = header.logits_scale = header.token_logits_scale = StackWriter::kScale;
+  header.lm_logits_scale = (127u - 18u) << 23;  // logits spread over about 2 nats
   const BlobHeadDense numbers = {dense.shifts, 0, 0};
   if (has(kHeadPooler)) header.pooler = numbers;
   if (has(kHeadClassifier)) header.classifier = numbers;
@@ -362,7 +371,9 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
     header.lm_norm = last.norm();
   }
   if (has(kHeadLm)) header.lm_shift = 24;
-  if (m.encoder) header.stacks[0] = encoder.numbers();
+  for (const SyntheticModel& encoder : m.encoder) {
+    header.stacks[0] = StackWriter(out, encoder).numbers();
+  }
   header.stacks[stacks - 1] = last.numbers();
   std::memcpy(blob.data(), &header, sizeof(header));
   seal_blob(blob.data(), blob.size());

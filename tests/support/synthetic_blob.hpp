@@ -28,18 +28,21 @@ class AlignedBytes {
   std::size_t size_ = 0;
 };
 
-/// One stack, or with `encoder` two: an encoder of the same sizes and the decoder that attends it.
+/// One stack, or with an encoder two: its sizes, and those of the decoder that attends it.
 struct SyntheticModel {
   std::uint32_t hidden_size = 64, num_layers = 2, num_heads = 4, head_size = 16,
                 intermediate_size = 128;
   std::uint32_t vocab_size = 100, max_positions = 64, type_vocab_size = 2;
   std::uint32_t activation = kActivationGelu, position_kind = kPositionTable;
-  std::uint32_t flags = 0;  ///< BlobStackFlags of the (last) stack
-  bool encoder = false;     ///< needs kStackCrossAttention
+  std::uint32_t flags = 0;              ///< BlobStackFlags
+  std::uint32_t cross_hidden_size = 0;  ///< of the states that are attended; 0: hidden_size
+  std::uint32_t pruned_heads = 0;       ///< of the last layer, which is not the only one
   bool embedding_norm = true;
+  std::vector<SyntheticModel> encoder = {};  ///< none or one, with kStackCrossAttention
   std::uint32_t pooling = kPoolingMean, normalize = 1;
   std::uint32_t heads = kHeadPooler | kHeadClassifier;  ///< BlobHeads
   std::uint32_t num_labels = 5, num_token_labels = 3;
+  std::uint32_t start_id = UINT32_MAX, end_id = UINT32_MAX;
   std::uint64_t seed = 1;
 };
 
