@@ -39,7 +39,8 @@ std::vector<std::string> join_texts(std::span<const std::string_view> texts, int
 TokenBatch read_id_file(const std::filesystem::path& path, const BertConfig& config,
                         int max_tokens);
 
-/// `texts` texts of up to 64 tokens, every third with a second segment where the model knows one.
+/// `texts` texts, in turn of up to 64 tokens and of one, every third with a second segment where
+/// the model knows one.
 TokenBatch random_ids(const BertConfig& config, int max_tokens, std::size_t texts,
                       std::uint64_t seed);
 

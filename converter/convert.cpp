@@ -15,7 +15,7 @@
 namespace embert::convert {
 namespace {
 
-constexpr std::size_t kRandomTexts = 256, kRandomCertificateTexts = 32;
+constexpr std::size_t kRandomTexts = 512, kRandomCertificateTexts = 64;
 constexpr std::uint64_t kSeed = 0x656d62657274;
 constexpr std::size_t kHeldOutOf = 7;  // one in so many texts of an id file is for the certificate
 
