@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/golden/agreement.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <span>
+#include <stdexcept>
+
+namespace embert::test {
+namespace {
+
+/// Sums for the cosine of two vectors. Both zero (a head that is masked out): equal.
+struct Cosine {
+  double dot = 0, a = 0, b = 0;
+
+  void add(double x, double y) {
+    dot += x * y;
+    a += x * x;
+    b += y * y;
+  }
+  double value() const {
+    if (a == 0 && b == 0) return 1;
+    return a == 0 || b == 0 ? 0 : dot / std::sqrt(a * b);
+  }
+};
+
+}  // namespace
+
+void Agreement::add(const Agreement& other) {
+  tensors += other.tensors;
+  rows += other.rows;
+  left_out += other.left_out;
+  cosine = std::min(cosine, other.cosine);
+  worst_row = std::min(worst_row, other.worst_row);
+  error = std::max(error, other.error);
+  decided += other.decided;
+  agreed += other.agreed;
+}
+
+std::string Agreement::missed(const Bound& bound) const {
+  const auto below = [](const char* what, double found, double least) {
+    return std::string(what) + " " + std::to_string(found) + ", at least " + std::to_string(least);
+  };
+  if (rows == 0) return "nothing compared";
+  if (cosine < bound.cosine) return below("cosine", cosine, bound.cosine);
+  if (worst_row < bound.worst_row) return below("worst row", worst_row, bound.worst_row);
+  if (error > bound.error)
+    return "error " + std::to_string(error) + ", at most " + std::to_string(bound.error);
+  if (agreed != decided)
+    return std::to_string(decided - agreed) + " rows with another largest value";
+  return "";
+}
+
+Agreement measure(const std::vector<float>& expected, const GoldenTensor& found,
+                  const Bound& bound) {
+  if (expected.size() != found.values.size()) throw std::runtime_error("tensors of unequal size");
+  const auto width = static_cast<std::size_t>(found.shape.back());
+  double largest = 0;
+  for (const float value : expected)
+    largest = std::max(largest, std::fabs(static_cast<double>(value)));
+
+  Agreement out;
+  out.tensors = 1;
+  Cosine whole;
+  double error = 0;
+  for (std::size_t begin = 0; begin < expected.size(); begin += width) {
+    const std::span<const float> wanted(expected.data() + begin, width);
+    const std::span<const std::int32_t> ours(found.values.data() + begin, width);
+    if (std::ranges::find(ours, GoldenTensor::kAbsent) != ours.end()) {
+      ++out.left_out;
+      continue;
+    }
+    Cosine row;
+    double best = -INFINITY, second = -INFINITY;
+    for (std::size_t i = 0; i < width; ++i) {
+      const double real = ours[i] * found.scale, reference = static_cast<double>(wanted[i]);
+      row.add(real, reference);
+      whole.add(real, reference);
+      error = std::max(error, std::fabs(real - reference));
+      second = std::max(second, std::min(best, reference));
+      best = std::max(best, reference);
+    }
+    ++out.rows;
+    out.worst_row = std::min(out.worst_row, row.value());
+    if (width > 1 && best - second > bound.error * largest) {
+      ++out.decided;
+      const auto place = std::ranges::max_element(wanted) - wanted.begin();
+      if (std::ranges::max_element(ours) - ours.begin() == place) ++out.agreed;
+    }
+  }
+  out.cosine = whole.value();
+  out.error = largest > 0 ? error / largest : error;
+  return out;
+}
+
+void print_table_head() {
+  std::printf("%-37s %-25s %7s %6s %8s %8s %9s  %-22s %s\n", "case", "output", "tensors", "rows",
+              "cosine", "worst", "error", "bounds", "largest");
+}
+
+void print_table_line(const std::string& golden_case, const std::string& output,
+                      const Agreement& agreement, const Bound& bound) {
+  std::printf("%-37s %-25s %7zu %6zu %8.5f %8.5f %8.3f%%  %.4f %.4f %5.2f%%  %zu/%zu%s\n",
+              golden_case.c_str(), output.c_str(), agreement.tensors, agreement.rows,
+              agreement.cosine, agreement.worst_row, 100 * agreement.error, bound.cosine,
+              bound.worst_row, 100 * bound.error, agreement.agreed, agreement.decided,
+              agreement.missed(bound).empty() ? "" : "  MISSED");
+}
+
+}  // namespace embert::test

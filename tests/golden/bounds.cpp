@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far each output may be from float32, for all cases and for those that differ.
+#include <array>
+#include <stdexcept>
+
+#include "tests/golden/agreement.hpp"
+
+namespace embert::test {
+namespace {
+
+struct OutputBound {
+  std::string_view output;
+  Bound bound;
+};
+
+constexpr Bound kHidden = {0.999, 0.99, 0.06}, kAttention = {0.998, 0.97, 0.14},
+                kPooled = {0.999, 0.998, 0.12}, kLogits = {0.998, 0.99, 0.1};
+constexpr OutputBound kBounds[] = {
+    {"last_hidden_state", kHidden},
+    {"hidden_states", kHidden},
+    {"encoder_last_hidden_state", kHidden},
+    {"encoder_hidden_states", kHidden},
+    {"decoder_last_hidden_state", kHidden},
+    {"decoder_hidden_states", kHidden},
+    {"attentions", kAttention},
+    {"encoder_attentions", kAttention},
+    {"decoder_attentions", kAttention},
+    {"cross_attentions", kAttention},
+    {"pooler_output", kPooled},
+    {"logits", kLogits},
+    {"prediction_logits", kLogits},
+    {"seq_relationship_logits", kLogits},
+    {"start_logits", kLogits},
+    {"end_logits", kLogits},
+    {"prompt_logits", kLogits},
+    {"step_logits", kLogits},
+    {"full_logits", kLogits},
+};
+
+struct CaseBound {
+  std::string_view golden_case, output;
+  Bound bound;
+  std::string_view reason;
+};
+
+constexpr std::array<CaseBound, 0> kCaseBounds = {};
+
+}  // namespace
+
+Bound bound_of(std::string_view golden_case, std::string_view output) {
+  for (const CaseBound& row : kCaseBounds) {
+    if (row.golden_case == golden_case && row.output == output) return row.bound;
+  }
+  for (const OutputBound& row : kBounds) {
+    if (row.output == output) return row.bound;
+  }
+  throw std::runtime_error("no bound for " + std::string(output));
+}
+
+}  // namespace embert::test

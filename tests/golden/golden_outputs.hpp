@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the runtime gives for a reference call, laid out as the reference's padded tensors and under
+// its names.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "embert/embert.h"
+#include "tests/golden/golden_input.hpp"
+#include "tests/support/golden_case.hpp"
+#include "tests/support/synthetic_blob.hpp"
+
+namespace embert::test {
+
+/// Integers in the shape of a reference tensor: real = value * scale. kAbsent where nothing was
+/// computed, which is at padding only.
+struct GoldenTensor {
+  static constexpr std::int32_t kAbsent = INT32_MIN;
+  std::vector<std::uint64_t> shape;
+  std::vector<std::int32_t> values;
+  double scale = 1;
+
+  bool operator==(const GoldenTensor&) const = default;
+};
+using GoldenOutputs = std::map<std::string, GoldenTensor>;
+
+/// An engine in an arena of its own, exactly as large as asked for and full of garbage at first.
+/// Throws with the status where a call fails.
+class GoldenEngine {
+ public:
+  /// The blob must live as long as this.
+  GoldenEngine(const AlignedBytes& blob, std::uint32_t isa_mask, std::uint32_t threads);
+  GoldenEngine(const GoldenEngine&) = delete;
+  GoldenEngine& operator=(const GoldenEngine&) = delete;
+
+  const embert_model_info& info() const { return info_; }
+
+  /// Of a decoder; else nothing.
+  void clear_cache();
+  void set_source(const GoldenSource& source);
+  /// All outputs of the last stack: last_hidden_state, hidden_states.N, attentions.N,
+  /// cross_attentions.N, and as far as the model has them pooler_output, class_logits,
+  /// token_logits, lm_logits.
+  GoldenOutputs run(const GoldenInput& input);
+  /// Of the encoder of two stacks, whose states become the source: last_hidden_state,
+  /// hidden_states.N, attentions.N.
+  GoldenOutputs encode_source(const GoldenInput& input);
+  /// Only what stands on token 0 of each text: pooler_output and class_logits.
+  GoldenOutputs run_token_zero(const GoldenInput& input);
+
+ private:
+  struct Buffers;
+  /// Hidden states and attentions, which both stacks have.
+  GoldenOutputs collect(std::uint32_t stack, const GoldenInput& input,
+                        const Buffers& buffers) const;
+  GoldenTensor lm_logits(const GoldenInput& input);
+
+  embert_model model_ = {};
+  embert_model_info info_ = {};
+  AlignedBytes arena_;
+  embert_engine* engine_ = nullptr;
+  std::vector<std::uint32_t> source_lengths_;
+  std::size_t source_length_ = 0;  ///< of every source of the reference
+};
+
+/// A call of any kind, all outputs that case.json names but past_key_values and prompt_cache, which
+/// are no part of the runtime's interface. Throws where one has no counterpart.
+GoldenOutputs run_golden_call(GoldenEngine& engine, const GoldenCase& golden,
+                              const std::string& call, Padding padding);
+
+/// Whether an output of the reference is the inside of its cache.
+bool is_cache(const std::string& output);
+
+}  // namespace embert::test
