@@ -1,28 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/golden_call.hpp"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
+#include <utility>
 
 namespace embert::test {
 namespace {
 
 using convert::TokenBatch;
-
-constexpr std::array<std::string_view, 13> kInputs = {"input_ids",
-                                                      "token_type_ids",
-                                                      "attention_mask",
-                                                      "position_ids",
-                                                      "inputs_embeds",
-                                                      "head_mask",
-                                                      "encoder_hidden_states",
-                                                      "encoder_attention_mask",
-                                                      "decoder_input_ids",
-                                                      "decoder_attention_mask",
-                                                      "prompt_ids",
-                                                      "step_ids",
-                                                      "sequences"};
 
 class CallReader {
  public:
@@ -120,15 +104,6 @@ GoldenCall read_golden_call(const GoldenCase& golden, const std::string& name,
                    out.target.query_key_mask);
   }
   return out;
-}
-
-std::vector<std::string> golden_outputs(const GoldenCase& golden, const std::string& call) {
-  std::vector<std::string> names;
-  for (const std::string& name : golden.names(call)) {
-    const bool cache = name.starts_with("past_key_values.") || name.starts_with("prompt_cache.");
-    if (!cache && std::ranges::find(kInputs, name) == kInputs.end()) names.push_back(name);
-  }
-  return names;
 }
 
 }  // namespace embert::test

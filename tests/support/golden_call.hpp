@@ -3,9 +3,7 @@
 // counts as a token, and masks are given as masks.
 #pragma once
 
-#include <cstddef>
 #include <string>
-#include <vector>
 
 #include "converter/float_forward.hpp"
 #include "converter/read_config.hpp"
@@ -22,8 +20,5 @@ struct GoldenCall {
 /// step by step ids are prompt_ids, and behind them step_ids where there are any.
 GoldenCall read_golden_call(const GoldenCase& golden, const std::string& call,
                             const convert::ModelConfig& config);
-
-/// The names of a call's outputs in rising order, without caches of keys and values.
-std::vector<std::string> golden_outputs(const GoldenCase& golden, const std::string& call);
 
 }  // namespace embert::test
