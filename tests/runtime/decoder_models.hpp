@@ -13,6 +13,7 @@ struct NamedModel {
   SyntheticModel shape;
 
   bool has_source() const { return (shape.flags & kStackCrossAttention) != 0; }
+  friend void PrintTo(const NamedModel& model, std::ostream* out) { *out << model.name; }
 };
 
 inline SyntheticModel small_decoder(std::uint32_t flags, std::uint32_t position_kind) {
