@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The float reference against the formulas written down once more in double precision, and its
-// promises: the same bits for any number of threads and any company in the batch, and an observer
-// that sees every activation.
+// The float model's promises: the same bits for any number of threads and any company in the batch,
+// an observer that sees every activation, and errors for inputs that do not fit. What it computes
+// is in float_options_test.cpp and float_golden_test.cpp.
 #include "converter/float_model.hpp"
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstring>
 #include <utility>
 
 #include "converter/read_model_folder.hpp"
+#include "tests/converter/float_reference.hpp"
+#include "tests/converter/random_model.hpp"
 #include "tests/support/error_text.hpp"
 #include "tests/support/model_folder.hpp"
 
@@ -19,106 +20,6 @@ namespace {
 
 using test::error_text;
 using test::ModelOptions;
-using Rows = std::vector<std::vector<double>>;
-
-Rows linear(const Rows& in, const Linear& layer) {
-  Rows out;
-  for (const auto& x : in) {
-    auto& y = out.emplace_back();
-    for (std::size_t n = 0; n < layer.weight.rows; ++n) {
-      double sum = static_cast<double>(layer.bias[n]);
-      for (std::size_t c = 0; c < x.size(); ++c)
-        sum += static_cast<double>(layer.weight.row(n)[c]) * x[c];
-      y.push_back(sum);
-    }
-  }
-  return out;
-}
-
-Rows add_norm(const Rows& a, const Rows& b, const LayerNorm& norm, double eps) {
-  Rows out = a;
-  for (std::size_t r = 0; r < a.size(); ++r) {
-    const auto size = static_cast<double>(a[r].size());
-    double mean = 0, variance = 0;
-    for (std::size_t c = 0; c < a[r].size(); ++c)
-      mean += (out[r][c] += b.empty() ? 0 : b[r][c]) / size;
-    for (const double x : out[r]) variance += (x - mean) * (x - mean) / size;
-    for (std::size_t c = 0; c < a[r].size(); ++c) {
-      out[r][c] =
-          (out[r][c] - mean) / std::sqrt(variance + eps) * static_cast<double>(norm.gamma[c]) +
-          static_cast<double>(norm.beta[c]);
-    }
-  }
-  return out;
-}
-
-Rows attention(const Rows& q, const Rows& k, const Rows& v, std::size_t heads) {
-  const std::size_t size = q[0].size() / heads;
-  Rows out(q.size(), std::vector<double>(q[0].size()));
-  for (std::size_t i = 0; i < q.size(); ++i) {
-    for (std::size_t h = 0; h < heads; ++h) {
-      std::vector<double> e;
-      double total = 0;
-      for (std::size_t j = 0; j < k.size(); ++j) {
-        double score = 0;
-        for (std::size_t d = h * size; d < (h + 1) * size; ++d) score += q[i][d] * k[j][d];
-        total += e.emplace_back(std::exp(score / std::sqrt(static_cast<double>(size))));
-      }
-      for (std::size_t j = 0; j < k.size(); ++j) {
-        for (std::size_t d = h * size; d < (h + 1) * size; ++d) out[i][d] += e[j] / total * v[j][d];
-      }
-    }
-  }
-  return out;
-}
-
-double act(HiddenAct kind, double x) {
-  switch (kind) {
-    case HiddenAct::kGelu:
-      return x * 0.5 * std::erfc(-x / std::sqrt(2.0));
-    case HiddenAct::kGeluNew:
-      return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
-    case HiddenAct::kRelu:
-      return std::max(x, 0.0);
-    case HiddenAct::kSilu:
-      return x / (1 + std::exp(-x));
-    case HiddenAct::kTanh:
-      return std::tanh(x);
-  }
-  return 0;
-}
-
-// The last hidden state of one text, segment 0 and 1 alternating.
-Rows reference(const ModelFolder& model, const std::vector<std::int32_t>& ids) {
-  const StackWeights& w = model.weights.stacks[0];
-  const BertConfig& config = model.config.first();
-  const double eps = config.layer_norm_eps;
-  Rows x;
-  for (std::size_t p = 0; p < ids.size(); ++p) {
-    auto& row = x.emplace_back();
-    for (std::size_t c = 0; c < w.word_embeddings.cols; ++c) {
-      row.push_back(
-          static_cast<double>(w.word_embeddings.row(static_cast<std::size_t>(ids[p]))[c]) +
-          static_cast<double>(w.position_embeddings.row(p)[c]) +
-          static_cast<double>(w.token_type_embeddings.row(p % 2)[c]));
-    }
-  }
-  x = add_norm(x, {}, *w.layers[0].input_norm, eps);
-  for (std::size_t l = 0; l < w.layers.size(); ++l) {
-    const LayerWeights& layer = w.layers[l];
-    const AttentionWeights& a = layer.attention;
-    const Rows context = attention(linear(x, a.query), linear(x, a.key), linear(x, a.value),
-                                   static_cast<std::size_t>(config.num_attention_heads));
-    const Rows y = add_norm(linear(context, a.output), x, layer.ffn_norm, eps);
-    Rows ffn = linear(y, layer.intermediate);
-    for (auto& row : ffn) {
-      for (double& value : row) value = act(config.hidden_act, value);
-    }
-    x = add_norm(linear(ffn, layer.output), y,
-                 l + 1 < w.layers.size() ? *w.layers[l + 1].input_norm : w.output_norm, eps);
-  }
-  return x;
-}
 
 ModelFolder make(const ModelOptions& options) {
   const test::TempFolder folder;
@@ -141,24 +42,6 @@ TokenBatch make_batch(const std::vector<std::int32_t>& lengths, int vocab) {
 
 bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
-TEST(FloatModel, AgreesWithTheFormulas) {
-  for (const char* name : {"gelu", "gelu_new", "relu", "silu", "tanh"}) {
-    // Sizes that fill no vector register.
-    const ModelFolder model =
-        make({.hidden = 36, .layers = 3, .heads = 3, .intermediate = 50, .hidden_act = name});
-    FloatModel network(model.config, model.weights, 1);
-    for (const std::int32_t length : {1, 2, 7, 32}) {
-      const TokenBatch batch = make_batch({length}, 96);
-      const std::vector<float> found = network.forward(batch).last_hidden_state;
-      const Rows expected = reference(model, batch.ids);
-      for (std::size_t i = 0; i < found.size(); ++i) {
-        ASSERT_NEAR(static_cast<double>(found[i]), expected[i / 36][i % 36], 2e-5)
-            << name << ", length " << length << ", value " << i;
-      }
-    }
-  }
 }
 
 TEST(FloatModel, SameBitsForAnyNumberOfThreadsAndAnyCompany) {
@@ -245,8 +128,80 @@ TEST(FloatModel, ObserverSeesEveryActivationInOrder) {
   EXPECT_TRUE(same_bits(logits, out.logits));
   for (std::size_t i = 0; i < gate.size(); ++i) {
     ASSERT_NEAR(static_cast<double>(activated[i]),
-                act(HiddenAct::kGelu, static_cast<double>(gate[i])), 1e-6);
+                test::reference_act(HiddenAct::kGelu, static_cast<double>(gate[i])), 1e-6);
   }
+}
+
+TEST(FloatModel, ObserverSeesBothStacksOfAPair) {
+  ModelConfig config;
+  config.stacks.assign(2, test::small_stack());
+  for (BertConfig& stack : config.stacks) {
+    stack.num_hidden_layers = 1;
+    stack.num_heads_of_layer = {1};
+  }
+  BertConfig& decoder = config.stacks[1];
+  decoder.hidden_size = decoder.cross_hidden_size = 48;
+  decoder.is_decoder = decoder.cross_attention = true;
+  config.language_head = LanguageHeadKind::kBert;
+  FloatModel network(config, test::random_weights(config, 1), 1);
+  const TokenBatch source = make_batch({4, 6}, 50), target = make_batch({3, 2}, 50);
+  ForwardOptions options;
+  options.lm_rows = {1, 4};
+
+  struct Seen {
+    ActivationPoint point;
+    int stack, layer;
+    std::size_t rows, cols;
+    std::vector<std::int32_t> lengths;
+    bool operator==(const Seen&) const = default;
+  };
+  std::vector<Seen> seen;
+  const Observer observer = [&](const Activation& a) {
+    seen.push_back(
+        {a.point, a.stack, a.layer, a.rows, a.cols, {a.lengths.begin(), a.lengths.end()}});
+  };
+  network.forward_pair(source, target, &observer, options);
+  using Point = ActivationPoint;
+  const std::vector<std::int32_t> of_source = {4, 6}, of_target = {3, 2};
+  const std::vector<Seen> expected = {{Point::kEmbeddingSum, 0, 0, 10, 32, of_source},
+                                      {Point::kLayerInput, 0, 0, 10, 32, of_source},
+                                      {Point::kQuery, 0, 0, 10, 16, of_source},
+                                      {Point::kKey, 0, 0, 10, 16, of_source},
+                                      {Point::kValue, 0, 0, 10, 16, of_source},
+                                      {Point::kContext, 0, 0, 10, 16, of_source},
+                                      {Point::kAttentionSum, 0, 0, 10, 32, of_source},
+                                      {Point::kFfnInput, 0, 0, 10, 32, of_source},
+                                      {Point::kFfnPreactivation, 0, 0, 10, 64, of_source},
+                                      {Point::kFfnActivated, 0, 0, 10, 64, of_source},
+                                      {Point::kOutputSum, 0, 0, 10, 32, of_source},
+                                      {Point::kLastHidden, 0, 1, 10, 32, of_source},
+                                      {Point::kProjected, 0, 1, 10, 48, of_source},
+                                      {Point::kEmbeddingSum, 1, 0, 5, 48, of_target},
+                                      {Point::kCrossStates, 1, 0, 10, 48, of_source},
+                                      {Point::kLayerInput, 1, 0, 5, 48, of_target},
+                                      {Point::kQuery, 1, 0, 5, 24, of_target},
+                                      {Point::kKey, 1, 0, 5, 24, of_target},
+                                      {Point::kValue, 1, 0, 5, 24, of_target},
+                                      {Point::kContext, 1, 0, 5, 24, of_target},
+                                      {Point::kAttentionSum, 1, 0, 5, 48, of_target},
+                                      {Point::kCrossInput, 1, 0, 5, 48, of_target},
+                                      {Point::kCrossQuery, 1, 0, 5, 48, of_target},
+                                      {Point::kCrossKey, 1, 0, 10, 48, of_source},
+                                      {Point::kCrossValue, 1, 0, 10, 48, of_source},
+                                      {Point::kCrossContext, 1, 0, 5, 48, of_target},
+                                      {Point::kCrossSum, 1, 0, 5, 48, of_target},
+                                      {Point::kFfnInput, 1, 0, 5, 48, of_target},
+                                      {Point::kFfnPreactivation, 1, 0, 5, 64, of_target},
+                                      {Point::kFfnActivated, 1, 0, 5, 64, of_target},
+                                      {Point::kOutputSum, 1, 0, 5, 48, of_target},
+                                      {Point::kLastHidden, 1, 1, 5, 48, of_target},
+                                      {Point::kLmInput, 1, 1, 2, 48, of_target},
+                                      {Point::kLmTransform, 1, 1, 2, 48, of_target},
+                                      {Point::kLmActivated, 1, 1, 2, 48, of_target},
+                                      {Point::kLmNormed, 1, 1, 2, 48, of_target},
+                                      {Point::kLmLogits, 1, 1, 2, 50, of_target}};
+  ASSERT_EQ(seen.size(), expected.size());
+  for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_TRUE(seen[i] == expected[i]) << i;
 }
 
 TEST(FloatModel, ChunksCoverTheBatch) {
@@ -278,6 +233,83 @@ TEST(FloatModel, RefusesInputOutOfRange) {
             "a text of 33 tokens; the model takes 1 to 32");
   EXPECT_EQ(error({{1, 2}, {}, {1}}), "the lengths of a batch add up to 1, but it has 2 ids");
   EXPECT_EQ(error({{1, 2}, {0}, {2}}), "a batch has 1 values of type_ids, expected 2");
+}
+
+TEST(FloatModel, RefusesOptionalInputsThatDoNotFit) {
+  ModelConfig config;
+  config.stacks = {test::small_stack()};
+  FloatModel network(config, test::random_weights(config, 1), 1);
+  const TokenBatch sound = make_batch({3, 2}, 50);
+  const auto error = [&](auto change, const ForwardOptions& options = {}) {
+    TokenBatch batch = sound;
+    change(batch);
+    return error_text([&] { network.forward(batch, nullptr, options); });
+  };
+  using Batch = TokenBatch&;
+  EXPECT_EQ(error([](Batch) {}), "no error");
+  EXPECT_EQ(error([](Batch b) { b.inputs_embeds.resize(5 * 32); }),
+            "a batch has ids or inputs_embeds, not both");
+  EXPECT_EQ(error([](Batch b) {
+              b.ids.clear();
+              b.inputs_embeds.resize(5 * 31);
+            }),
+            "a batch has 155 values of inputs_embeds, expected 160");
+  EXPECT_EQ(error([](Batch b) {
+              b.position_ids = {0, 1, 2};
+            }),
+            "a batch has 3 values of position_ids, expected 5");
+  EXPECT_EQ(error([](Batch b) {
+              b.position_ids = {0, 1, 2, 24, 0};
+            }),
+            "position id 24 at 3 is outside 0..23");
+  EXPECT_EQ(error([](Batch b) { b.key_mask.resize(6); }),
+            "a batch has 6 values of key_mask, expected 5");
+  EXPECT_EQ(error([](Batch b) { b.query_key_mask.resize(25); }),
+            "a batch has 25 values of query_key_mask, expected 13");
+  EXPECT_EQ(error([](Batch b) { b.head_mask.resize(2); }),
+            "a batch has 2 values of head_mask, expected 6");
+  EXPECT_EQ(error([](Batch b) { b.encoder_states.resize(32); }),
+            "a batch has encoder states, but the model has no cross-attention");
+  EXPECT_EQ(error([](Batch) {}, {.lm_rows = {0}}), "the model has no language head");
+  EXPECT_EQ(error_text([&] { network.forward_pair(sound, sound); }),
+            "a model of one stack takes texts alone");
+}
+
+TEST(FloatModel, RefusesSourcesThatDoNotFit) {
+  ModelConfig config;
+  config.stacks = {test::small_stack()};
+  config.stacks[0].is_decoder = config.stacks[0].cross_attention = true;
+  config.stacks[0].cross_hidden_size = 20;
+  config.language_head = LanguageHeadKind::kBert;
+  FloatModel network(config, test::random_weights(config, 1), 1);
+  TokenBatch sound = make_batch({3, 2}, 50);
+  sound.source_lengths = {1, 4};
+  sound.encoder_states.resize(5 * 20);
+  const auto error = [&](auto change, const ForwardOptions& options = {}) {
+    TokenBatch batch = sound;
+    change(batch);
+    return error_text([&] { network.forward(batch, nullptr, options); });
+  };
+  using Batch = TokenBatch&;
+  EXPECT_EQ(error([](Batch) {}, {.lm_rows = {0, 4}}), "no error");
+  EXPECT_EQ(error([](Batch b) { b.source_lengths.pop_back(); }),
+            "cross-attention needs a source for each of 2 texts; the batch has 1");
+  EXPECT_EQ(error([](Batch b) {
+              b.source_lengths = {0, 5};
+            }),
+            "a source of 0 tokens; the model takes 1 to 512");
+  EXPECT_EQ(error([](Batch b) { b.encoder_states.pop_back(); }),
+            "a batch has 99 values of encoder_states, expected 100");
+  EXPECT_EQ(error([](Batch b) { b.source_key_mask.resize(4); }),
+            "a batch has 4 values of source_key_mask, expected 5");
+  EXPECT_EQ(error([](Batch b) { b.source_query_key_mask.resize(12); }),
+            "a batch has 12 values of source_query_key_mask, expected 11");
+  for (const std::vector<std::int32_t>& rows :
+       {std::vector<std::int32_t>{0, 5}, {-1}, {2, 2}, {3, 1}}) {
+    EXPECT_EQ(error([](Batch) {}, {.lm_rows = rows}),
+              "row " + std::to_string(rows.back()) +
+                  " of the language head is not in rising order within the 5 tokens of the batch");
+  }
 }
 
 }  // namespace
