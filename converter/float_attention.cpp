@@ -115,6 +115,7 @@ void add_relative(const AttentionInput& in, const HeadInput& head, std::size_t i
 }
 
 void hide_keys(const HeadInput& head, std::size_t i, std::size_t keys, float* scores) {
+  if (head.key_mask == nullptr && head.query_key_mask == nullptr) return;
   const std::uint8_t* const pairs =
       head.query_key_mask == nullptr ? nullptr : head.query_key_mask + i * head.keys;
   for (std::size_t j = 0; j < keys; ++j) {
