@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hostile blobs: a case for each rule of FORMAT.md with its exact status, every truncation, and
 // random damage.
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <functional>
 #include <random>
 
-#include "kernels/layout.hpp"
-#include "tests/runtime/session.hpp"
+#include "tests/runtime/blob_fields.hpp"
 
 namespace embert::test {
 namespace {
 
-class ModelCheck : public testing::Test {
+class ModelCheck : public BlobFields {
  protected:
+  ModelCheck() : BlobFields(small()) {}
+
   static SyntheticModel small() {
     SyntheticModel model;
     model.hidden_size = 20;
@@ -24,31 +21,6 @@ class ModelCheck : public testing::Test {
     model.vocab_size = 12;
     model.max_positions = 8;
     return model;
-  }
-  AlignedBytes blob_ = AlignedBytes(make_synthetic_blob(small()));
-
-  BlobHeader& header() { return *reinterpret_cast<BlobHeader*>(blob_.data()); }
-  BlobSection& section(std::uint32_t kind, std::uint32_t layer = 0) {
-    auto* table = reinterpret_cast<BlobSection*>(blob_.data() + sizeof(BlobHeader));
-    for (std::uint32_t i = 0; i < header().section_count; ++i) {
-      if (table[i].kind == kind && table[i].layer == layer) return table[i];
-    }
-    throw std::logic_error("no such section");
-  }
-  template <typename T>
-  T* contents(std::uint32_t kind, std::uint32_t layer = 0) {
-    return reinterpret_cast<T*>(blob_.data() + section(kind, layer).offset);
-  }
-  /// The s32 part behind the weights of a dense section, `index` parts of `columns` further on.
-  std::int32_t* behind_weights(std::uint32_t kind, std::uint32_t layer, std::size_t n,
-                               std::size_t k, std::size_t index) {
-    const std::size_t columns = pad_columns(n);
-    return contents<std::int32_t>(kind, layer) + columns * pad_inputs(k) / 4 + index * columns;
-  }
-  embert_status open(bool seal = true) {
-    if (seal) seal_blob(blob_.data(), blob_.size());
-    embert_model model;
-    return embert_model_open(blob_.data(), blob_.size(), EMBERT_ISA_SCALAR, &model);
   }
   /// Opens a blob and classifies a short text with it, in an arena of exactly the size asked for.
   static embert_status run(const AlignedBytes& blob, std::uint32_t isa_mask,
@@ -69,15 +41,6 @@ class ModelCheck : public testing::Test {
     logits.assign(info.num_labels, 0);
     std::vector<std::int32_t> none(1);
     return embert_classify(engine, &input, logits.empty() ? none.data() : logits.data(), nullptr);
-  }
-  /// Sets a field, expects the status, and restores it.
-  template <typename T, typename V>
-  void expect(T& field, V value, embert_status status, const char* what) {
-    const T good = field;
-    field = static_cast<T>(value);
-    EXPECT_EQ(embert_status_name(open()), std::string(embert_status_name(status)))
-        << what << " = " << value;
-    field = good;
   }
 };
 
@@ -233,72 +196,26 @@ TEST_F(ModelCheck, RefusesValuesOutOfRange) {
     bad(l.cross_norm.shift, 8, "cross-attention's norm without it");
     for (BlobShifts* s : {&l.self.query, &l.self.key, &l.self.value, &l.self.context,
                           &l.self.output, &l.query_distance, &l.key_distance, &l.ffn1, &l.ffn2}) {
-      const BlobShifts good = *s;
-      *s = {0, 0};
-      bad(s->left, -1, "left");
-      bad(s->left, 16, "left");
-      bad(s->right, -1, "right");
-      bad(s->right, 32, "right");
-      s->right = 1;
-      bad(s->left, 1, "left beside right");
-      *s = good;
+      expect_shifts(*s);
     }
-    for (BlobNorm* n : {&l.input_norm, &l.attention_norm}) {
-      bad(n->epsilon_n2, -1, "epsilon_n2");
-      bad(n->epsilon_n2, (int64_t{1} << 54) + 1, "epsilon_n2");
-      bad(n->shift, 7, "shift");
-      bad(n->shift, 39, "shift");
-      bad(n->reserved, 1u, "reserved");
-    }
-    struct DenseShape {
-      std::uint32_t kind;
-      std::size_t n, k;
-    };
-    for (const auto& [kind, n, k] :
-         {DenseShape{kSectionQkv, 96, 20}, DenseShape{kSectionFfn1, 24, 20}}) {
-      bad(*contents<std::int8_t>(kind, layer), -128, "weight");
-      std::int32_t* bias = behind_weights(kind, layer, n, k, 0);
-      bad(*bias, 1 << 30, "bias");
-      bad(*bias, -(1 << 30), "bias");
-      std::int32_t* sums = behind_weights(kind, layer, n, k, 1);
-      bad(*sums, *sums + 1, "sum");
-      bad(*behind_weights(kind, layer, n, k, 2), -1, "multiplier");
-    }
-    for (const auto& [kind, n, k] :
-         {DenseShape{kSectionOutput, 20, 20}, DenseShape{kSectionFfn2, 20, 24}}) {
-      bad(*contents<std::int8_t>(kind, layer), -128, "weight");
-      std::int32_t* sums = behind_weights(kind, layer, n, k, 0);
-      bad(*sums, *sums + 1, "sum");
-      bad(*behind_weights(kind, layer, n, k, 1), -1, "multiplier");
-      bad(*behind_weights(kind, layer, n, k, 2), 1 << 29, "residual multiplier");
-      bad(*behind_weights(kind, layer, n, k, 3), 1 << 28, "constant");
-    }
+    for (BlobNorm* n : {&l.input_norm, &l.attention_norm}) expect_norm_numbers(*n);
+    expect_dense(contents<std::int8_t>(kSectionQkv, layer), 96, 20);
+    expect_dense(contents<std::int8_t>(kSectionFfn1, layer), 24, 20);
+    expect_residual_dense(contents<std::int8_t>(kSectionOutput, layer), 20, 20);
+    expect_residual_dense(contents<std::int8_t>(kSectionFfn2, layer), 20, 24);
     bad(*contents<std::int32_t>(kSectionContext, layer), -1, "multiplier");
-    std::uint32_t* scores = contents<std::uint32_t>(kSectionScores, layer);
-    bad(scores[0], 0u, "score multiplier");
-    bad(scores[0], (1u << 31) + 1, "score multiplier");
-    bad(scores[2], 1u << 31, "distance cap");
-    bad(scores[2], static_cast<std::uint32_t>(INT32_MAX), "distance cap");
-    for (std::uint32_t kind : {kSectionInputNorm, kSectionAttentionNorm}) {
-      bad(*contents<std::int32_t>(kind, layer), INT32_MIN, "gain");
-      bad(contents<std::int32_t>(kind, layer)[20], 1 << 29, "norm bias");
-    }
+    expect_scores(contents<std::uint32_t>(kSectionScores, layer), 2);
+    expect_norm(contents<std::int32_t>(kSectionInputNorm, layer), 20);
+    expect_norm(contents<std::int32_t>(kSectionAttentionNorm, layer), 20);
   }
   bad(contents<BlobLayer>(kSectionLayers)[1].input_norm.shift, 0, "a layer without its norm");
   bad(*contents<std::int8_t>(kSectionWordEmbeddings), -128, "word embedding");
   bad(*contents<std::int32_t>(kSectionWordMultipliers), -1, "word multiplier");
   bad(*contents<std::int32_t>(kSectionWordMultipliers), 16909321, "word multiplier");
   bad(*contents<std::int16_t>(kSectionSegments), 1, "segment 0");
-  bad(*contents<std::int32_t>(kSectionOutputNorm), INT32_MIN, "gain");
-  bad(contents<std::int32_t>(kSectionOutputNorm)[20], 1 << 29, "norm bias");
-  for (std::uint32_t kind : {kSectionPooler, kSectionClassifier}) {
-    const std::size_t n = kind == kSectionPooler ? 20 : 5;
-    bad(*contents<std::int8_t>(kind), -128, "weight");
-    bad(*behind_weights(kind, 0, n, 20, 0), 1 << 30, "bias");
-    std::int32_t* sums = behind_weights(kind, 0, n, 20, 1);
-    bad(*sums, *sums + 1, "sum");
-    bad(*behind_weights(kind, 0, n, 20, 2), -1, "multiplier");
-  }
+  expect_norm(contents<std::int32_t>(kSectionOutputNorm), 20);
+  expect_dense(contents<std::int8_t>(kSectionPooler), 20, 20);
+  expect_dense(contents<std::int8_t>(kSectionClassifier), 5, 20);
   bad(*contents<char>(kSectionLabels), '\0', "one label name too many");
   bad(contents<char>(kSectionLabels)[section(kSectionLabels).bytes - 1], 'x',
       "last label name without end");
