@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The integers of a layer from its domains and rounded weights. A factor stands for "real value of
-// a unit before over real value of a unit behind".
+// A factor stands for "real value of a unit before over real value of a unit behind".
+#include "converter/assemble_layer.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
+#include "converter/assemble_attention.hpp"
 #include "converter/encode_numbers.hpp"
-#include "converter/quantize_layer.hpp"
 #include "converter/wide_columns.hpp"
 #include "kernels/fixed_point.hpp"
 #include "kernels/layout.hpp"
@@ -18,86 +19,6 @@ constexpr double kSumFraction = 16;  // units of the residual sum in one of the 
 
 bool all_zero(const std::int16_t* row, std::size_t count) {
   return std::all_of(row, row + count, [](std::int16_t code) { return code == 0; });
-}
-
-// Steps of the 8-bit queries or keys, one a head. factor_of(head) is the largest real value of a
-// unit of the accumulator among the head's columns.
-std::vector<double> head_steps(const std::vector<float>& largest, const RoundedDense& qkv,
-                               std::size_t first_row, std::size_t head_size, double input_step) {
-  const auto most = static_cast<double>(*std::max_element(largest.begin(), largest.end()));
-  std::vector<double> steps;
-  for (std::size_t h = 0; h < largest.size(); ++h) {
-    // Dead heads share the coarsest step that leaves the others their bits.
-    double step = std::max(static_cast<double>(largest[h]), most * 0x1p-16) / 127;
-    for (std::size_t d = 0; d < head_size; ++d) {
-      const double unit = qkv.step[first_row + h * head_size + d] * input_step;
-      step = std::max(step, unit * 0x1p-14);
-    }
-    steps.push_back(step > 0 ? step : 1.0);
-  }
-  return steps;
-}
-
-// Queries, keys and values of all heads, scores and context.
-void assemble_attention(const LayerSource& source, const LayerSteps& steps, const RoundedDense& qkv,
-                        QuantizedLayer& layer) {
-  const std::size_t heads = source.ranges.query.size();
-  const auto head_size = static_cast<std::size_t>(source.config.head_size());
-  const std::size_t hidden = heads * head_size, padded = pad_columns(head_size);
-  const std::string name = source.name + ".attention.self";
-  const double v_step = value_step(source, steps.input);
-  const std::vector<double> unit[3] = {
-      head_steps(source.ranges.query, qkv, 0, head_size, steps.input.step),
-      head_steps(source.ranges.key, qkv, hidden, head_size, steps.input.step),
-      std::vector<double>(heads, v_step)};
-  BlobShifts* const shifts[3] = {&layer.numbers.self.query, &layer.numbers.self.key,
-                                 &layer.numbers.self.value};
-  const char* const names[3] = {".query", ".key", ".value"};
-
-  QuantizedDense& dense = layer.qkv;
-  dense.outputs = heads * 3 * padded;
-  dense.inputs = qkv.codes.inputs;
-  dense.weights.resize(dense.outputs * dense.inputs);
-  dense.bias.resize(dense.outputs);
-  dense.multiplier.resize(dense.outputs);
-  for (std::size_t part = 0; part < 3; ++part) {
-    std::vector<double> factors;
-    for (std::size_t n = 0; n < hidden; ++n) {
-      const std::size_t from = part * hidden + n, h = n / head_size;
-      const std::size_t to = (h * 3 + part) * padded + n % head_size;
-      const double acc_step = qkv.step[from] * steps.input.step;
-      for (std::size_t c = 0; c < dense.inputs; ++c) {
-        dense.weights[to * dense.inputs + c] = static_cast<std::int8_t>(qkv.codes.row(from)[c]);
-      }
-      dense.bias[to] =
-          encode_integer(qkv.bias[from] / acc_step, kMaxDenseBias, name + names[part] + " bias");
-      const bool dead = dense.bias[to] == 0 && all_zero(qkv.codes.row(from), dense.inputs);
-      factors.push_back(dead ? 0.0 : acc_step / unit[part][h]);
-    }
-    const EncodedFactors encoded = encode_factors(factors, name + names[part]);
-    *shifts[part] = encoded.shifts;
-    for (std::size_t n = 0; n < hidden; ++n) {
-      dense.multiplier[(n / head_size * 3 + part) * padded + n % head_size] =
-          encoded.multipliers[n];
-    }
-  }
-
-  std::vector<double> context;
-  for (std::size_t n = 0; n < hidden; ++n) {
-    context.push_back(v_step / (steps.context.factor[n] * steps.context.step) * 0x1p-15);
-  }
-  const EncodedFactors encoded = encode_factors(context, name + " context");
-  layer.numbers.self.context = encoded.shifts;
-  layer.self.context_multipliers.assign(heads * padded, 0);
-  for (std::size_t h = 0; h < heads; ++h) {
-    const EncodedScore score =
-        encode_score(unit[0][h] * unit[1][h] / std::sqrt(static_cast<double>(head_size)));
-    layer.self.score_multipliers.push_back(score.multiplier);
-    layer.self.distance_caps.push_back(score.cap);
-    for (std::size_t d = 0; d < head_size; ++d) {
-      layer.self.context_multipliers[h * padded + d] = encoded.multipliers[h * head_size + d];
-    }
-  }
 }
 
 // A GEMM whose sum ends in the residual. `unit`: real value of accumulator times row maximum, for a
@@ -167,8 +88,15 @@ void assemble_ffn1(const LayerSource& source, const LayerSteps& steps, const Rou
   dense.multiplier.resize(dense.outputs);
 }
 
-// The layer's input out of its folded domain, for callers that ask for hidden states.
-void add_hidden_rows(const ChannelRange& range, const InputDomain& input, QuantizedLayer& layer) {
+// The layer's input as a hidden state, for callers that ask for it: the sum itself, or a
+// LayerNorm's output out of its folded domain.
+void assemble_hidden_state(const LayerSource& source, const InputDomain& input, double sum_step,
+                           QuantizedLayer& layer) {
+  if (source.config.norm_position == NormPosition::kPre || !source.weights.input_norm) {
+    layer.numbers.hidden_scale = std::bit_cast<std::uint32_t>(static_cast<float>(sum_step));
+    return;
+  }
+  const ChannelRange& range = source.ranges.input;
   double largest = 0;
   for (std::size_t c = 0; c < input.factor.size(); ++c) {
     largest = std::max({largest, std::fabs(static_cast<double>(range.lowest[c])),
@@ -189,41 +117,64 @@ void add_hidden_rows(const ChannelRange& range, const InputDomain& input, Quanti
 }  // namespace
 
 AssembledLayer assemble_layer(const LayerSource& source, const LayerSteps& steps,
-                              const std::array<RoundedDense, kLayerParts>& parts,
-                              double input_sum_step) {
+                              const RoundedLayer& parts, double sum_step) {
   AssembledLayer out;
   QuantizedLayer& layer = out.layer;
+  const LayerWeights& weights = source.weights;
   const double epsilon = source.config.layer_norm_eps;
-  const std::string norm_name = source.name + ".attention.output.LayerNorm";
-  layer.input_norm =
-      encode_norm(source.input_norm, steps.input.offset, steps.input.factor, steps.input.step / 128,
-                  input_sum_step, epsilon, source.name + " input LayerNorm");
-  assemble_attention(source, steps, parts[0], layer);
+  const bool pre = source.config.norm_position == NormPosition::kPre;
+  // What a block's output is added to: its input, or in pre-LayerNorm stacks the sum itself.
+  const auto residual_of = [&](const InputDomain& input) {
+    return pre ? plain_domain(input.factor.size(), 128 * sum_step) : input;
+  };
+  const auto encode = [&](const LayerNorm& norm, const InputDomain& input,
+                          const std::string& name) {
+    return encode_norm(norm, input.offset, input.factor, input.step / 128, sum_step, epsilon,
+                       source.name + name);
+  };
 
-  const RoundedDense& output = parts[1];
-  std::vector<std::int8_t> output_codes(output.codes.codes.begin(), output.codes.codes.end());
-  const double attention_step = assemble_residual(output, output_codes, steps.context.step / 127,
-                                                  steps.input, source.ranges.attention_sum, epsilon,
-                                                  source.name + ".attention.output.dense",
-                                                  layer.self.output, layer.numbers.self.output);
-  layer.attention_norm =
-      encode_norm(source.weights.ffn_norm, steps.ffn_input.offset, steps.ffn_input.factor,
-                  steps.ffn_input.step / 128, attention_step, epsilon, norm_name);
+  assemble_hidden_state(source, steps.input, sum_step, layer);
+  if (weights.input_norm) {
+    layer.input_norm = encode(*weights.input_norm, steps.input, " input LayerNorm");
+  }
+  assemble_self_attention(source, steps, part_of(parts, LayerPart::kQkv), layer);
+  const auto assemble_output = [&](LayerPart part, const InputDomain& context,
+                                   const InputDomain& input, float largest, const char* name,
+                                   QuantizedDense& dense, BlobShifts& shifts) {
+    const RoundedDense& output = part_of(parts, part);
+    const std::vector<std::int8_t> codes(output.codes.codes.begin(), output.codes.codes.end());
+    sum_step = assemble_residual(output, codes, context.step / 127, residual_of(input), largest,
+                                 epsilon, source.name + name, dense, shifts);
+  };
+  assemble_output(LayerPart::kOutput, steps.context, steps.input, source.ranges.self.sum,
+                  ".attention.output.dense", layer.self.output, layer.numbers.self.output);
 
-  const SplitWeights split = split_wide_columns(parts[3].codes);
-  out.copies = split.source.size() - parts[3].codes.inputs;
-  assemble_ffn1(source, steps, parts[2], split.source, layer);
+  if (weights.cross) {
+    layer.attention_norm = encode(weights.cross_norm, steps.cross_input, " cross LayerNorm");
+    assemble_cross_attention(source, steps, part_of(parts, LayerPart::kCrossQuery),
+                             part_of(parts, LayerPart::kCrossKeyValue), layer);
+    assemble_output(LayerPart::kCrossOutput, steps.cross_context, steps.cross_input,
+                    source.ranges.cross.sum, ".crossattention.output.dense", layer.cross.output,
+                    layer.numbers.cross.output);
+  }
+  (weights.cross ? layer.cross_norm : layer.attention_norm) =
+      encode(weights.ffn_norm, steps.ffn_input, " feed-forward LayerNorm");
+
+  const RoundedDense& ffn2 = part_of(parts, LayerPart::kFfn2);
+  const SplitWeights split = split_wide_columns(ffn2.codes);
+  out.copies = split.source.size() - ffn2.codes.inputs;
+  assemble_ffn1(source, steps, part_of(parts, LayerPart::kFfn1), split.source, layer);
   out.sum_step =
-      assemble_residual(parts[3], split.codes, std::ldexp(1.0 / 255, -steps.activation_exponent),
-                        steps.ffn_input, source.ranges.output_sum, epsilon,
+      assemble_residual(ffn2, split.codes, std::ldexp(1.0 / 255, -steps.activation_exponent),
+                        residual_of(steps.ffn_input), source.ranges.output_sum, epsilon,
                         source.name + ".output.dense", layer.ffn2, layer.numbers.ffn2);
 
-  add_hidden_rows(source.ranges.input, steps.input, layer);
-  layer.numbers.num_heads = static_cast<std::uint32_t>(source.ranges.query.size());
+  layer.numbers.num_heads = static_cast<std::uint32_t>(source.ranges.self.query.size());
   layer.numbers.intermediate_size = static_cast<std::uint32_t>(split.source.size());
   layer.numbers.activation_exponent = steps.activation_exponent;
   layer.numbers.input_norm = layer.input_norm.numbers;
   layer.numbers.attention_norm = layer.attention_norm.numbers;
+  layer.numbers.cross_norm = layer.cross_norm.numbers;
   return out;
 }
 

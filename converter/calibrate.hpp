@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// First pass over the calibration texts: how far every activation reaches. The second pass, which
-// needs the steps chosen from it, is calibration_rows.hpp.
+// First pass over the calibration texts: how far every activation of the stacks reaches. What the
+// heads read is in calibrate_heads.hpp; the second pass, which needs the steps chosen from this
+// one, is calibration_rows.hpp.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
-#include "converter/float_model.hpp"
+#include "converter/calibrate_heads.hpp"
+#include "converter/model_batch.hpp"
 
 namespace embert::convert {
 
@@ -16,28 +18,39 @@ struct ChannelRange {
   std::vector<double> first_mean;      ///< [H] mean over the first tokens of the texts
 };
 
-struct LayerRanges {
-  ChannelRange input;      ///< of query, key and value
-  ChannelRange ffn_input;  ///< of the intermediate
-  // largest magnitudes:
-  std::vector<float> context;     ///< [H]
+/// Largest magnitudes in self- or cross-attention; empty where there is none.
+struct AttentionRanges {
   std::vector<float> query, key;  ///< [heads]
   float value = 0;
-  float attention_sum = 0, output_sum = 0;
+  std::vector<float> context;  ///< [heads * head size]
+  float sum = 0;               ///< of the residual behind it
+};
+
+struct LayerRanges {
+  ChannelRange input;        ///< of query, key and value
+  ChannelRange cross_input;  ///< of the cross query; empty without cross-attention
+  ChannelRange ffn_input;    ///< of the intermediate
+  AttentionRanges self, cross;
+  // largest magnitudes:
   float preactivation = 0;
+  float output_sum = 0;
+};
+
+struct StackRanges {
+  float embedding_sum = 0;  ///< largest magnitudes, as the next two
+  float last_hidden = 0;
+  float cross_states = 0;
+  Matrix cross_rows;  ///< [rows, cross_hidden_size] of the states that cross-attention reads
+  std::vector<LayerRanges> layers;
 };
 
 struct Ranges {
-  std::size_t texts = 0;
-  float embedding_sum = 0;  ///< largest magnitudes, as the next two
-  float last_hidden = 0;
-  float logits = 0;
-  std::vector<LayerRanges> layers;
-  Matrix first_hidden;  ///< [texts, H] last hidden state of the first tokens
-  Matrix pooled;        ///< [texts, H]; empty without classifier
+  std::vector<StackRanges> stacks;
+  HeadRanges heads;
 };
 
-/// Runs `model` over `texts` (at least one).
-Ranges measure_ranges(FloatModel& model, const BertConfig& config, const TokenBatch& texts);
+/// Runs `model` over `batch` (at least one text). Throws ConvertError where its values are not
+/// finite.
+Ranges measure_ranges(FloatModel& model, const ModelConfig& config, const ModelBatch& batch);
 
 }  // namespace embert::convert

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "converter/even_rows.hpp"
 #include "kernels/fixed_point.hpp"
 
 namespace embert::convert {
@@ -83,36 +84,26 @@ class RowQuantizer {
   std::vector<std::int32_t> row_;
 };
 
+// Rows of one stack.
 class RowRecorder {
  public:
   RowRecorder(const std::vector<LayerSteps>& steps, std::size_t tokens, std::size_t max_rows)
-      : steps_(steps), tokens_(tokens), kept_(std::min(tokens, max_rows)), layers_(steps.size()) {}
+      : steps_(steps), even_(tokens, max_rows), layers_(steps.size()) {}
 
   void see(const Activation& a) {
-    const auto l = static_cast<std::size_t>(a.layer);
-    switch (a.point) {
-      case ActivationPoint::kEmbeddingSum:  // the first point of a chunk
-        first_row_ += chunk_rows_;
-        chunk_rows_ = a.rows;
-        return;
-      case ActivationPoint::kLayerInput:
-        return add(layers_[l].input, a, RowQuantizer::static_step(steps_[l].input));
-      case ActivationPoint::kContext:
-        return add(layers_[l].context, a, RowQuantizer::context(steps_[l].context));
-      case ActivationPoint::kFfnInput:
-        return add(layers_[l].ffn_input, a, RowQuantizer::static_step(steps_[l].ffn_input));
-      case ActivationPoint::kFfnActivated:
-        return add(layers_[l].activated, a, RowQuantizer::activated(steps_[l], a.cols));
-      default:
-        return;
+    if (a.point == ActivationPoint::kEmbeddingSum) {  // the first point of a chunk
+      first_row_ += chunk_rows_;
+      chunk_rows_ = a.rows;
     }
+    const auto l = static_cast<std::size_t>(a.layer);
+    if (l < layers_.size()) see(a, steps_[l], layers_[l]);
   }
 
   std::vector<LayerRows> take() {
-    const auto count = static_cast<double>(kept_);
+    const auto count = static_cast<double>(even_.kept());
     for (LayerRows& layer : layers_) {
-      for (QuantizedRows* rows :
-           {&layer.input, &layer.context, &layer.ffn_input, &layer.activated}) {
+      for (QuantizedRows* rows : {&layer.input, &layer.context, &layer.cross_input,
+                                  &layer.cross_context, &layer.ffn_input, &layer.activated}) {
         for (double& mean : rows->real_mean) mean /= count;
         for (double& mean : rows->folded_mean) mean /= count;
       }
@@ -121,22 +112,38 @@ class RowRecorder {
   }
 
  private:
-  // How many of the rows before `row` are kept: evenly spread.
-  std::size_t kept_before(std::size_t row) const { return row * kept_ / tokens_; }
+  void see(const Activation& a, const LayerSteps& steps, LayerRows& rows) {
+    switch (a.point) {
+      case ActivationPoint::kLayerInput:
+        return add(rows.input, a, RowQuantizer::static_step(steps.input));
+      case ActivationPoint::kContext:
+        return add(rows.context, a, RowQuantizer::context(steps.context));
+      case ActivationPoint::kCrossInput:
+        return add(rows.cross_input, a, RowQuantizer::static_step(steps.cross_input));
+      case ActivationPoint::kCrossContext:
+        return add(rows.cross_context, a, RowQuantizer::context(steps.cross_context));
+      case ActivationPoint::kFfnInput:
+        return add(rows.ffn_input, a, RowQuantizer::static_step(steps.ffn_input));
+      case ActivationPoint::kFfnActivated:
+        return add(rows.activated, a, RowQuantizer::activated(steps, a.cols));
+      default:
+        return;
+    }
+  }
 
   void add(QuantizedRows& out, const Activation& a, RowQuantizer quantizer) {
     if (out.codes.empty()) {
-      out.rows = kept_;
+      out.rows = even_.kept();
       out.cols = a.cols;
       out.code_offset = quantizer.code_offset();
-      out.codes.resize(kept_ * a.cols);
-      out.row_step.resize(kept_);
+      out.codes.resize(out.rows * a.cols);
+      out.row_step.resize(out.rows);
       out.real_mean.assign(a.cols, 0.0);
       out.folded_mean.assign(a.cols, 0.0);
     }
     for (std::size_t r = 0; r < a.rows; ++r) {
-      const std::size_t to = kept_before(first_row_ + r);
-      if (kept_before(first_row_ + r + 1) == to) continue;
+      if (!even_.keeps(first_row_ + r)) continue;
+      const std::size_t to = even_.kept_before(first_row_ + r);
       const float* in = a.data + r * a.cols;
       std::int8_t* codes = out.codes.data() + to * a.cols;
       quantizer.quantize(in, codes, out.row_step[to]);
@@ -151,27 +158,39 @@ class RowRecorder {
   }
 
   const std::vector<LayerSteps>& steps_;
-  std::size_t tokens_, kept_;
+  EvenRows even_;
   std::vector<LayerRows> layers_;
   std::size_t first_row_ = 0, chunk_rows_ = 0;
 };
 
 }  // namespace
 
-std::size_t affordable_rows(const BertConfig& config) {
+std::size_t affordable_rows(const ModelConfig& config) {
   constexpr std::size_t kBytes = std::size_t{256} << 20, kLeast = 2048;
-  const auto row_bytes =
-      static_cast<std::size_t>(config.num_hidden_layers) *
-      static_cast<std::size_t>(3 * config.hidden_size + config.intermediate_size);
+  std::size_t row_bytes = 0;
+  for (const BertConfig& stack : config.stacks) {
+    const int hidden_inputs = stack.cross_attention ? 5 : 3;  // of the hidden size
+    row_bytes +=
+        static_cast<std::size_t>(stack.num_hidden_layers) *
+        static_cast<std::size_t>(hidden_inputs * stack.hidden_size + stack.intermediate_size);
+  }
   return std::max(kLeast, kBytes / row_bytes);
 }
 
-std::vector<LayerRows> collect_rows(FloatModel& model, const std::vector<LayerSteps>& steps,
-                                    const TokenBatch& texts, std::size_t max_rows) {
-  RowRecorder recorder(steps, texts.ids.size(), max_rows);
-  const Observer observer = [&](const Activation& a) { recorder.see(a); };
-  model.forward(texts, &observer);
-  return recorder.take();
+std::vector<std::vector<LayerRows>> collect_rows(FloatModel& model,
+                                                 const std::vector<std::vector<LayerSteps>>& steps,
+                                                 const ModelBatch& batch, std::size_t max_rows) {
+  std::vector<RowRecorder> recorders;
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    recorders.emplace_back(steps[s], batch.of_stack(s, steps.size()).ids.size(), max_rows);
+  }
+  const Observer observer = [&](const Activation& a) {
+    recorders[static_cast<std::size_t>(a.stack)].see(a);
+  };
+  observe_batch(model, batch, 0, observer);
+  std::vector<std::vector<LayerRows>> rows;
+  for (RowRecorder& recorder : recorders) rows.push_back(recorder.take());
+  return rows;
 }
 
 }  // namespace embert::convert

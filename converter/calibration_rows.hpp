@@ -8,14 +8,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "converter/float_model.hpp"
 #include "converter/input_domain.hpp"
+#include "converter/model_batch.hpp"
 
 namespace embert::convert {
 
 /// Rows a GEMM for which the codes of all layers take 256 MiB at most, but never fewer than 2,048:
 /// a BERT-large then takes 336 MiB. All of the built-in text for MiniLM.
-std::size_t affordable_rows(const BertConfig& config);
+std::size_t affordable_rows(const ModelConfig& config);
 
 /// Quantised value [r][c] = (codes[r][c] + code_offset) * row_step[r], in the folded domain.
 struct QuantizedRows {
@@ -27,19 +27,23 @@ struct QuantizedRows {
   std::vector<double> folded_mean;  ///< [cols] mean of the quantised values
 };
 
-/// How a layer's inputs are quantised.
+/// How a layer's inputs are quantised. Those of cross-attention are empty without it.
 struct LayerSteps {
-  InputDomain input, context, ffn_input;
+  InputDomain input, context;
+  InputDomain cross_input, cross_context;
+  InputDomain cross_states;  ///< of joined sums: 16-bit rows lose their last places when joined
+  InputDomain ffn_input;
   int activation_exponent = 10;  ///< output of the activation in units of 2^-exponent
   std::int32_t activation_offset_q14 = 0;
 };
 
 struct LayerRows {
-  QuantizedRows input, context, ffn_input, activated;
+  QuantizedRows input, context, cross_input, cross_context, ffn_input, activated;
 };
 
-/// Rows of every layer. `max_rows` >= 1 rows a GEMM at most.
-std::vector<LayerRows> collect_rows(FloatModel& model, const std::vector<LayerSteps>& steps,
-                                    const TokenBatch& texts, std::size_t max_rows);
+/// Rows of every layer of every stack, from their steps. `max_rows` >= 1 rows a GEMM at most.
+std::vector<std::vector<LayerRows>> collect_rows(FloatModel& model,
+                                                 const std::vector<std::vector<LayerSteps>>& steps,
+                                                 const ModelBatch& batch, std::size_t max_rows);
 
 }  // namespace embert::convert

@@ -70,22 +70,6 @@ std::vector<std::uint8_t> tokenizer_blob(const std::vector<std::uint8_t>& sectio
   return write_blob(model, extras);
 }
 
-// splitmix64: small, and the same everywhere.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  // In [0, count).
-  std::int32_t below(std::int32_t count) {
-    std::uint64_t x = state_ += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return static_cast<std::int32_t>((x ^ (x >> 31)) % static_cast<std::uint64_t>(count));
-  }
-
- private:
-  std::uint64_t state_;
-};
-
 // The whole of a text file.
 std::string read_text(const std::filesystem::path& path) {
   constexpr std::size_t kMostMegabytes = 256;
@@ -213,25 +197,6 @@ TokenBatch read_id_file(const std::filesystem::path& path, const BertConfig& con
         ++length;
       }
       at = std::find_if(stop, end, [](char c) { return c != ' ' && c != '\t'; });
-    }
-    batch.lengths.push_back(length);
-  }
-  return batch;
-}
-
-TokenBatch random_ids(const BertConfig& config, int max_tokens, std::size_t texts,
-                      std::uint64_t seed) {
-  constexpr int kLongest = 64;
-  Random random(seed);
-  TokenBatch batch;
-  const int longest = std::min(kLongest, max_tokens);
-  for (std::size_t text = 0; text < texts; ++text) {
-    // What a token gives when nothing is mixed into it is more extreme than any mean.
-    const std::int32_t length = text % 2 == 0 ? 1 + random.below(longest) : 1;
-    const bool pair = text % 3 == 2 && config.type_vocab_size > 1;
-    for (std::int32_t i = 0; i < length; ++i) {
-      batch.ids.push_back(random.below(config.vocab_size));
-      batch.type_ids.push_back(pair && i >= length / 2 ? 1 : 0);
     }
     batch.lengths.push_back(length);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where calibration's token ids come from: texts through the runtime's tokenizer, a file of ids, or
-// seeded random ids for a model without tokenizer.
+// Where calibration's token ids come from: texts through the runtime's tokenizer, or a file of ids.
+// A model without either gets random ones (random_tokens.hpp).
 #pragma once
 
 #include <cstdint>
@@ -38,11 +38,6 @@ std::vector<std::string> join_texts(std::span<const std::string_view> texts, int
 /// ConvertError that names the text.
 TokenBatch read_id_file(const std::filesystem::path& path, const BertConfig& config,
                         int max_tokens);
-
-/// `texts` texts, in turn of up to 64 tokens and of one, every third with a second segment where
-/// the model knows one.
-TokenBatch random_ids(const BertConfig& config, int max_tokens, std::size_t texts,
-                      std::uint64_t seed);
 
 /// Texts [first, first + step, ...) of `batch`, or all others.
 TokenBatch every_nth(const TokenBatch& batch, std::size_t step, std::size_t first, bool others);

@@ -5,8 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "converter/calibration_text.hpp"
-#include "converter/calibration_tokens.hpp"
 #include "converter/read_model_folder.hpp"
 #include "converter/read_tokenizer.hpp"
 #include "converter/verify.hpp"
@@ -14,10 +12,6 @@
 
 namespace embert::convert {
 namespace {
-
-constexpr std::size_t kRandomTexts = 512, kRandomCertificateTexts = 64;
-constexpr std::uint64_t kSeed = 0x656d62657274;
-constexpr std::size_t kHeldOutOf = 7;  // one in so many texts of an id file is for the certificate
 
 struct Tokenizer {
   std::vector<std::uint8_t> section;  // empty: the folder has none
@@ -47,7 +41,9 @@ Tokenizer read_section(const ModelFolder& folder, std::vector<std::string>& warn
 
 int choose_max_tokens(const ConvertOptions& options, const ModelFolder& folder,
                       const Tokenizer& tokenizer) {
-  const int positions = folder.config.first().max_position_embeddings;
+  // Of the shorter stack: a source and its target have one default length.
+  const int positions = std::min(folder.config.first().max_position_embeddings,
+                                 folder.config.last().max_position_embeddings);
   const int least = tokenizer.special_tokens + 1;
   // A value of the folder may be larger than the model, but not too small for any text.
   const auto take = [&](const std::string& name, std::int64_t value) {
@@ -77,68 +73,6 @@ int choose_max_tokens(const ConvertOptions& options, const ModelFolder& folder,
   return positions;
 }
 
-// Texts to calibrate on, and texts kept back for the certificate of a model without tokenizer;
-// others are compared on the built-in texts.
-struct Tokens {
-  TokenBatch calibration, certificate;
-};
-
-Tokens gather_tokens(const ConvertOptions& options, const ModelFolder& folder,
-                     const Tokenizer& tokenizer, ConvertResult& result) {
-  Tokens tokens;
-  if (options.calibration_ids) {
-    result.source = CalibrationSource::kIdFile;
-    TokenBatch all =
-        read_id_file(*options.calibration_ids, folder.config.first(), result.max_tokens);
-    if (!tokenizer.section.empty()) {
-      tokens.calibration = std::move(all);
-      return tokens;
-    }
-    tokens.certificate = every_nth(all, kHeldOutOf, kHeldOutOf - 1, false);
-    tokens.calibration = every_nth(all, kHeldOutOf, kHeldOutOf - 1, true);
-    if (options.certify && tokens.certificate.lengths.empty()) {
-      result.warnings.push_back("calibration ids: fewer than " + std::to_string(kHeldOutOf) +
-                                " texts; none held back, so the certificate compares nothing");
-    }
-    return tokens;
-  }
-  if (tokenizer.section.empty()) {
-    if (options.calibration_texts) {
-      throw ConvertError("--calibration: the folder has no tokenizer; give --calibration-ids");
-    }
-    result.source = CalibrationSource::kRandomIds;
-    result.warnings.push_back(
-        "no tokenizer: calibrated on random ids; text calls on this blob get a status");
-    tokens.calibration = random_ids(folder.config.first(), result.max_tokens, kRandomTexts, kSeed);
-    tokens.certificate =
-        random_ids(folder.config.first(), result.max_tokens, kRandomCertificateTexts, kSeed + 1);
-    return tokens;
-  }
-  std::vector<std::string> lines;
-  std::vector<std::string_view> texts;
-  if (options.calibration_texts) {
-    result.source = CalibrationSource::kTextFile;
-    lines = read_text_lines(*options.calibration_texts);
-    texts.assign(lines.begin(), lines.end());
-  } else {
-    const auto builtin = builtin_calibration_texts();
-    texts.assign(builtin.begin(), builtin.end());
-  }
-  const std::vector<std::string> documents = join_texts(texts, result.max_tokens);
-  texts.insert(texts.end(), documents.begin(), documents.end());
-  tokens.calibration =
-      tokenize_texts(tokenizer.section, folder.config.first(), result.max_tokens, texts);
-  const double unknown = unknown_share(tokens.calibration.ids, tokens.calibration.lengths,
-                                       static_cast<std::int32_t>(tokenizer.unknown_id));
-  if (unknown >= kMostlyUnknownShare) {
-    result.warnings.push_back(std::to_string(static_cast<int>(unknown * 100)) +
-                              " % of the calibration text is unknown to the vocabulary; give text "
-                              "of the model's language "
-                              "with --calibration FILE");
-  }
-  return tokens;
-}
-
 std::uint32_t blob_pooling(PoolingKind kind) {
   switch (kind) {
     case PoolingKind::kMean:
@@ -151,7 +85,7 @@ std::uint32_t blob_pooling(PoolingKind kind) {
   return kPoolingMean;
 }
 
-// `measured` may be null: nothing to compare on.
+// `measured` may be null: nothing was compared.
 std::string make_certificate(const ConvertOptions& options, const ConvertResult& result,
                              const nlohmann::ordered_json& measured) {
   nlohmann::ordered_json json;
@@ -164,20 +98,6 @@ std::string make_certificate(const ConvertOptions& options, const ConvertResult&
 }
 
 }  // namespace
-
-const char* calibration_source_name(CalibrationSource source) {
-  switch (source) {
-    case CalibrationSource::kBuiltinText:
-      return "built-in text";
-    case CalibrationSource::kTextFile:
-      return "text file";
-    case CalibrationSource::kIdFile:
-      return "id file";
-    case CalibrationSource::kRandomIds:
-      return "random ids";
-  }
-  return "";
-}
 
 ConvertResult convert(const ConvertOptions& options) {
   const auto report = [&](const char* step, double done) {
@@ -192,9 +112,13 @@ ConvertResult convert(const ConvertOptions& options) {
   result.warnings = folder.warnings;
   const Tokenizer tokenizer = read_section(folder, result.warnings);
   result.max_tokens = choose_max_tokens(options, folder, tokenizer);
-  const Tokens tokens = gather_tokens(options, folder, tokenizer, result);
-  result.calibration_texts = tokens.calibration.lengths.size();
-  result.calibration_tokens = tokens.calibration.ids.size();
+  const GatheredTokens tokens =
+      gather_tokens({folder.config, tokenizer.section, tokenizer.unknown_id, result.max_tokens,
+                     options.calibration_texts, options.calibration_ids},
+                    result.warnings);
+  result.source = tokens.source;
+  result.calibration_texts = tokens.calibration.texts.lengths.size();
+  result.calibration_tokens = tokens.calibration.tokens();
 
   FloatModel floats(folder.config, folder.weights, options.threads);
   Workers workers(options.threads);
@@ -207,10 +131,7 @@ ConvertResult convert(const ConvertOptions& options) {
                        report(step.c_str(), kBefore + done * (kAfter - kBefore));
                      });
   result.layers = quantized.layers;
-  result.pooler_error = quantized.pooler_error;
-  result.classifier_error = quantized.classifier_error;
-  result.has_pooler = quantized.model.pooler.has_value();
-  result.has_classifier = quantized.model.classifier.has_value();
+  result.heads = quantized.heads;
   result.warnings.insert(result.warnings.end(), quantized.warnings.begin(),
                          quantized.warnings.end());
 
@@ -219,11 +140,18 @@ ConvertResult convert(const ConvertOptions& options) {
   extras.pooling = blob_pooling(folder.pooling.kind);
   extras.normalize = folder.pooling.normalize;
   extras.tokenizer = tokenizer.section;
-  extras.labels = folder.config.label_names;
+  (quantized.model.token_classifier ? extras.token_labels : extras.labels) =
+      folder.config.label_names;
   if (options.certify) {
     report("certifying", kAfter);
     nlohmann::ordered_json measured;
-    if (!tokenizer.section.empty() || !tokens.certificate.lengths.empty()) {
+    const std::string obstacle = obstacle_to_verify(folder.config);
+    if (!obstacle.empty()) {
+      result.warnings.push_back("not compared with float32: " + obstacle);
+    } else if (tokenizer.section.empty() && tokens.certificate.texts.lengths.empty()) {
+      result.warnings.push_back("calibration ids: fewer than " + std::to_string(kHeldOutOf) +
+                                " texts; none held back, so the certificate compares nothing");
+    } else {
       measured = embert::convert::certify(
           folder, floats, write_blob(quantized.model, extras), options.isa_mask,
           static_cast<std::uint32_t>(options.threads), tokens.certificate);

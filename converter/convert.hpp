@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "converter/gather_tokens.hpp"
 #include "converter/quantize_model.hpp"
 #include "converter/write_blob.hpp"
 
@@ -29,10 +30,6 @@ struct ConvertOptions {
   Progress progress;
 };
 
-/// Where calibration's tokens came from.
-enum class CalibrationSource { kBuiltinText, kTextFile, kIdFile, kRandomIds };
-const char* calibration_source_name(CalibrationSource source);
-
 struct ConvertResult {
   std::vector<std::uint8_t> blob;
   BlobSizes sizes;
@@ -40,8 +37,7 @@ struct ConvertResult {
   std::size_t calibration_texts = 0, calibration_tokens = 0;
   int max_tokens = 0;
   std::vector<LayerErrors> layers;
-  double pooler_error = 0, classifier_error = 0;
-  bool has_pooler = false, has_classifier = false;
+  std::vector<HeadError> heads;
   std::string certificate;  ///< JSON, as in the blob; empty without certify
   std::vector<std::string> warnings;
 };

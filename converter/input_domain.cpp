@@ -27,6 +27,10 @@ void align(InputDomain& domain, std::span<const double> mean) {
 
 }  // namespace
 
+InputDomain plain_domain(std::size_t inputs, double step) {
+  return {std::vector<double>(inputs, 0.0), std::vector<double>(inputs, 1.0), step};
+}
+
 std::vector<double> relative_column_weights(std::span<const Matrix* const> matrices) {
   std::vector<double> most(matrices.front()->cols, 0.0);
   for (const Matrix* matrix : matrices) {

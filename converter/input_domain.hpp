@@ -4,6 +4,7 @@
 // go into the weights, so they are chosen such that the 8-bit grid fits the channels that matter.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct InputDomain {
   std::vector<double> offset, factor;  ///< [inputs]
   double step = 1;                     ///< of an 8-bit code
 };
+
+/// Factor 1 and offset 0 in every channel.
+InputDomain plain_domain(std::size_t inputs, double step);
 
 /// For each input, its largest weight relative to the largest of that weight's row. All matrices
 /// have the same inputs.

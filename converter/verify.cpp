@@ -6,12 +6,14 @@
 #include <numeric>
 
 #include "converter/calibration_text.hpp"
+#include "converter/random_tokens.hpp"
 
 namespace embert::convert {
 namespace {
 
 /// Texts that go through the float model together: bounds the memory of its outputs.
 constexpr std::size_t kTextsTogether = 64;
+constexpr std::uint64_t kCertificateSeed = 0x636572746966;
 
 /// 1 for two zero vectors, 0 for one.
 double cosine(std::span<const double> a, std::span<const std::int32_t> b) {
@@ -27,20 +29,6 @@ double cosine(std::span<const double> a, std::span<const std::int32_t> b) {
   return ab / (std::sqrt(aa) * std::sqrt(bb));
 }
 
-TokenBatch slice(const TokenBatch& batch, std::size_t text, std::size_t texts, std::size_t token) {
-  TokenBatch part;
-  part.lengths.assign(batch.lengths.begin() + static_cast<std::ptrdiff_t>(text),
-                      batch.lengths.begin() + static_cast<std::ptrdiff_t>(text + texts));
-  std::ptrdiff_t tokens = 0;
-  for (const std::int32_t length : part.lengths) tokens += length;
-  const auto first = static_cast<std::ptrdiff_t>(token);
-  part.ids.assign(batch.ids.begin() + first, batch.ids.begin() + first + tokens);
-  if (!batch.type_ids.empty()) {
-    part.type_ids.assign(batch.type_ids.begin() + first, batch.type_ids.begin() + first + tokens);
-  }
-  return part;
-}
-
 template <typename T>
 std::int32_t largest(std::span<const T> values) {
   return static_cast<std::int32_t>(std::max_element(values.begin(), values.end()) - values.begin());
@@ -53,7 +41,8 @@ class Comparison {
     const embert_model_info& info = integers.info();
     const BertConfig& stack = config_.first();
     const auto width = static_cast<std::uint32_t>(stack.hidden_size);
-    const std::size_t labels = classifier() ? config_.label_names.size() : 0;
+    const std::size_t labels =
+        config_.classifier != ClassifierTask::kNone ? config_.label_names.size() : 0;
     if (info.hidden_size != width || info.num_labels != labels ||
         info.vocab_size != static_cast<std::uint32_t>(stack.vocab_size) ||
         info.num_layers != static_cast<std::uint32_t>(stack.num_hidden_layers)) {
@@ -68,8 +57,9 @@ class Comparison {
 
   bool classifier() const { return config_.classifier == ClassifierTask::kSequenceClassification; }
 
-  void run(FloatModel& floats, IntegerModel& integers, const TokenBatch& batch) {
-    const FloatModel::Output output = floats.forward(batch);
+  void run(FloatModel& floats, IntegerModel& integers, const ModelBatch& part) {
+    const TokenBatch& batch = part.texts;
+    const ForwardOutput output = run_float(floats, part, nullptr, {});
     const std::size_t texts = batch.lengths.size();
     const TextVectors vectors = classifier() ? integers.classify(batch) : integers.embed(batch);
     const std::vector<double> reference =
@@ -171,19 +161,19 @@ std::vector<double> pool_float(const PoolingConfig& pooling, std::size_t hidden_
 }
 
 VerifyResult verify(const ModelFolder& folder, FloatModel& floats, IntegerModel& integers,
-                    const TokenBatch& batch, const VerifyOptions& options) {
-  if (batch.lengths.empty()) throw ConvertError("nothing to verify: no texts");
+                    const ModelBatch& batch, const VerifyOptions& options) {
+  if (batch.texts.lengths.empty()) throw ConvertError("nothing to verify: no texts");
   Comparison comparison(folder, integers);
-  std::size_t token = 0;
-  for (std::size_t text = 0; text < batch.lengths.size(); text += kTextsTogether) {
-    const std::size_t texts = std::min(kTextsTogether, batch.lengths.size() - text);
-    const TokenBatch part = slice(batch, text, texts, token);
+  for (const ModelBatch& part : cut_batch(batch, kTextsTogether)) {
     comparison.run(floats, integers, part);
-    token += part.ids.size();
   }
   VerifyResult result = comparison.result(options);
-  result.tokens = batch.ids.size();
+  result.tokens = batch.texts.ids.size();
   return result;
+}
+
+std::string obstacle_to_verify(const ModelConfig& config) {
+  return config.last().is_decoder ? "the model is a decoder" : "";
 }
 
 nlohmann::ordered_json certificate_json(const VerifyResult& result) {
@@ -202,14 +192,17 @@ nlohmann::ordered_json certificate_json(const VerifyResult& result) {
 
 nlohmann::ordered_json certify(const ModelFolder& folder, FloatModel& floats,
                                std::span<const std::uint8_t> blob, std::uint32_t isa_mask,
-                               std::uint32_t threads, const TokenBatch& ids) {
+                               std::uint32_t threads, const ModelBatch& ids) {
   IntegerModel::Options options;
   options.isa_mask = isa_mask;
   options.threads = threads;
   IntegerModel integers(blob, options);
   const bool has_text = integers.info().has_tokenizer != 0;
-  return certificate_json(verify(folder, floats, integers,
-                                 has_text ? integers.tokenize(builtin_certificate_texts()) : ids));
+  return certificate_json(verify(
+      folder, floats, integers,
+      has_text ? complete_batch(folder.config, integers.tokenize(builtin_certificate_texts()), true,
+                                kCertificateSeed)
+               : ids));
 }
 
 }  // namespace embert::convert

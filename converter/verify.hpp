@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "converter/float_model.hpp"
 #include "converter/integer_model.hpp"
+#include "converter/model_batch.hpp"
 #include "converter/read_model_folder.hpp"
 
 namespace embert::convert {
@@ -49,7 +49,11 @@ struct VerifyOptions {
 /// At least one text, each within what `integers` was made for. Throws ConvertError where blob and
 /// folder are not of one shape.
 VerifyResult verify(const ModelFolder& folder, FloatModel& floats, IntegerModel& integers,
-                    const TokenBatch& batch, const VerifyOptions& options = {});
+                    const ModelBatch& batch, const VerifyOptions& options = {});
+
+/// What of the model the runtime can not run, so that verify() has nothing to compare; empty where
+/// it can.
+std::string obstacle_to_verify(const ModelConfig& config);
 
 /// Pools the last hidden state as the folder says: [texts, H], not normalised.
 std::vector<double> pool_float(const PoolingConfig& pooling, std::size_t hidden_size,
@@ -65,6 +69,6 @@ nlohmann::ordered_json certificate_json(const VerifyResult& result);
 /// model has no tokenizer, as certificate_json().
 nlohmann::ordered_json certify(const ModelFolder& folder, FloatModel& floats,
                                std::span<const std::uint8_t> blob, std::uint32_t isa_mask,
-                               std::uint32_t threads, const TokenBatch& ids);
+                               std::uint32_t threads, const ModelBatch& ids);
 
 }  // namespace embert::convert

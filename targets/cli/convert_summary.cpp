@@ -21,14 +21,23 @@ struct AlignedDelete {
   void operator()(void* memory) const { ::operator delete(memory, kBlobAlignment); }
 };
 
+bool has_cross(const convert::LayerErrors& layer) {
+  return layer.cross_query + layer.cross_key_value + layer.cross_output > 0;
+}
+
 Json layers_of(const convert::ConvertResult& result) {
   Json layers = Json::array();
   for (const convert::LayerErrors& layer : result.layers) {
-    layers.push_back({{"qkv", layer.qkv},
-                      {"output", layer.output},
-                      {"ffn1", layer.ffn1},
-                      {"ffn2", layer.ffn2},
-                      {"copied_channels", layer.copies}});
+    Json errors = {{"qkv", layer.qkv}, {"output", layer.output}};
+    if (has_cross(layer)) {
+      errors["cross_query"] = layer.cross_query;
+      errors["cross_key_value"] = layer.cross_key_value;
+      errors["cross_output"] = layer.cross_output;
+    }
+    errors["ffn1"] = layer.ffn1;
+    errors["ffn2"] = layer.ffn2;
+    errors["copied_channels"] = layer.copies;
+    layers.push_back(std::move(errors));
   }
   return layers;
 }
@@ -89,8 +98,7 @@ Json convert_report(const convert::ConvertResult& result, const std::string& rou
                    {"texts", result.calibration_texts},
                    {"tokens", result.calibration_tokens}}},
                  {"layer_errors", layers_of(result)}};
-  if (result.has_pooler) report["pooler_error"] = result.pooler_error;
-  if (result.has_classifier) report["classifier_error"] = result.classifier_error;
+  for (const convert::HeadError& head : result.heads) report[head.name + "_error"] = head.error;
   report["certificate"] = certificate_of(result);
   report["warnings"] = result.warnings;
   report["seconds"] = seconds;
@@ -117,9 +125,15 @@ void write_summary(const convert::ConvertResult& result, const std::string& outp
   output().line("  rounding error of the layers, percent: qkv, output, ffn1, ffn2");
   for (size_t i = 0; i < result.layers.size(); ++i) {
     const convert::LayerErrors& layer = result.layers[i];
-    output().line("    " + std::to_string(i) + ": " + fixed(100 * layer.qkv, 2) + ", " +
-                  fixed(100 * layer.output, 2) + ", " + fixed(100 * layer.ffn1, 2) + ", " +
-                  fixed(100 * layer.ffn2, 2));
+    std::string line = "    " + std::to_string(i) + ": " + fixed(100 * layer.qkv, 2) + ", " +
+                       fixed(100 * layer.output, 2) + ", " + fixed(100 * layer.ffn1, 2) + ", " +
+                       fixed(100 * layer.ffn2, 2);
+    if (has_cross(layer)) {
+      line += "; cross query " + fixed(100 * layer.cross_query, 2) + ", key and value " +
+              fixed(100 * layer.cross_key_value, 2) + ", output " +
+              fixed(100 * layer.cross_output, 2);
+    }
+    output().line(line);
   }
   const Json certificate = certificate_of(result);
   if (certificate.contains("held_out")) {
