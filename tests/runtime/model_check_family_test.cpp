@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hostile blobs of a model with everything in it: two stacks, cross-attention, relative positions,
 // every head. The rules of plain encoders are in model_check_test.cpp.
+#include <cstring>
+#include <iterator>
 #include <random>
 
 #include "embert/embert_lm.h"
@@ -258,20 +260,36 @@ TEST_F(ModelCheckFamily, RunsWithEverything) {
 }
 
 // Any byte string is refused or safe to run, with the same bits on every cluster: damage with a
-// right checksum. The build with sanitizers looks on.
+// right checksum, of single bytes and of long runs of values at the ends of their ranges. The build
+// with sanitizers looks on.
 TEST_F(ModelCheckFamily, RandomDamageIsRefusedOrSafe) {
   const std::vector<std::uint8_t> good(blob_.data(), blob_.data() + blob_.size());
+  const std::size_t sections = header().section_count,
+                    contents = sizeof(BlobHeader) + sections * sizeof(BlobSection);
+  const std::uint32_t extremes[] = {0x7FFFFFFF, 0x80000001, 0x3FFFFFFF, 0xC0000001, 0x1FFFFFFF,
+                                    0xE0000001, 0x0FFFFFFF, 0xF0000001, 16909320,   0x7FFF8000,
+                                    0x80008000, 0x7F7F7F7F, 0x81818181, 1,          0};
   std::mt19937_64 random(20240612);
   int ran = 0;
   for (int round = 0; round < 3000; ++round) {
     AlignedBytes blob(good);
     const int changes = 1 + static_cast<int>(random() % 4);
     for (int i = 0; i < changes; ++i) {
-      // A quarter of the damage goes to the header, the rest anywhere behind the table.
-      const std::size_t table = header().section_count * sizeof(BlobSection) + sizeof(BlobHeader);
-      const std::size_t at = random() % 4 == 0 ? random() % sizeof(BlobHeader)
-                                               : table + random() % (good.size() - table);
-      blob.data()[at] = static_cast<std::uint8_t>(random());
+      if (random() % 4 == 0) {
+        blob.data()[random() % sizeof(BlobHeader)] = static_cast<std::uint8_t>(random());
+      } else if (random() % 2 == 0) {
+        blob.data()[contents + random() % (good.size() - contents)] =
+            static_cast<std::uint8_t>(random());
+      } else {
+        const auto* table = reinterpret_cast<const BlobSection*>(blob.data() + sizeof(BlobHeader));
+        const BlobSection& s = table[random() % sections];
+        const std::uint32_t value = extremes[random() % std::size(extremes)];
+        const std::size_t words = s.bytes / 4, from = words > 0 ? random() % words : 0,
+                          to = random() % 2 == 0 ? words : (from + words + 1) / 2;
+        for (std::size_t word = random() % 2 == 0 ? 0 : from; word < to; ++word) {
+          std::memcpy(blob.data() + s.offset + 4 * word, &value, 4);
+        }
+      }
     }
     seal_blob(blob.data(), blob.size());
     const Answers answers = answers_of(blob, EMBERT_ISA_SCALAR);
