@@ -8,9 +8,11 @@
 
 #include "targets/cli/bench_table.hpp"
 #include "targets/cli/commands.hpp"
-#include "targets/cli/encoder_session.hpp"
+#include "targets/cli/model_session.hpp"
+#include "targets/cli/model_tasks.hpp"
 #include "targets/cli/output.hpp"
 #include "targets/cli/peak.hpp"
+#include "targets/cli/run_options.hpp"
 #include "targets/cli/tool_error.hpp"
 
 namespace embert::cli {
@@ -58,9 +60,12 @@ Batch made_up_text(const embert_model_info& info, uint32_t tokens) {
   return batch;
 }
 
-double seconds_of_run(const EncoderSession& session, const embert_input& input) {
+double seconds_of_run(const ModelSession& session, const embert_input& input) {
   const int16_t* hidden = nullptr;
   embert_scale scale = {};
+  if (embert_cache_length(session.engine(), 0) > 0) {
+    check(embert_cache_clear(session.engine()), "embert_cache_clear");
+  }
   const auto start = std::chrono::steady_clock::now();
   const embert_status status = embert_encode(session.engine(), &input, &hidden, &scale);
   const auto stop = std::chrono::steady_clock::now();
@@ -68,7 +73,7 @@ double seconds_of_run(const EncoderSession& session, const embert_input& input) 
   return std::chrono::duration<double>(stop - start).count();
 }
 
-std::vector<double> measure(const EncoderSession& session, const embert_input& input,
+std::vector<double> measure(const ModelSession& session, const embert_input& input,
                             uint32_t repeats) {
   double warm = 0;
   do {
@@ -103,12 +108,13 @@ std::vector<uint32_t> lengths_to_measure(const BenchOptions& options, uint32_t p
 void run_bench(const BenchOptions& options) {
   const uint32_t isa_mask = isa_mask_of(options.isa);
   const ModelFile file(options.model, isa_mask);
+  require_task(file, Task::kEmbed);
   const std::vector<uint32_t> lengths = lengths_to_measure(options, file.info().max_positions);
   write_bench_head(options.format());
   for (const uint32_t threads : options.threads) {
     const double peak = measure_peak_macs_per_second(isa_mask);
     for (const uint32_t tokens : lengths) {
-      const EncoderSession session(file, threads, tokens, 1);
+      const ModelSession session(file, threads, tokens, 1);
       const Batch batch = made_up_text(file.info(), tokens);
       const std::vector<double> seconds = measure(session, batch.input(), options.repeats);
       const double median = seconds[seconds.size() / 2];

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "targets/cli/commands.hpp"
-#include "targets/cli/model_file.hpp"
+#include "targets/cli/model_tasks.hpp"
 #include "targets/cli/output.hpp"
 #include "targets/cli/run_options.hpp"
 
@@ -17,7 +17,10 @@ constexpr const char* kProblemNames[] = {"single_label", "multi_label", "regress
 
 Json header_of(const ModelFile& file) {
   const embert_model_info& info = file.info();
-  return {{"hidden_size", info.hidden_size},
+  return {{"stacks", info.num_stacks},
+          {"decoder", info.is_decoder != 0},
+          {"cross_hidden_size", info.cross_hidden_size},
+          {"hidden_size", info.hidden_size},
           {"layers", info.num_layers},
           {"heads", info.num_heads},
           {"head_size", info.head_size},
@@ -29,6 +32,8 @@ Json header_of(const ModelFile& file) {
           {"pooling", info.pooling < 3 ? kPoolingNames[info.pooling] : "unknown"},
           {"normalize", info.normalize != 0},
           {"pooler", info.has_pooler != 0},
+          {"language_model", info.has_lm != 0},
+          {"token_labels", info.num_token_labels},
           {"labels", info.num_labels},
           {"problem", info.num_labels == 0 ? Json()
                       : info.problem < 3   ? Json(kProblemNames[info.problem])
@@ -41,6 +46,7 @@ Json tensors_of(const ModelFile& file) {
   for (uint32_t i = 0; embert_model_section(file.model(), i, &section) == EMBERT_STATUS_OK; ++i) {
     if (section.bytes == 0) continue;
     Json tensor = {{"name", section.name}};
+    if (section.stack != UINT32_MAX && file.info().num_stacks > 1) tensor["stack"] = section.stack;
     if (section.layer != UINT32_MAX) tensor["layer"] = section.layer;
     tensor["offset"] = section.offset;
     tensor["bytes"] = section.bytes;
@@ -80,8 +86,15 @@ Json arena_bytes_of(const ModelFile& file) {
 Json labels_of(const ModelFile& file) {
   Json labels = Json::array();
   for (uint32_t i = 0; i < file.info().num_labels; ++i) {
-    const char* name = embert_model_label(file.model(), i);
-    labels.push_back(name ? name : "");
+    labels.push_back(embert_model_label(file.model(), i));
+  }
+  return labels;
+}
+
+Json token_labels_of(const ModelFile& file) {
+  Json labels = Json::array();
+  for (uint32_t i = 0; i < file.info().num_token_labels; ++i) {
+    labels.push_back(embert_model_token_label(file.model(), i));
   }
   return labels;
 }
@@ -115,6 +128,10 @@ void write_text(const ModelFile& file) {
   output().line(one_line(file.path()) + ": " + grouped(file.bytes()) + " bytes");
   write_fields("header", header_of(file));
   write_fields("tokenizer", tokenizer_of(file));
+  std::string tasks;
+  for (const std::string& name : task_names(file.info()))
+    tasks += (tasks.empty() ? "" : ", ") + name;
+  output().line("tasks\n  " + (tasks.empty() ? "none" : tasks));
   output().line("memory: arena bytes at a length in tokens, one text, one thread");
   const Json sizes = arena_bytes_of(file);
   for (const auto& [length, bytes] : sizes.items()) {
@@ -126,6 +143,7 @@ void write_text(const ModelFile& file) {
   for (const Json& tensor : tensors_of(file)) {
     std::string name = tensor["name"].get<std::string>();
     if (tensor.contains("layer")) name = "layer" + tensor["layer"].dump() + "." + name;
+    if (tensor.contains("stack")) name = "stack" + tensor["stack"].dump() + "." + name;
     char numbers[64];
     std::snprintf(numbers, sizeof numbers, "  %12llu %12llu  ",
                   tensor["offset"].get<unsigned long long>(),
@@ -142,7 +160,9 @@ void run_inspect(const std::string& path, bool json) {
                  {"arena_bytes", arena_bytes_of(file)},
                  {"header", header_of(file)},
                  {"tokenizer", tokenizer_of(file)},
+                 {"tasks", task_names(file.info())},
                  {"labels", labels_of(file)},
+                 {"token_labels", token_labels_of(file)},
                  {"certificate", certificate_of(file)},
                  {"tensors", tensors_of(file)}});
 }
@@ -158,8 +178,8 @@ void add_inspect_command(CLI::App& app) {
   auto options = std::make_shared<InspectOptions>();
   add_model_argument(*command, options->model);
   command->add_flag("--json", options->json,
-                    "One JSON object: blob_bytes, arena_bytes, header, tokenizer, labels, "
-                    "certificate, tensors");
+                    "One JSON object: blob_bytes, arena_bytes, header, tokenizer, tasks, "
+                    "labels, token_labels, certificate, tensors");
   command->footer("Example:\n  embert inspect intent.emb --json");
   command->callback([options] { run_inspect(options->model, options->json); });
 }

@@ -60,7 +60,9 @@ std::string command_of(int argc, char** argv) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("BERT in int8 with integer arithmetic: text in, vector or label out.", "embert");
+  CLI::App app(
+      "BERT in int8 with integer arithmetic: text in, vectors, labels, answers or text out.",
+      "embert");
   app.set_version_flag("--version", std::string("embert ") + embert_version());
   app.require_subcommand(1);
   app.footer(
@@ -74,7 +76,15 @@ int run(int argc, char** argv) {
   add_inspect_command(app);
   add_tokenize_command(app);
   add_embed_command(app);
+  add_similarity_command(app);
   add_classify_command(app);
+  add_rerank_command(app);
+  add_next_sentence_command(app);
+  add_choose_command(app);
+  add_tag_command(app);
+  add_answer_command(app);
+  add_fill_mask_command(app);
+  add_generate_command(app);
 #if EMBERT_HAS_CONVERTER
   add_verify_command(app);
 #endif

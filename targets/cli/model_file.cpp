@@ -78,12 +78,6 @@ void ModelFile::require_tokenizer() const {
                    "); convert it from a folder that has tokenizer.json or vocab.txt");
 }
 
-void ModelFile::require_classifier() const {
-  if (info_.num_labels > 0) return;
-  throw UsageError(quoted_path(path_) + ": the model has no classifier (" +
-                   embert_status_name(EMBERT_STATUS_NO_CLASSIFIER) + "); use `embert embed`");
-}
-
 std::map<uint32_t, size_t> arena_sizes(const embert_model& model) {
   embert_model_info info = {};
   check(embert_model_get_info(&model, &info), "embert_model_get_info");

@@ -25,9 +25,8 @@ class ModelFile {
   size_t bytes() const { return bytes_; }
   const std::string& path() const { return path_; }
 
-  /// Throws UsageError where the model cannot do what a command needs.
+  /// Throws UsageError where there is none.
   void require_tokenizer() const;
-  void require_classifier() const;
 
  private:
   std::string path_;

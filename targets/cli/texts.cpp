@@ -23,13 +23,14 @@ bool input_is_waiting() {
 
 }  // namespace
 
-void add_text_arguments(CLI::App& command, std::vector<std::string>& texts) {
+void add_text_arguments(CLI::App& command, std::vector<std::string>& texts,
+                        const std::string& description) {
   // A callback gets the arguments as they are; a conversion to a vector would read "{}" as none.
   const CLI::callback_t take = [&texts](const CLI::results_t& arguments) {
     texts = arguments;
     return true;
   };
-  command.add_option("TEXT", take, "Texts; without any, the lines of stdin; behind -- any text")
+  command.add_option("TEXT", take, description)
       ->expected(0, CLI::detail::expected_max_vector_size)
       ->allow_extra_args()
       ->type_name("");

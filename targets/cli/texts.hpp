@@ -10,7 +10,8 @@
 namespace embert::cli {
 
 /// The positional TEXT... argument.
-void add_text_arguments(CLI::App& command, std::vector<std::string>& texts);
+void add_text_arguments(CLI::App& command, std::vector<std::string>& texts,
+                        const std::string& description);
 
 class TextSource {
  public:

@@ -76,7 +76,8 @@ void add_tokenize_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("tokenize", "The tokens of each text");
   auto options = std::make_shared<TokenizeOptions>();
   add_model_argument(*command, options->model);
-  add_text_arguments(*command, options->texts);
+  add_text_arguments(*command, options->texts,
+                     "Texts; without any, the lines of stdin; behind -- any text");
   command->add_option("--pair", options->pair, "A second text that follows each text");
   command->add_flag(
       "--json", options->json,

@@ -27,8 +27,14 @@ void expect_refused(const ToolResult& result, int exit_code, const std::string& 
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
 }
 
-const std::vector<std::string> kModelCommands = {"inspect", "tokenize", "embed", "classify",
-                                                 "bench"};
+const std::vector<std::string> kTextCommands = {
+    "tokenize", "embed", "similarity", "classify",  "rerank",  "next-sentence",
+    "choose",   "tag",   "answer",     "fill-mask", "generate"};
+const std::vector<std::string> kModelCommands = [] {
+  std::vector<std::string> commands = kTextCommands;
+  commands.insert(commands.end(), {"inspect", "bench"});
+  return commands;
+}();
 
 TEST(Usage, HelpHasAnExample) {
   std::vector<std::vector<std::string>> calls = {{"--help"}};
@@ -59,6 +65,23 @@ TEST(Usage, WrongCallsExitWith1) {
       {"embed", model, "--threads", "many", "text"},
       {"embed", model, "--isa", "sse9", "text"},
       {"classify", model, "--top", "0", "text"},
+      {"classify", model, "--function", "tanh", "text"},
+      {"embed", model, "--dimensions", "0", "text"},
+      {"embed", model, "--format", "int4", "text"},
+      {"rerank", model, "--top", "0", "query", "document"},
+      {"choose", model, "--top", "0", "prompt", "choice"},
+      {"tag", model, "--aggregation", "all", "text"},
+      {"tag", model, "--stride", "-1", "text"},
+      {"answer", model, "--top", "0", "question", "context"},
+      {"answer", model, "--max-answer-tokens", "0", "question", "context"},
+      {"answer", model, "--window", "0", "question", "context"},
+      {"fill-mask", model, "--top", "0", "text"},
+      {"generate", model, "--beams", "0", "text"},
+      {"generate", model, "--max-new-tokens", "0", "text"},
+      {"generate", model, "--temperature", "0", "--sample", "text"},
+      {"generate", model, "--top-p", "1.5", "--sample", "text"},
+      {"generate", model, "--seed", "7", "text"},
+      {"generate", model, "--beams", "2", "--sample", "text"},
       {"bench", model, "--tokens", "0"},
       {"bench", model, "--tokens", "16,x"},
       {"bench", model, "--json", "--csv"}};
@@ -72,8 +95,9 @@ TEST(Usage, WrongCallsExitWith1) {
 
 TEST(Usage, SubcommandsAreNamed) {
   expect_refused(run_tool({"frob\nnicate"}), 1, "unknown subcommand \"frob?nicate\"");
-  expect_refused(run_tool({"frobnicate"}), 1, "inspect, tokenize, embed, classify");
-  expect_refused(run_tool(std::vector<std::string>{}), 1, "inspect, tokenize, embed, classify");
+  expect_refused(run_tool({"frobnicate"}), 1, "inspect, tokenize, embed, similarity, classify");
+  expect_refused(run_tool(std::vector<std::string>{}), 1,
+                 "inspect, tokenize, embed, similarity, classify");
   EXPECT_NE(run_tool({"classify", "--nope"}).err.find("`embert classify --help`"),
             std::string::npos);
 }
@@ -81,7 +105,7 @@ TEST(Usage, SubcommandsAreNamed) {
 TEST(Usage, TextCallsOnAModelWithoutTokenizerExitWith1) {
   const ScratchFolder scratch;
   const std::string model = scratch.write("model.emb", synthetic_blob());
-  for (const char* command : {"tokenize", "embed", "classify"}) {
+  for (const std::string& command : kTextCommands) {
     expect_refused(run_tool({command, model, "text"}), 1, "EMBERT_STATUS_NO_TOKENIZER");
   }
 }

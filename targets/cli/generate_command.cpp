@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// embert generate: how a decoder goes on with a text, or what it makes of an encoder's.
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <random>
+
+#include "embert/embert_lm.h"
+#include "targets/cli/commands.hpp"
+#include "targets/cli/model_session.hpp"
+#include "targets/cli/model_tasks.hpp"
+#include "targets/cli/output.hpp"
+#include "targets/cli/records.hpp"
+
+namespace embert::cli {
+namespace {
+
+const RecordForm kForm = {{"text"}};
+constexpr const char* kFinishNames[] = {"end", "length", "cache_full"};
+
+struct GenerateOptions {
+  TextCall call;
+  bool ids = false, sample = false;
+  uint32_t max_new_tokens = 20, beams = 1, top_k = 50, seed = 0;
+  double temperature = 1, top_p = 1;
+};
+
+uint32_t next_random(void* context) {
+  return static_cast<uint32_t>((*static_cast<std::mt19937*>(context))());
+}
+
+embert_generate_options decoding_of(const GenerateOptions& options, const ModelFile& file,
+                                    std::mt19937& random) {
+  embert_generate_options decoding = embert_generate_options_default(file.model());
+  decoding.max_new_tokens = options.max_new_tokens;
+  decoding.beams = options.beams;
+  if (!options.sample) return decoding;
+  decoding.random = next_random;
+  decoding.random_context = &random;
+  decoding.sample.temperature_q16 = static_cast<uint32_t>(std::lround(options.temperature * 65536));
+  decoding.sample.top_p =
+      std::max(1u, static_cast<embert_q30>(std::lround(options.top_p * EMBERT_Q30_ONE)));
+  decoding.sample.top_k = options.top_k;
+  return decoding;
+}
+
+/// Numbers with blanks between.
+std::vector<int32_t> read_ids(const Record& record) {
+  const std::string& text = record.texts[0];
+  std::vector<int32_t> ids;
+  const char *at = text.data(), *end = at + text.size();
+  for (;;) {
+    while (at < end && *at == ' ') ++at;
+    if (at == end) return ids;
+    int32_t id = 0;
+    const auto [stop, error] = std::from_chars(at, end, id);
+    if (error != std::errc() || (stop < end && *stop != ' ')) {
+      record.refuse("--ids: \"" + std::string(at, std::find(at, end, ' ')) + "\" is no token id");
+    }
+    ids.push_back(id);
+    at = stop;
+  }
+}
+
+/// What the decoder goes on from: the text and the special tokens in front of it.
+std::vector<int32_t> prompt_ids(const ModelFile& file, const Record& record) {
+  TextTokens tokens = tokenize_text(*file.model(), record.texts[0], nullptr, 0);
+  size_t size = tokens.ids.size();
+  while (size > 0 && tokens.sequence_ids[size - 1] < 0) --size;
+  tokens.ids.resize(size);
+  return tokens.ids;
+}
+
+/// A status that is about the text, as a line about it.
+void check_text(embert_status status, const Record& record, size_t tokens, uint32_t room) {
+  const std::string name = std::string(" (") + embert_status_name(status) + ")";
+  if (status == EMBERT_STATUS_TOO_MANY_TOKENS) {
+    record.refuse("the text has " + std::to_string(tokens) + " tokens, the model has room for " +
+                  std::to_string(room) + name);
+  }
+  if (status == EMBERT_STATUS_TOKEN_OUT_OF_RANGE) {
+    record.refuse("a token id is not in the model's vocabulary" + name);
+  }
+  if (status == EMBERT_STATUS_EMPTY_INPUT) {
+    record.refuse("the text has no token, and the model no start token" + name);
+  }
+  check(status, "a pass through the model");
+}
+
+/// Gives the decoder the encoder's states of the text.
+void encode_source(const GenerateOptions& options, const ModelFile& file,
+                   const ModelSession& session, const Record& record) {
+  const uint32_t room = session.options().max_source_tokens;
+  Batch batch;
+  if (options.ids) {
+    batch.ids = read_ids(record);
+    batch.lengths = {static_cast<uint32_t>(batch.ids.size())};
+  } else {
+    const TextTokens tokens = tokenize_text(*file.model(), record.texts[0], nullptr, room);
+    batch.add(tokens.ids, tokens.type_ids);
+  }
+  const embert_input input = batch.input();
+  check_text(embert_encode_source(session.engine(), &input, nullptr), record, batch.ids.size(),
+             room);
+}
+
+void generate(const GenerateOptions& options, const ModelFile& file, const ModelSession& session,
+              const Record& record) {
+  std::mt19937 random(options.seed);
+  const embert_generate_options decoding = decoding_of(options, file, random);
+  std::vector<int32_t> prompt;  // empty: the start token
+  if (file.info().num_stacks == 2) {
+    encode_source(options, file, session, record);
+  } else {
+    prompt = options.ids ? read_ids(record) : prompt_ids(file, record);
+  }
+  size_t bytes = 0;
+  check(embert_generate_bytes(&decoding, &bytes), "embert_generate_bytes");
+  std::vector<uint64_t> workspace(bytes / sizeof(uint64_t) + 1);
+  std::vector<int32_t> ids(options.max_new_tokens);
+  embert_generation made = {};
+  made.ids = ids.data();
+  made.capacity = ids.size();
+  check_text(embert_generate(session.engine(), &decoding, prompt.data(), prompt.size(),
+                             workspace.data(), bytes, &made),
+             record, prompt.size(), session.options().max_tokens);
+  ids.resize(made.count);
+
+  const Json text =
+      file.info().has_tokenizer != 0 ? Json(text_of(*file.model(), ids, true)) : Json();
+  if (options.call.json) {
+    output().json({{"text", record.texts[0]},
+                   {"generated", text},
+                   {"ids", ids},
+                   {"log_probability", std::ldexp(made.log2_score, -26) * std::log(2.0)},
+                   {"finish", kFinishNames[made.finish]}});
+  } else if (!options.ids) {
+    output().line(one_line(text.get<std::string>()));
+  } else {
+    std::string line;
+    for (const int32_t id : ids) line += (line.empty() ? "" : " ") + std::to_string(id);
+    output().line(line);
+  }
+}
+
+void run_generate(const GenerateOptions& options) {
+  const ModelFile file(options.call.model, isa_mask_of(options.call.run.isa));
+  if (!options.ids) file.require_tokenizer();
+  require_task(file, Task::kGenerate);
+  RecordSource source(options.call, kForm);
+  const ModelSession session(file, options.call.run.threads, 0, options.beams);
+  for (auto records = source.next(1); !records.empty(); records = source.next(1)) {
+    generate(options, file, session, records[0]);
+  }
+}
+
+}  // namespace
+
+void add_generate_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("generate", "How a decoder goes on with a text");
+  auto options = std::make_shared<GenerateOptions>();
+  add_text_call(*command, options->call, kForm, "text, generated, ids, log_probability, finish");
+  command->add_flag("--ids", options->ids,
+                    "Texts are token ids with blanks between, and so is what comes out");
+  command->add_option("--max-new-tokens", options->max_new_tokens, "Most tokens to make")
+      ->check(CLI::Range(1, 512))
+      ->type_name("N")
+      ->capture_default_str();
+  auto* beams =
+      command->add_option("--beams", options->beams, "Sequences that a beam search follows")
+          ->check(CLI::Range(1, 64))
+          ->type_name("N")
+          ->capture_default_str();
+  auto* sample = command->add_flag("--sample", options->sample, "Draw each token by its score");
+  beams->excludes(sample);
+  command->add_option("--temperature", options->temperature, "Logits are divided by it")
+      ->check(CLI::Range(0.001, 1000.0))
+      ->needs(sample)
+      ->type_name("T")
+      ->capture_default_str();
+  command->add_option("--top-k", options->top_k, "Draw from the K best")
+      ->check(CLI::Range(1, 65536))
+      ->needs(sample)
+      ->type_name("K")
+      ->capture_default_str();
+  command->add_option("--top-p", options->top_p, "... and of those the fewest that reach P")
+      ->check(CLI::Range(0.0, 1.0))
+      ->needs(sample)
+      ->type_name("P")
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "The same seed draws the same tokens")
+      ->needs(sample)
+      ->type_name("N")
+      ->capture_default_str();
+  command->footer(
+      "The best token each time, unless --sample or --beams asks for more. A pair of encoder and\n"
+      "decoder reads the text with the encoder. Without --json a line is what was generated;\n"
+      "finish says what ended it: the end token, the length, or a cache that is full.\n"
+      "Example:\n"
+      "  embert generate decoder.emb \"once upon a time\" --max-new-tokens 40\n"
+      "  embert generate decoder.emb --sample --temperature 0.8 --top-p 0.9 --seed 7 < "
+      "prompts.txt");
+  command->callback([options] { run_generate(*options); });
+}
+
+}  // namespace embert::cli
