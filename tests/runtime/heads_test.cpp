@@ -116,26 +116,5 @@ TEST(Classify, OneAtATimeIsTheBatch) {
   }
 }
 
-TEST(FloatHelpers, ExponentialAndSoftmax) {
-  for (int i = 0; i <= 87000; ++i) {
-    const float x = -static_cast<float>(i) / 1000;
-    const double wanted = std::exp(static_cast<double>(x));
-    EXPECT_LE(std::fabs(static_cast<double>(embert_exp(x)) - wanted), 3e-7 * wanted) << x;
-  }
-  EXPECT_EQ(embert_exp(0), 1.0F);
-  EXPECT_EQ(embert_exp(-1000), 0.0F);
-  const std::int32_t logits[] = {1000, -20000, 3000, 2147483647, 2147483000};
-  const embert_scale scale = {(127u - 10u) << 23};  // 2^-10
-  float scores[5];
-  embert_softmax(logits, 3, scale, scores);
-  const double high = std::exp(1000 / 1024.0), low = std::exp(-20000 / 1024.0),
-               top = std::exp(3000 / 1024.0);
-  EXPECT_NEAR(static_cast<double>(scores[0]), high / (high + low + top), 1e-6);
-  EXPECT_NEAR(static_cast<double>(scores[1]), low / (high + low + top), 1e-6);
-  EXPECT_NEAR(static_cast<double>(scores[2]), top / (high + low + top), 1e-6);
-  embert_softmax(logits, 5, scale, scores);
-  EXPECT_NEAR(static_cast<double>(scores[3] + scores[4]), 1, 1e-6);
-}
-
 }  // namespace
 }  // namespace embert::test

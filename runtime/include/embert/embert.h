@@ -260,7 +260,7 @@ typedef enum embert_problem {
   EMBERT_PROBLEM_REGRESSION = 2
 } embert_problem;
 
-/** Sequence classification: logits [batch][num_labels]. */
+/** Sequence classification: logits [batch][num_labels], of which embert_tasks.h makes scores. */
 embert_status embert_classify(embert_engine* engine, const embert_input* input, int32_t* logits,
                               embert_scale* scale);
 
@@ -344,7 +344,7 @@ embert_status embert_tokenize(const embert_model* model, const char* text, size_
 /** The string of a token: UTF-8 in the blob, not terminated. */
 embert_status embert_token(const embert_model* model, uint32_t id, const char** string, size_t* bytes);
 
-/* ---- Float helpers, for callers with a float unit ------------------------------------------------------ */
+/* ---- Float helper, for callers with a float unit ------------------------------------------------------- */
 
 static inline float embert_scale_to_float(embert_scale scale) {
   union {
@@ -354,45 +354,6 @@ static inline float embert_scale_to_float(embert_scale scale) {
   both.bits = scale.float_bits;
   return both.value;
 }
-
-/** e^x for x <= 0, relative error below 3e-7; 0 below -87. No libm. */
-static inline float embert_exp(float x) {
-  const float log2_e = 1.44269504f, ln2_high = 0.693145752f, ln2_low = 1.42860677e-6f;
-  const float integers = 12582912.0f; /* 1.5 * 2^23: the sum's last bit is 1, so adding rounds to an integer */
-  union {
-    uint32_t bits;
-    float value;
-  } rounded, power;
-  float k, f;
-  if (!(x >= -87.0f)) return 0.0f;
-  rounded.value = x * log2_e + integers;
-  k = rounded.value - integers;
-  f = (x - k * ln2_high) - k * ln2_low;
-  power.bits = (rounded.bits + 127u) << 23; /* 2^k: k stands in the last bits of the sum */
-  return power.value *
-         (1.0f + f * (1.0f + f / 2 * (1.0f + f / 3 * (1.0f + f / 4 * (1.0f + f / 5 * (1.0f + f / 6))))));
-}
-
-#ifdef __cplusplus
-#define EMBERT_FLOAT(x) static_cast<float>(x)
-#else
-#define EMBERT_FLOAT(x) ((float)(x))
-#endif
-
-/** Scores of a single-label classifier: scores[i] = softmax of logits[i] * scale, n of them. */
-static inline void embert_softmax(const int32_t* logits, size_t n, embert_scale scale, float* scores) {
-  const float step = embert_scale_to_float(scale);
-  int32_t highest = n > 0 ? logits[0] : 0;
-  float sum = 0.0f;
-  size_t i;
-  for (i = 1; i < n; ++i) highest = logits[i] > highest ? logits[i] : highest;
-  for (i = 0; i < n; ++i) {
-    scores[i] = embert_exp((EMBERT_FLOAT(logits[i]) - EMBERT_FLOAT(highest)) * step);
-    sum += scores[i];
-  }
-  for (i = 0; i < n; ++i) scores[i] /= sum;
-}
-#undef EMBERT_FLOAT
 
 #ifdef __cplusplus
 } /* extern "C" */
