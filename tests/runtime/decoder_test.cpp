@@ -237,6 +237,32 @@ TEST_P(Decoder, ATextIsTheSameInEveryPlaceAndRoom) {
   }
 }
 
+// More texts than other scratch has room for: reordering needs a chunk of each.
+TEST(DecoderBatch, ManyTextsAreReordered) {
+  const SyntheticModel model = small_decoder(0, kPositionTable);
+  const AlignedBytes blob(make_synthetic_blob(model));
+  const std::uint32_t texts = 300;
+  for (const Way way : all_ways()) {
+    const GuardedEngine engine(blob, way, texts, 2), other(blob, way, texts, 2);
+    Call first, second, expected;
+    std::vector<std::uint32_t> parents;
+    for (std::uint32_t i = 0; i < texts; ++i) {
+      const auto id = [](std::uint32_t n) { return static_cast<std::int32_t>(n % 60); };
+      parents.push_back((i * 7 + 11) % texts);
+      first.ids.push_back({id(i)});
+      second.ids.push_back({id(i * 3)});
+      expected.ids.push_back({id(parents[i]), id(i * 3)});
+    }
+    run(engine, first);
+    ASSERT_EQ(embert_cache_reorder(engine, parents.data(), texts), EMBERT_STATUS_OK);
+    const PerText<std::int16_t> hidden = run(engine, second).hidden,
+                                whole = run(other, expected).hidden;
+    for (std::size_t i = 0; i < texts; ++i) {
+      ASSERT_EQ(hidden[i], part(whole[i], model.hidden_size, model.hidden_size)) << i;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, Decoder, testing::ValuesIn(decoders()),
                          [](const auto& tested) { return tested.param.name; });
 

@@ -260,17 +260,25 @@ TEST_P(Generate, StopsAtTheCachesRoom) {
 INSTANTIATE_TEST_SUITE_P(Kinds, Generate, testing::ValuesIn(decoders()),
                          [](const auto& tested) { return tested.param.name; });
 
-TEST(GenerateSmall, VocabulariesWithFewerWordsThanChoices) {
-  for (std::uint32_t words : {1u, 2u, 3u}) {
-    SyntheticModel shape = small_decoder(0, kPositionTable);
-    shape.vocab_size = words;
-    const AlignedBytes blob(make_synthetic_blob(shape));
-    const GuardedEngine engine(blob, all_ways()[0], 4);
-    embert_generate_options options = default_options(6);
-    options.beams = 4;
-    for (std::uint32_t end : {0u, words - 1, UINT32_MAX}) {
-      options.end_id = end;
-      EXPECT_EQ(generate(engine, options, {0}), search(engine, options, {0}, 48)) << words;
+// Few words: there may be fewer than are looked at, and many of the best choices end.
+TEST(GenerateSmall, BeamsOfSmallVocabularies) {
+  for (std::uint32_t words : {1u, 2u, 3u, 5u, 8u}) {
+    for (std::uint64_t seed : {1u, 2u, 3u, 4u}) {
+      SyntheticModel shape = small_decoder(0, kPositionTable);
+      shape.vocab_size = words;
+      shape.num_layers = 1;
+      shape.seed = seed;
+      const AlignedBytes blob(make_synthetic_blob(shape));
+      const GuardedEngine engine(blob, all_ways().back(), 4);
+      embert_generate_options options = default_options(6);
+      for (std::uint32_t beams : {2u, 3u, 4u}) {
+        options.beams = beams;
+        for (std::uint32_t end : {0u, words / 2, words - 1, UINT32_MAX}) {
+          options.end_id = end;
+          EXPECT_EQ(generate(engine, options, {0}), search(engine, options, {0}, 48))
+              << words << " words, seed " << seed << ", " << beams << " beams, end " << end;
+        }
+      }
     }
   }
 }

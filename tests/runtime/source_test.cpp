@@ -127,6 +127,20 @@ TEST(Source, HiddenTokensAreAsIfNotThere) {
   }
 }
 
+// An arena whose largest parts are those of the source.
+TEST(Source, MayBeMuchLongerThanTheText) {
+  const AlignedBytes blob(make_synthetic_blob(cross_decoder()));
+  const Source source({300}, 20);
+  PerText<std::int16_t> expected;
+  for (const Way way : all_ways()) {
+    const GuardedEngine roomy(blob, way, 3, 0, 300), tight(blob, way, 1, 33, 300);
+    source.set(roomy);
+    source.set(tight);
+    if (expected.empty()) expected = run(roomy, target_texts({33})).hidden;
+    EXPECT_EQ(run(tight, target_texts({33})).hidden, expected);
+  }
+}
+
 TEST(Source, SetsEmptyTheCache) {
   const AlignedBytes blob(make_synthetic_blob(cross_decoder()));
   const GuardedEngine engine(blob, all_ways()[0], 2);
@@ -193,19 +207,19 @@ std::vector<std::int16_t> project(const AlignedBytes& blob, const std::vector<st
 }
 
 TEST(Source, OfTheEncoderIsProjected) {
-  for (std::uint32_t width : {24u, 70u}) {
+  for (std::uint32_t width : {24u, 70u, 300u}) {
     const AlignedBytes blob(make_synthetic_blob(pair(width)));
     Call call;
-    call.ids = random_ids({13, 33}, small_encoder().vocab_size, 23);
+    call.ids = random_ids({33}, small_encoder().vocab_size, 23);
     for (const Way way : all_ways()) {
-      const GuardedEngine engine(blob, way, 2, 0, 33);
+      const GuardedEngine engine(blob, way, 1, 17, 33);
       const std::vector<std::int16_t> hidden = encode_source(engine, call, 52);
-      const PerText<std::int16_t> answer = run(engine, target_texts({7, 17})).hidden;
-      Source source({13, 33}, width);
+      const PerText<std::int16_t> answer = run(engine, target_texts({17})).hidden;
+      Source source({33}, width);
       source.states = project(blob, hidden, 52, width);
-      source.mask.assign(46, 1);
+      source.mask.assign(33, 1);
       source.set(engine);
-      EXPECT_EQ(run(engine, target_texts({7, 17})).hidden, answer) << width;
+      EXPECT_EQ(run(engine, target_texts({17})).hidden, answer) << width;
       EXPECT_GT(*std::max_element(source.states.begin(), source.states.end()), 1000);
     }
   }
