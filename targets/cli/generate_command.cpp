@@ -8,6 +8,7 @@
 
 #include "embert/embert_lm.h"
 #include "targets/cli/commands.hpp"
+#include "targets/cli/decoding_options.hpp"
 #include "targets/cli/model_session.hpp"
 #include "targets/cli/model_tasks.hpp"
 #include "targets/cli/output.hpp"
@@ -21,29 +22,9 @@ constexpr const char* kFinishNames[] = {"end", "length", "cache_full"};
 
 struct GenerateOptions {
   TextCall call;
-  bool ids = false, sample = false;
-  uint32_t max_new_tokens = 20, beams = 1, top_k = 50, seed = 0;
-  double temperature = 1, top_p = 1;
+  bool ids = false;
+  DecodingOptions decoding;
 };
-
-uint32_t next_random(void* context) {
-  return static_cast<uint32_t>((*static_cast<std::mt19937*>(context))());
-}
-
-embert_generate_options decoding_of(const GenerateOptions& options, const ModelFile& file,
-                                    std::mt19937& random) {
-  embert_generate_options decoding = embert_generate_options_default(file.model());
-  decoding.max_new_tokens = options.max_new_tokens;
-  decoding.beams = options.beams;
-  if (!options.sample) return decoding;
-  decoding.random = next_random;
-  decoding.random_context = &random;
-  decoding.sample.temperature_q16 = static_cast<uint32_t>(std::lround(options.temperature * 65536));
-  decoding.sample.top_p =
-      std::max(1u, static_cast<embert_q30>(std::lround(options.top_p * EMBERT_Q30_ONE)));
-  decoding.sample.top_k = options.top_k;
-  return decoding;
-}
 
 /// Numbers with blanks between.
 std::vector<int32_t> read_ids(const Record& record) {
@@ -83,7 +64,7 @@ void check_text(embert_status status, const Record& record, size_t tokens, uint3
     record.refuse("a token id is not in the model's vocabulary" + name);
   }
   if (status == EMBERT_STATUS_EMPTY_INPUT) {
-    record.refuse("the text has no token, and the model no start token" + name);
+    record.refuse("nothing to start with: no prompt, and the model has no start token" + name);
   }
   check(status, "a pass through the model");
 }
@@ -100,6 +81,10 @@ void encode_source(const GenerateOptions& options, const ModelFile& file,
     const TextTokens tokens = tokenize_text(*file.model(), record.texts[0], nullptr, room);
     batch.add(tokens.ids, tokens.type_ids);
   }
+  if (batch.ids.empty()) {
+    record.refuse("the text has no token (" +
+                  std::string(embert_status_name(EMBERT_STATUS_EMPTY_INPUT)) + ")");
+  }
   const embert_input input = batch.input();
   check_text(embert_encode_source(session.engine(), &input, nullptr), record, batch.ids.size(),
              room);
@@ -107,8 +92,8 @@ void encode_source(const GenerateOptions& options, const ModelFile& file,
 
 void generate(const GenerateOptions& options, const ModelFile& file, const ModelSession& session,
               const Record& record) {
-  std::mt19937 random(options.seed);
-  const embert_generate_options decoding = decoding_of(options, file, random);
+  std::mt19937 random(options.decoding.seed);
+  const embert_generate_options decoding = options.decoding.of(*file.model(), random);
   std::vector<int32_t> prompt;  // empty: the start token
   if (file.info().num_stacks == 2) {
     encode_source(options, file, session, record);
@@ -118,7 +103,7 @@ void generate(const GenerateOptions& options, const ModelFile& file, const Model
   size_t bytes = 0;
   check(embert_generate_bytes(&decoding, &bytes), "embert_generate_bytes");
   std::vector<uint64_t> workspace(bytes / sizeof(uint64_t) + 1);
-  std::vector<int32_t> ids(options.max_new_tokens);
+  std::vector<int32_t> ids(options.decoding.max_new_tokens);
   embert_generation made = {};
   made.ids = ids.data();
   made.capacity = ids.size();
@@ -149,7 +134,7 @@ void run_generate(const GenerateOptions& options) {
   if (!options.ids) file.require_tokenizer();
   require_task(file, Task::kGenerate);
   RecordSource source(options.call, kForm);
-  const ModelSession session(file, options.call.run.threads, 0, options.beams);
+  const ModelSession session(file, options.call.run.threads, 0, options.decoding.beams);
   for (auto records = source.next(1); !records.empty(); records = source.next(1)) {
     generate(options, file, session, records[0]);
   }
@@ -163,36 +148,7 @@ void add_generate_command(CLI::App& app) {
   add_text_call(*command, options->call, kForm, "text, generated, ids, log_probability, finish");
   command->add_flag("--ids", options->ids,
                     "Texts are token ids with blanks between, and so is what comes out");
-  command->add_option("--max-new-tokens", options->max_new_tokens, "Most tokens to make")
-      ->check(CLI::Range(1, 512))
-      ->type_name("N")
-      ->capture_default_str();
-  auto* beams =
-      command->add_option("--beams", options->beams, "Sequences that a beam search follows")
-          ->check(CLI::Range(1, 64))
-          ->type_name("N")
-          ->capture_default_str();
-  auto* sample = command->add_flag("--sample", options->sample, "Draw each token by its score");
-  beams->excludes(sample);
-  command->add_option("--temperature", options->temperature, "Logits are divided by it")
-      ->check(CLI::Range(0.001, 1000.0))
-      ->needs(sample)
-      ->type_name("T")
-      ->capture_default_str();
-  command->add_option("--top-k", options->top_k, "Draw from the K best")
-      ->check(CLI::Range(1, 65536))
-      ->needs(sample)
-      ->type_name("K")
-      ->capture_default_str();
-  command->add_option("--top-p", options->top_p, "... and of those the fewest that reach P")
-      ->check(CLI::Range(0.0, 1.0))
-      ->needs(sample)
-      ->type_name("P")
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "The same seed draws the same tokens")
-      ->needs(sample)
-      ->type_name("N")
-      ->capture_default_str();
+  options->decoding.add_to(*command);
   command->footer(
       "The best token each time, unless --sample or --beams asks for more. A pair of encoder and\n"
       "decoder reads the text with the encoder. Without --json a line is what was generated;\n"

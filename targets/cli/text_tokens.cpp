@@ -90,7 +90,10 @@ std::string_view token_string(const embert_model& model, int32_t id) {
   return {string, bytes};
 }
 
-std::string text_of(const embert_model& model, const std::vector<int32_t>& ids, bool skip_special) {
+std::string text_of(const embert_model& model, std::vector<int32_t> ids, bool skip_special) {
+  embert_tokenizer_info info = {};
+  check(embert_model_get_tokenizer(&model, &info), "embert_model_get_tokenizer");
+  std::erase_if(ids, [&](int32_t id) { return static_cast<uint32_t>(id) >= info.token_count; });
   if (ids.empty()) return "";
   const embert_detokenize_options options = {skip_special ? 1u : 0u, 1};
   std::string text(16 * ids.size(), ' ');

@@ -30,7 +30,8 @@ std::vector<int32_t> plain_ids(const embert_model& model, std::string_view text)
 
 /// The string of a token.
 std::string_view token_string(const embert_model& model, int32_t id);
-/// The text of tokens, cleaned up as the model family's pipelines do.
-std::string text_of(const embert_model& model, const std::vector<int32_t>& ids, bool skip_special);
+/// The text of tokens, cleaned up as the model family's pipelines do. A model may have more words
+/// than its tokenizer: those have no text.
+std::string text_of(const embert_model& model, std::vector<int32_t> ids, bool skip_special);
 
 }  // namespace embert::cli
