@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "embert/embert_lm.h"
 #include "kernels/variants.hpp"
-#include "tests/runtime/session.hpp"
+#include "tests/runtime/decoder_models.hpp"
 
 namespace embert::test {
 namespace {
@@ -89,6 +90,58 @@ TEST(GoldenBits, OfASyntheticModel) {
       encode(open_model(blob, embert_isa_detect()), model, texts, 2, 2, 0x55);
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(hidden.data());
   EXPECT_EQ(crc32c_scalar(0, bytes, 2 * hidden.size()), 707151286u);
+}
+
+// And of an encoder and a decoder with everything in them: hidden states, probabilities, words.
+TEST(GoldenBits, OfAPair) {
+  SyntheticModel model = decoders().back().shape;
+  model.encoder = {model};
+  model.encoder[0].flags = 0;
+  model.encoder[0].pruned_heads = 0;
+  model.heads |= kHeadProjection | kHeadLmTransform | kHeadTokenClassifier;
+  model.start_id = 5;
+  const AlignedBytes blob(make_synthetic_blob(model));
+  const GuardedEngine engine(blob, {embert_isa_detect(), 2}, 3);
+  Call source, target;
+  source.ids = random_ids({41, 7}, model.vocab_size, 11);
+  source.key_mask = {std::vector<std::uint8_t>(41, 1), {1, 1, 0, 1, 1, 0, 1}};
+  const CallInput input(source);
+  ASSERT_EQ(embert_encode_source(engine, input.get(), nullptr), EMBERT_STATUS_OK);
+  target.ids = random_ids({22, 3}, model.vocab_size, 12);
+  target.head_mask = {32768, 10000, 20000};
+  const Answer answer =
+      run(engine, target, kWantHidden | kWantStates | kWantAttentions | kWantTokenLogits);
+  std::uint32_t crc = 0;
+  const auto add = [&crc](const auto& values) {
+    crc = crc32c_scalar(crc, reinterpret_cast<const std::uint8_t*>(values.data()),
+                        values.size() * sizeof(values[0]));
+  };
+  add(joined(answer.hidden));
+  add(answer.hidden_states);
+  add(answer.attentions);
+  add(answer.token_logits);
+  EXPECT_EQ(crc, 141820568u);
+
+  embert_generate_options options = embert_generate_options_default(&engine.model());
+  std::vector<std::uint64_t> workspace(4096);
+  for (std::uint32_t beams : {1u, 3u}) {
+    options.beams = beams;
+    std::vector<std::int32_t> ids(20);
+    embert_generation generation = {};
+    generation.ids = ids.data();
+    generation.capacity = ids.size();
+    Call one = source;
+    one.ids.resize(1);
+    one.key_mask.resize(1);
+    const CallInput alone(one);
+    ASSERT_EQ(embert_encode_source(engine, alone.get(), nullptr), EMBERT_STATUS_OK);
+    ASSERT_EQ(embert_generate(engine, &options, nullptr, 0, workspace.data(), 8 * workspace.size(),
+                              &generation),
+              EMBERT_STATUS_OK);
+    add(ids);
+    add(std::vector<std::int64_t>{generation.log2_score});
+  }
+  EXPECT_EQ(crc, 2365121148u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Bits,
