@@ -423,7 +423,8 @@ TEST(Generate, GreedyTextGoesOnWordByWord) {
     const std::string next =
         text_out({"generate", model, "--ids", prompt, "--max-new-tokens", "1"});
     EXPECT_EQ(next, std::to_string(line["ids"][i].get<int>()) + "\n");
-    prompt += " " + next.substr(0, next.size() - 1);
+    prompt += ' ';
+    prompt.append(next, 0, next.size() - 1);
   }
   EXPECT_EQ(text_out({"generate", model, "hello a", "--max-new-tokens", "6"}),
             line["generated"].get<std::string>() + "\n");
