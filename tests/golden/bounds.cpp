@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far each output may be from float32, for all cases and for those that differ.
-#include <array>
 #include <stdexcept>
 
 #include "tests/golden/agreement.hpp"
@@ -43,7 +42,12 @@ struct CaseBound {
   std::string_view reason;
 };
 
-constexpr std::array<CaseBound, 0> kCaseBounds = {};
+constexpr CaseBound kCaseBounds[] = {
+    {"pre_ln_encoder",
+     "last_hidden_state",
+     {0.999, 0.99, 0.12},
+     "behind the sum of all layers the last LayerNorm takes an outlier channel times 8"},
+};
 
 }  // namespace
 
