@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "embert/embert.h"
+#include "embert/embert_lm.h"
 #include "tests/support/synthetic_blob.hpp"
 
 extern "C" {
@@ -116,6 +117,50 @@ TEST(Allocation, NoneOnASyntheticModel) {
   const size_t count = allocations_of_a_run(blob, nullptr, &outcome);
   EXPECT_STREQ(embert_status_name(outcome), "EMBERT_STATUS_OK");
   EXPECT_EQ(count, 0u);
+}
+
+/// From a source to the text that a pair of encoder and decoder makes of it, with beams.
+TEST(Allocation, NoneWhereTextIsGenerated) {
+  SyntheticModel shape;
+  shape.flags = kStackCausal | kStackCrossAttention;
+  shape.position_kind = kPositionRelativeKeyQuery;
+  shape.heads = kHeadLm;
+  shape.start_id = 3;
+  shape.encoder = {SyntheticModel()};
+  const AlignedBytes blob(make_synthetic_blob(shape));
+  const uint32_t isa_mask = embert_isa_detect();
+  AlignedBytes arena(4u << 20), workspace(64u << 10);
+  const int32_t ids[] = {1, 2, 3, 4, 5};
+  const uint32_t length = 5;
+  int32_t made[20];
+  embert_generation generation = {};
+  generation.ids = made;
+  generation.capacity = 20;
+
+  const size_t before = allocations;
+  const embert_status outcome = [&] {
+    embert_model model;
+    embert_status status = embert_model_open(blob.data(), blob.size(), isa_mask, &model);
+    if (status != EMBERT_STATUS_OK) return status;
+    embert_options options = embert_options_default(&model);
+    options.max_batch = 3;
+    embert_engine* engine = nullptr;
+    status = embert_engine_init(&model, &options, arena.data(), arena.size(), &engine);
+    if (status != EMBERT_STATUS_OK) return status;
+    embert_input input = {};
+    input.ids = ids;
+    input.lengths = &length;
+    input.batch = 1;
+    status = embert_encode_source(engine, &input, nullptr);
+    if (status != EMBERT_STATUS_OK) return status;
+    embert_generate_options how = embert_generate_options_default(&model);
+    how.beams = 3;
+    return embert_generate(engine, &how, nullptr, 0, workspace.data(), workspace.size(),
+                           &generation);
+  }();
+  EXPECT_EQ(allocations - before, 0u);
+  EXPECT_STREQ(embert_status_name(outcome), "EMBERT_STATUS_OK");
+  EXPECT_EQ(generation.count, 20u);
 }
 
 TEST(Allocation, NoneOnTheBundledModel) {
