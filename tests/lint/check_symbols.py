@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 # All that the library may want from outside: memory functions and the compiler's integer division.
-ALLOWED = re.compile(r"^(memcpy|memmove|memset|_GLOBAL_OFFSET_TABLE_|__(u?div|u?mod)[dst]i[34]|__udivmod[dt]i4|__aeabi_.*)$")
+ALLOWED = re.compile(r"^(memcpy|memmove|memset|memcmp|_GLOBAL_OFFSET_TABLE_|__(u?div|u?mod)[dst]i[34]|__udivmod[dt]i4|__aeabi_.*)$")
 FLOAT_ARITHMETIC = re.compile(
     r"^v?(add|sub|mul|div|sqrt|rcp|rsqrt|rcp14|rsqrt14|min|max|round|rndscale|range|reduce|scalef|getexp|getmant|fixupimm"
     r"|addsub|hadd|hsub|dp|cmp\w*)(ss|sd|ps|pd)$"
