@@ -12,8 +12,10 @@ struct OutputBound {
   Bound bound;
 };
 
-constexpr Bound kHidden = {0.999, 0.99, 0.06}, kAttention = {0.998, 0.97, 0.14},
-                kPooled = {0.999, 0.998, 0.12}, kLogits = {0.998, 0.99, 0.1};
+// The cosines are what is aimed at; the others leave room for the luck of one row in hundreds: they
+// hold for other calibration seeds, too, up to single tensors.
+constexpr Bound kHidden = {0.999, 0.98, 0.08, 0.04}, kAttention = {0.998, 0.97, 0.15, 0.15},
+                kPooled = {0.999, 0.997, 0.15, 0.04}, kLogits = {0.998, 0.98, 0.12, 0.04};
 constexpr OutputBound kBounds[] = {
     {"last_hidden_state", kHidden},
     {"hidden_states", kHidden},
@@ -45,8 +47,8 @@ struct CaseBound {
 constexpr CaseBound kCaseBounds[] = {
     {"pre_ln_encoder",
      "last_hidden_state",
-     {0.999, 0.99, 0.12},
-     "behind the sum of all layers the last LayerNorm takes an outlier channel times 8"},
+     {0.999, 0.98, 0.12, 0.04},
+     "the last LayerNorm multiplies the error of an outlier channel by 7"},
 };
 
 }  // namespace
