@@ -67,7 +67,8 @@ void Comparison::add(std::span<const double> reference, std::span<const std::int
       const double real = values[i] * scale;
       result_.logit_error_max = std::max(result_.logit_error_max, std::abs(real - reference[i]));
     }
-    if (config_.token_classifier == TokenTask::kQuestionAnswering) {
+    if (result_.compared == Compared::kTokenLogits &&
+        config_.token_classifier == TokenTask::kQuestionAnswering) {
       compare_places(reference, values, width, text);
     } else {
       for (std::size_t at = 0; at < values.size(); at += width) {

@@ -89,6 +89,7 @@ TEST(Comparison, LabelsOfTokensAndPlacesOfAnswers) {
 TEST(Comparison, WordsComeBeforeOtherHeads) {
   ModelConfig config = classifier(ProblemType::kSingleLabel);
   config.language_head = LanguageHeadKind::kBert;
+  config.token_classifier = TokenTask::kQuestionAnswering;
   const VerifyResult result = compare(config, 3, {{{1, 5, 2}, {2, 9, 4}}, {{1, 5, 2}, {9, 2, 4}}});
   EXPECT_EQ(result.compared, Compared::kWordLogits);
   EXPECT_EQ(result.agreement, 0.5);

@@ -11,7 +11,7 @@ namespace {
 
 convert::ModelBatch random_batch(const convert::ModelConfig& config, std::size_t texts,
                                  std::uint64_t seed) {
-  return convert::complete_batch(config, random_texts(config.first(), texts, seed), false,
+  return convert::complete_batch(config, random_texts(config.first(), texts, seed), true,
                                  config.last().max_position_embeddings, seed + 1);
 }
 
