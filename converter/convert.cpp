@@ -13,6 +13,9 @@
 namespace embert::convert {
 namespace {
 
+// Random ids show less of what a model can reach than text does.
+constexpr double kRandomHeadroom = 0.025;
+
 struct Tokenizer {
   std::vector<std::uint8_t> section;  // empty: the folder has none
   std::uint32_t unknown_id = 0;
@@ -123,6 +126,7 @@ ConvertResult convert(const ConvertOptions& options) {
   Workers workers(options.threads);
   QuantizeOptions quantize_options;
   quantize_options.rounding = options.rounding;
+  if (result.source == CalibrationSource::kRandomIds) quantize_options.headroom = kRandomHeadroom;
   constexpr double kBefore = 0.03, kAfter = 0.9;  // of the whole, by time
   const QuantizeResult quantized =
       quantize_model(folder.config, folder.weights, floats, tokens.calibration, quantize_options,

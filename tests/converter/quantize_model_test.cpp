@@ -45,7 +45,7 @@ TEST(QuantizeModel, SameBytesForAnyNumberOfThreads) {
   const std::vector<std::uint8_t> one = blob_of(bert, quantize(bert, 1));
   EXPECT_EQ(one, blob_of(bert, quantize(bert, 2)));
   EXPECT_EQ(one, blob_of(bert, quantize(bert, 3)));
-  EXPECT_NE(one, blob_of(bert, quantize(bert, 1, convert::Rounding::kNearest)));
+  EXPECT_NE(one, blob_of(bert, quantize(bert, 1, {convert::Rounding::kNearest})));
 }
 
 TEST(QuantizeModel, LargeActivationInputsLowerTheExponent) {

@@ -106,6 +106,31 @@ TEST(EvenRows, AsManyAsAskedAndSpreadOverAll) {
   }
 }
 
+TEST(Ranges, HeadroomMovesBothEnds) {
+  convert::Ranges ranges;
+  ranges.stacks.resize(2);
+  ranges.stacks[1].layers.resize(1);
+  convert::LayerRanges& layer = ranges.stacks[1].layers[0];
+  for (convert::ChannelRange* range : {&layer.input, &layer.cross_input, &layer.ffn_input}) {
+    *range = {{-2, 3}, {6, 3}, {0, 3}};
+  }
+  convert::widen(ranges, 0.25);
+  for (const convert::ChannelRange* range : {&layer.input, &layer.cross_input, &layer.ffn_input}) {
+    EXPECT_EQ(range->lowest, (std::vector<float>{-4, 3}));
+    EXPECT_EQ(range->highest, (std::vector<float>{8, 3}));
+  }
+}
+
+TEST(QuantizedStack, HeadroomIsThere) {
+  const RandomBert bert = random_encoder(30);
+  const auto hidden_step = [&](double headroom) {
+    convert::QuantizeOptions options;
+    options.headroom = headroom;
+    return as_real(quantize(bert, 1, options).model.stacks[0].layers[1].numbers.hidden_scale);
+  };
+  EXPECT_NEAR(hidden_step(0.5), 2 * hidden_step(0), 0.3 * hidden_step(0));
+}
+
 TEST(QuantizedStack, PreNormCarriesTheSumAsItIs) {
   convert::ModelConfig config;
   config.stacks = {small_stack()};

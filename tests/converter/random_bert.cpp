@@ -25,11 +25,10 @@ RandomBert random_encoder(std::uint64_t seed, int labels) {
   return RandomBert(config, seed);
 }
 
-convert::QuantizeResult quantize(const RandomBert& bert, int threads, convert::Rounding rounding) {
+convert::QuantizeResult quantize(const RandomBert& bert, int threads,
+                                 const convert::QuantizeOptions& options) {
   convert::FloatModel floats(bert.config, bert.weights, threads);
   convert::Workers workers(threads);
-  convert::QuantizeOptions options;
-  options.rounding = rounding;
   return convert::quantize_model(bert.config, bert.weights, floats,
                                  random_batch(bert.config, 200, 7), options, workers, {});
 }

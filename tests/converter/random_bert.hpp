@@ -26,7 +26,7 @@ RandomBert random_encoder(std::uint64_t seed, int labels = 0);
 
 /// Calibrated on 200 random texts.
 convert::QuantizeResult quantize(const RandomBert& bert, int threads = 1,
-                                 convert::Rounding rounding = convert::Rounding::kErrorCompensated);
+                                 const convert::QuantizeOptions& options = {});
 
 /// Blob without tokenizer.
 std::vector<std::uint8_t> blob_of(const RandomBert& bert, const convert::QuantizeResult& result);
