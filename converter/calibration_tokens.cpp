@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -42,6 +43,7 @@ std::vector<std::uint8_t> tokenizer_blob(const std::vector<std::uint8_t>& sectio
   numbers.hidden_size = numbers.head_size = numbers.type_vocab_size = 1;
   numbers.vocab_size = static_cast<std::uint32_t>(config.vocab_size);
   numbers.max_positions = static_cast<std::uint32_t>(max_tokens);
+  numbers.embedding_scale = numbers.hidden_scale = std::bit_cast<std::uint32_t>(1.0f);
   stack.word_embeddings.resize(numbers.vocab_size);
   stack.word_multipliers.resize(numbers.vocab_size);
   stack.positions.resize(numbers.max_positions);

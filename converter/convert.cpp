@@ -23,6 +23,20 @@ struct Tokenizer {
   int special_tokens = 0;  // that its template adds to one text
 };
 
+// Where words come out, those beyond the tokenizer's tokens have no text.
+void warn_of_words(const ModelConfig& config, std::size_t tokens,
+                   std::vector<std::string>& warnings) {
+  if (config.language_head == LanguageHeadKind::kNone) return;
+  const int words = config.last().vocab_size;
+  if (config.first().vocab_size != words) {
+    warnings.push_back("the decoder has a vocabulary of its own, " + std::to_string(words) +
+                       " words: what it generates shows as ids");
+  } else if (tokens < static_cast<std::size_t>(words)) {
+    warnings.push_back("tokenizer: " + std::to_string(tokens) + " tokens of vocab_size " +
+                       std::to_string(words) + ": the words behind them have no text");
+  }
+}
+
 Tokenizer read_section(const ModelFolder& folder, std::vector<std::string>& warnings) {
   Tokenizer out;
   const std::optional<TokenizerSpec> spec = read_tokenizer(folder.transformer_folder, warnings);
@@ -32,6 +46,7 @@ Tokenizer read_section(const ModelFolder& folder, std::vector<std::string>& warn
                        " tokens, but config.json says vocab_size " +
                        std::to_string(folder.config.first().vocab_size));
   }
+  warn_of_words(folder.config, spec->tokens.size(), warnings);
   out.section = write_tokenizer_section(*spec);
   out.unknown_id = spec->unk_id;
   out.max_tokens = spec->max_tokens;

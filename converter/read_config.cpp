@@ -15,6 +15,7 @@ namespace embert::convert {
 namespace {
 
 constexpr const char* kFile = "config.json";
+constexpr const char* kGenerationFile = "generation_config.json";
 
 // Relatives of BERT that may come to be converted.
 constexpr std::string_view kFamily[] = {"albert",     "camembert",  "deberta",    "deberta-v2",
@@ -52,8 +53,10 @@ void read_one_stack(const JsonFields& config, ModelConfig& out,
 void read_plain_pair(const JsonFields& config, ModelConfig& out,
                      std::vector<std::string>& warnings) {
   if (const auto names = read_architectures(config); !names.empty()) {
-    refuse_option(config.file(), "is_encoder_decoder true with architecture " + printable(names[0]),
-                  "embert reads EncoderDecoderModel");
+    refuse_option(
+        config.file(),
+        "model_type \"bert\" with is_encoder_decoder true and architecture " + printable(names[0]),
+        "the config of an EncoderDecoderModel has model_type \"encoder-decoder\"");
   }
   const BertConfig encoder = read_stack_config(config, warnings);
   if (encoder.is_decoder) {
@@ -77,7 +80,25 @@ void read_special_ids(const JsonFields& config, ModelConfig& out) {
   };
   read("pad_token_id", out.first().vocab_size, out.pad_token_id);
   read("eos_token_id", out.last().vocab_size, out.eos_token_id);
+  read("bos_token_id", out.last().vocab_size, out.decoder_start_token_id);
   read("decoder_start_token_id", out.last().vocab_size, out.decoder_start_token_id);
+}
+
+// transformers keeps what generation starts and ends with in a file of its own as well.
+void read_generation_config(const std::filesystem::path& folder, ModelConfig& out) {
+  const std::filesystem::path path = folder / "generation_config.json";
+  if (!std::filesystem::exists(path)) return;
+  const Json document = read_json_file(path, kGenerationFile);
+  const JsonFields config(document, kGenerationFile);
+  const int words = out.last().vocab_size;
+  const auto read = [&](const char* key, int& id) {
+    const Json* value = config.find(key);
+    const bool list = value != nullptr && !value->is_number();  // of ends: the config's own stays
+    if (id < 0 && !list) id = static_cast<int>(config.get_int(key, -1, words - 1, -1));
+  };
+  read("eos_token_id", out.eos_token_id);
+  read("decoder_start_token_id", out.decoder_start_token_id);
+  read("bos_token_id", out.decoder_start_token_id);
 }
 
 // transformers' EncoderDecoderModel: a config within the config for each stack.
@@ -129,6 +150,7 @@ ModelConfig read_config(const std::filesystem::path& folder, std::vector<std::st
   }
   warn_of_code(config, warnings);
   read_special_ids(config, out);
+  read_generation_config(folder, out);
   return out;
 }
 

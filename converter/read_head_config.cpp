@@ -54,8 +54,11 @@ std::vector<std::string> read_label_names(const JsonFields& config) {
     }
     names.push_back(at->is_string() ? at->get<std::string>() : at->dump());
   }
-  config.get_int("num_labels", static_cast<std::int64_t>(names.size()),
-                 static_cast<std::int64_t>(names.size()), static_cast<std::int64_t>(names.size()));
+  const auto count = static_cast<std::int64_t>(names.size());
+  if (config.get_int("num_labels", 1, kMaxLabels, count) != count) {
+    throw ConvertError(where + " has " + std::to_string(count) + " names, but num_labels is " +
+                       describe_json(*config.find("num_labels")));
+  }
   return names;
 }
 

@@ -4,6 +4,7 @@
 #include "converter/read_weights.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "converter/pick_tensors.hpp"
 #include "converter/read_stack_weights.hpp"
@@ -78,6 +79,32 @@ void read_heads(TensorPicker& tensors, const std::string& base, const std::strin
   }
 }
 
+// A bias that bans or forces its label is as good with a size that leaves the other logits their
+// precision: a score is 0 or 1 long before it. `plain`: logits are numbers that mean what they say.
+void limit_bias(std::vector<float>& bias, bool plain, const std::string& name,
+                std::vector<std::string>& warnings) {
+  constexpr float kLargestBias = 1e4f;
+  std::size_t beyond = 0;
+  for (float& value : bias) {
+    if (plain || std::fabs(value) <= kLargestBias) continue;
+    value = std::copysign(kLargestBias, value);
+    ++beyond;
+  }
+  if (beyond == 0) return;
+  warnings.push_back(name + ": " + std::to_string(beyond) +
+                     " values beyond +-10000 are taken as that: scores are 0 or 1 there");
+}
+
+void limit_biases(const ModelConfig& config, ModelWeights& weights,
+                  std::vector<std::string>& warnings) {
+  const bool plain = config.problem_type == ProblemType::kRegression;
+  if (weights.classifier) limit_bias(weights.classifier->bias, plain, "classifier.bias", warnings);
+  if (weights.token_labels) {
+    limit_bias(weights.token_labels->bias, false, "the token classifier's bias", warnings);
+  }
+  if (weights.language) limit_bias(weights.language->bias, false, "the words' bias", warnings);
+}
+
 void warn_left_over(const std::vector<std::string>& names, std::vector<std::string>& warnings) {
   std::vector<std::string> heads, unknown;
   for (const std::string& name : names) {
@@ -123,6 +150,7 @@ ModelWeights read_weights(const WeightFiles& files, const ModelConfig& config,
     if (from != to) out.projection = tensors.linear("enc_to_dec_proj", to, from);
   }
   read_heads(tensors, base, prefix, config, out);
+  limit_biases(config, out, warnings);
   for (std::size_t s = 0; s < out.stacks.size(); ++s) scale_words(config.stacks[s], out.stacks[s]);
   warn_left_over(tensors.left_over(), warnings);
   return out;

@@ -49,6 +49,13 @@ embert_status check_row(const Engine& engine, uint32_t row) {
   return row < engine.rows ? EMBERT_STATUS_OK : EMBERT_STATUS_ROW_OUT_OF_RANGE;
 }
 
+/// The gate has looked at the scale.
+LogitRatio ratio_of(embert_scale scale) {
+  LogitRatio ratio = {};
+  make_logit_ratio(scale, &ratio);
+  return ratio;
+}
+
 const int16_t* hidden_row(const Pass& pass, uint32_t row) {
   return pass.at<int16_t>(pass.plan.normalized) + row * pass.hidden_size();
 }
@@ -100,8 +107,7 @@ embert_status embert_lm_top(embert_engine* engine, uint32_t row, size_t top_k,
   if (status != EMBERT_STATUS_OK) return status;
   if (top_k == 0) return EMBERT_STATUS_INVALID_OPTION;
   const embert_scale step = {engine->model.header->lm_logits_scale};
-  LogitRatio ratio;
-  if (!make_logit_ratio(step, &ratio)) return EMBERT_STATUS_INVALID_SCALE;
+  const LogitRatio ratio = ratio_of(step);
 
   const Pass pass = make_pass(*engine, last_stack(*engine));
   const LmRow lm(pass, hidden_row(pass, row));
@@ -121,8 +127,7 @@ embert_status embert_lm_score(embert_engine* engine, uint32_t row, embert_candid
   if (status != EMBERT_STATUS_OK) return status;
   if (n == 0) return EMBERT_STATUS_EMPTY_INPUT;
   const embert_scale step = {engine->model.header->lm_logits_scale};
-  LogitRatio ratio;
-  if (!make_logit_ratio(step, &ratio)) return EMBERT_STATUS_INVALID_SCALE;
+  const LogitRatio ratio = ratio_of(step);
   const Pass pass = make_pass(*engine, last_stack(*engine));
   for (size_t i = 0; i < n; ++i) {
     if (static_cast<uint32_t>(candidates[i].id) >= pass.stack.numbers->vocab_size) {

@@ -8,6 +8,7 @@
 
 #include "kernels/dispatch.hpp"
 #include "kernels/layout.hpp"
+#include "runtime/scale.hpp"
 
 namespace embert {
 namespace {
@@ -55,7 +56,8 @@ bool stack_ok(const BlobStack& s) {
          in_range(s.type_vocab_size, 1, kMaxTypes) && s.activation < kActivationCount &&
          s.position_kind < kPositionKindCount &&
          (cross ? in_range(s.cross_hidden_size, 1, kMaxHiddenSize) : s.cross_hidden_size == 0) &&
-         (!cross || (s.flags & kStackCausal) != 0) && norm_ok(s.output_norm);
+         (!cross || (s.flags & kStackCausal) != 0) && scale_ok(s.embedding_scale) &&
+         scale_ok(s.hidden_scale) && (!cross || scale_ok(s.cross_scale)) && norm_ok(s.output_norm);
 }
 
 bool header_ok(const BlobHeader& h) {
@@ -87,6 +89,10 @@ bool header_ok(const BlobHeader& h) {
        (has(kHeadTokenClassifier) ? in_range(h.num_token_labels, 1, kMaxLabels)
                                   : h.num_token_labels == 0) &&
        (h.token_task != kTaskAnswer || h.num_token_labels == 2) &&
+       (!has(kHeadPooler) || scale_ok(h.pooled_scale)) &&
+       (!has(kHeadClassifier) || scale_ok(h.logits_scale)) &&
+       (!has(kHeadTokenClassifier) || scale_ok(h.token_logits_scale)) &&
+       (!has(kHeadLm) || scale_ok(h.lm_logits_scale)) &&
        (h.start_id < last.vocab_size || h.start_id == UINT32_MAX) &&
        (h.end_id < last.vocab_size || h.end_id == UINT32_MAX) &&
        head_dense_ok(h.pooler, has(kHeadPooler)) &&

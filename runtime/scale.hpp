@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scales of callers, float32 as bits, without a float unit.
+// Scales of blobs and callers, float32 as bits, without a float unit.
 #pragma once
 
 #include <stdint.h>

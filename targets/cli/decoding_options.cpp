@@ -39,7 +39,7 @@ void DecodingOptions::add_to(CLI::App& command) {
                        ->capture_default_str();
   auto* by_drawing = command.add_flag("--sample", sample, "Draw each token by its score");
   by_beams->excludes(by_drawing);
-  command.add_option("--temperature", temperature, "Logits are divided by it")
+  command.add_option("--temperature", temperature, "Logits are divided by it, 0.001 to 1000")
       ->check(between(0.001, 1000))
       ->needs(by_drawing)
       ->type_name("T")
@@ -54,7 +54,7 @@ void DecodingOptions::add_to(CLI::App& command) {
       ->needs(by_drawing)
       ->type_name("P")
       ->capture_default_str();
-  command.add_option("--seed", seed, "The same seed draws the same tokens")
+  command.add_option("--seed", seed, "The same seed draws the same tokens; 0 to 4294967295")
       ->needs(by_drawing)
       ->type_name("N")
       ->capture_default_str();

@@ -74,7 +74,8 @@ Json words_of(const ModelFile& file, const TextTokens& tokens, uint32_t position
   std::vector<int32_t> ids = tokens.ids;
   for (const embert_candidate& word : words) {
     ids[position] = word.id;
-    list.push_back({{"word", text_of(*file.model(), {word.id}, false)},
+    const std::string text = text_of(*file.model(), {word.id}, false);
+    list.push_back({{"word", text.empty() ? Json() : Json(text)},
                     {"score", score_of_log2(word.log2_score)},
                     {"id", word.id},
                     {"sequence", text_of(*file.model(), ids, only_mask)}});
@@ -85,8 +86,9 @@ Json words_of(const ModelFile& file, const TextTokens& tokens, uint32_t position
 void write_line(const std::string& text, const Json& words) {
   std::string line;
   for (const Json& word : words) {
-    line += fixed(word["score"].get<double>(), 4) + '\t' +
-            one_line(word["word"].get<std::string>()) + '\t';
+    const std::string name = word["word"].is_null() ? "id " + word["id"].dump()
+                                                    : one_line(word["word"].get<std::string>());
+    line += fixed(word["score"].get<double>(), 4) + '\t' + name + '\t';
   }
   output().line(line + one_line(text));
 }
@@ -142,6 +144,7 @@ void add_fill_mask_command(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--targets", options->targets, "Only these words, each a token")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("WORD,WORD,...");
   command->footer(
       "Without --json a line, one a mask, is: score, word (K times), text, with tabs between.\n"

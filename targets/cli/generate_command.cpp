@@ -44,11 +44,12 @@ std::vector<int32_t> read_ids(const Record& record) {
   }
 }
 
-/// What the decoder goes on from: the text and the special tokens in front of it.
+/// What the decoder goes on from: the text and the special tokens in front of it. The first token
+/// stays where the text is empty.
 std::vector<int32_t> prompt_ids(const ModelFile& file, const Record& record) {
   TextTokens tokens = tokenize_text(*file.model(), record.texts[0], nullptr, 0);
   size_t size = tokens.ids.size();
-  while (size > 0 && tokens.sequence_ids[size - 1] < 0) --size;
+  while (size > 1 && tokens.sequence_ids[size - 1] < 0) --size;
   tokens.ids.resize(size);
   return tokens.ids;
 }
@@ -64,7 +65,10 @@ void check_text(embert_status status, const Record& record, size_t tokens, uint3
     record.refuse("a token id is not in the model's vocabulary" + name);
   }
   if (status == EMBERT_STATUS_EMPTY_INPUT) {
-    record.refuse("nothing to start with: no prompt, and the model has no start token" + name);
+    record.refuse(
+        "nothing to start with: no prompt, and the model has no start token "
+        "(decoder_start_token_id or bos_token_id of config.json)" +
+        name);
   }
   check(status, "a pass through the model");
 }
@@ -90,6 +94,14 @@ void encode_source(const GenerateOptions& options, const ModelFile& file,
              room);
 }
 
+/// Whether the tokenizer is the decoder's: a pair may have two vocabularies, the tokenizer is of
+/// the first.
+bool has_words(const ModelFile& file) {
+  embert_stack_info first = {};
+  check(embert_model_get_stack(file.model(), 0, &first), "embert_model_get_stack");
+  return file.info().has_tokenizer != 0 && first.vocab_size == file.info().vocab_size;
+}
+
 void generate(const GenerateOptions& options, const ModelFile& file, const ModelSession& session,
               const Record& record) {
   std::mt19937 random(options.decoding.seed);
@@ -112,15 +124,14 @@ void generate(const GenerateOptions& options, const ModelFile& file, const Model
              record, prompt.size(), session.options().max_tokens);
   ids.resize(made.count);
 
-  const Json text =
-      file.info().has_tokenizer != 0 ? Json(text_of(*file.model(), ids, true)) : Json();
+  const Json text = has_words(file) ? Json(text_of(*file.model(), ids, true)) : Json();
   if (options.call.json) {
     output().json({{"text", record.texts[0]},
                    {"generated", text},
                    {"ids", ids},
                    {"log_probability", std::ldexp(made.log2_score, -26) * std::log(2.0)},
                    {"finish", kFinishNames[made.finish]}});
-  } else if (!options.ids) {
+  } else if (!options.ids && !text.is_null()) {
     output().line(one_line(text.get<std::string>()));
   } else {
     std::string line;

@@ -15,6 +15,8 @@ namespace {
 constexpr const char* kPoolingNames[] = {"mean", "cls", "max"};
 constexpr const char* kProblemNames[] = {"single_label", "multi_label", "regression"};
 
+Json id_or_null(uint32_t id) { return id == UINT32_MAX ? Json() : Json(id); }
+
 Json header_of(const ModelFile& file) {
   const embert_model_info& info = file.info();
   return {{"stacks", info.num_stacks},
@@ -33,6 +35,8 @@ Json header_of(const ModelFile& file) {
           {"normalize", info.normalize != 0},
           {"pooler", info.has_pooler != 0},
           {"language_model", info.has_lm != 0},
+          {"start_id", id_or_null(info.start_id)},
+          {"end_id", id_or_null(info.end_id)},
           {"token_labels", info.num_token_labels},
           {"labels", info.num_labels},
           {"problem", info.num_labels == 0 ? Json()
@@ -54,8 +58,6 @@ Json tensors_of(const ModelFile& file) {
   }
   return tensors;
 }
-
-Json id_or_null(uint32_t id) { return id == UINT32_MAX ? Json() : Json(id); }
 
 Json tokenizer_of(const ModelFile& file) {
   embert_tokenizer_info info = {};

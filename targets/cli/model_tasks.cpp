@@ -72,7 +72,7 @@ constexpr TaskEntry kTasks[] = {
      [](const embert_model_info& info) { return info.has_lm != 0 && info.is_decoder == 0; }},
     {Task::kGenerate,
      {"generate"},
-     "decoder with a language model head",
+     "decoder with a language model head, alone or with its encoder",
      EMBERT_STATUS_NOT_A_DECODER,
      [](const embert_model_info& info) {
        return info.has_lm != 0 && info.is_decoder != 0 &&

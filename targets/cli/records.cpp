@@ -18,10 +18,10 @@ std::string joined_names(const RecordForm& form, const char* between) {
   return result + (form.ends_in_list ? " ..." : "");
 }
 
-std::vector<std::string> split_at_tabs(const std::string& line, size_t most) {
+std::vector<std::string> split_at_tabs(const std::string& line) {
   std::vector<std::string> parts;
   size_t begin = 0, tab = 0;
-  while (parts.size() + 1 < most && (tab = line.find('\t', begin)) != std::string::npos) {
+  while ((tab = line.find('\t', begin)) != std::string::npos) {
     parts.push_back(line.substr(begin, tab - begin));
     begin = tab + 1;
   }
@@ -38,7 +38,7 @@ void check_size(const Record& record, const RecordForm& form) {
   if (texts < names || (texts > names && !form.ends_in_list)) {
     record.refuse("has " + std::to_string(texts) + (texts == 1 ? " text" : " texts") +
                   " where it takes " + joined_names(form, ", ") +
-                  (record.line > 0 ? ", with a tab between" : ""));
+                  (record.line > 0 ? ", with a tab between (--jsonl for texts with tabs)" : ""));
   }
 }
 
@@ -119,7 +119,7 @@ Record RecordSource::record_of_line(std::string line) {
   } else if (form_.names.size() == 1) {
     record.texts.push_back(std::move(line));
   } else {
-    record.texts = split_at_tabs(line, form_.ends_in_list ? SIZE_MAX : form_.names.size());
+    record.texts = split_at_tabs(line);
   }
   check_size(record, form_);
   return record;
@@ -128,6 +128,9 @@ Record RecordSource::record_of_line(std::string line) {
 void RecordSource::read_json(const std::string& line, Record& record) const {
   const Json object = Json::parse(line, nullptr, false);
   if (!object.is_object()) record.refuse("is no JSON object");
+  if (form_.names.size() == 1 && object.contains("pair")) {
+    record.refuse("has a \"pair\", and one text is taken: classify takes two with --pairs");
+  }
   for (const std::string& name : form_.names) {
     const bool is_list = form_.ends_in_list && name == form_.names.back();
     const auto found = object.find(name);

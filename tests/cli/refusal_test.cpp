@@ -114,7 +114,7 @@ TEST(Refusal, PromptsThatDoNotFit) {
   std::string late;
   for (int i = 0; i < 40; ++i) late += "a ";
   expect_refused(run_tool({"generate", model, late}), 1, "41 tokens, the model has room for 32");
-  expect_refused(run_tool({"generate", model, ""}), 1, "no start token");
+  EXPECT_EQ(run_tool({"generate", model, ""}).exit_code, 0) << "[CLS] starts";
   expect_refused(run_tool({"generate", model, "--ids", ""}), 1, "no start token");
   expect_refused(run_tool({"generate", model, "--ids", "2 x3 4"}), 1, "\"x3\" is no token id");
   expect_refused(run_tool({"generate", model, "--ids", "2 3,4"}), 1, "\"3,4\" is no token id");

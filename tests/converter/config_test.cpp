@@ -252,9 +252,11 @@ TEST_F(Config, PairByOneConfig) {
   EXPECT_EQ(pair.language_head, LanguageHeadKind::kLinear);
   EXPECT_FALSE(pair.tied_output);
   EXPECT_EQ(pair.decoder_start_token_id, 69);
-  EXPECT_EQ(error(R"({"is_encoder_decoder": true})"),
-            "config.json: is_encoder_decoder true with architecture BertModel is not supported; "
-            "embert reads EncoderDecoderModel");
+  EXPECT_EQ(
+      error(R"({"is_encoder_decoder": true})"),
+      "config.json: model_type \"bert\" with is_encoder_decoder true and architecture BertModel "
+      "is not supported; the config of an EncoderDecoderModel has model_type "
+      "\"encoder-decoder\"");
   EXPECT_EQ(error(R"({"architectures": null, "is_encoder_decoder": true, "is_decoder": true})"),
             "config.json: is_decoder true with is_encoder_decoder true is not supported; the "
             "decoder of a pair needs no is_decoder");
@@ -393,7 +395,29 @@ TEST_F(Config, ClassificationHead) {
       "config.json: id2label: \"0\" must be a string, found an array of 1");
   EXPECT_EQ(error(R"({"architectures": ["BertForSequenceClassification"], "id2label": {"0": "a"},
                       "num_labels": 3})"),
-            "config.json: \"num_labels\" must be a whole number from 1 to 1, found 3");
+            "config.json: id2label has 1 names, but num_labels is 3");
+}
+
+TEST_F(Config, IdsThatGenerationStartsAndEndsWith) {
+  EXPECT_EQ(read_model("{}").decoder_start_token_id, -1);
+  EXPECT_EQ(read_model(R"({"bos_token_id": 5})").decoder_start_token_id, 5);
+  EXPECT_EQ(
+      read_model(R"({"bos_token_id": 5, "decoder_start_token_id": 6})").decoder_start_token_id, 6);
+  EXPECT_EQ(error(R"({"bos_token_id": 96})"),
+            "config.json: \"bos_token_id\" must be a whole number from -1 to 95, found 96");
+  // transformers' other file counts where config.json says nothing; a list of ends does not.
+  folder_.write("generation_config.json", R"({"decoder_start_token_id": 7, "bos_token_id": 8,
+                                              "eos_token_id": 9})");
+  EXPECT_EQ(read_model("{}").decoder_start_token_id, 7);
+  EXPECT_EQ(read_model("{}").eos_token_id, 9);
+  EXPECT_EQ(read_model(R"({"bos_token_id": 5, "eos_token_id": 4})").decoder_start_token_id, 5);
+  EXPECT_EQ(read_model(R"({"bos_token_id": 5, "eos_token_id": 4})").eos_token_id, 4);
+  folder_.write("generation_config.json", R"({"eos_token_id": [9, 10]})");
+  EXPECT_EQ(read_model("{}").eos_token_id, -1);
+  folder_.write("generation_config.json", R"({"eos_token_id": 96})");
+  EXPECT_EQ(error("{}"),
+            "generation_config.json: \"eos_token_id\" must be a whole number from -1 "
+            "to 95, found 96");
 }
 
 }  // namespace

@@ -145,6 +145,21 @@ TEST_F(Family, LanguageHeadUntied) {
   expect_all_needed(content);
 }
 
+// Biases that ban a word: left as they are, they would cost all others their precision.
+TEST_F(Family, HugeBiasesAreLimited) {
+  ModelContent content = make("BertForMaskedLM");
+  add_language_head(content, "");
+  std::vector<float> bias(96, 0.5f);
+  bias[3] = -1e9f, bias[4] = 3e38f, bias[5] = -9999;
+  content.tensors.back() = test::store_floats("cls.predictions.bias", {96}, bias);
+  const ModelFolder folder = read(content);
+  bias[3] = -1e4f, bias[4] = 1e4f;
+  EXPECT_EQ(folder.weights.language->bias, bias);
+  ASSERT_EQ(folder.warnings.size(), 1u);
+  EXPECT_EQ(folder.warnings[0],
+            "the words' bias: 2 values beyond +-10000 are taken as that: scores are 0 or 1 there");
+}
+
 TEST_F(Family, HeadsOnPooledAndTokenVectors) {
   ModelContent content = make("BertForPreTraining");
   add_language_head(content, "");

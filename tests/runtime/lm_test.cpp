@@ -235,25 +235,6 @@ TEST(NoLanguageModel, HasNoWords) {
   EXPECT_EQ(embert_lm_score(engine, 0, &word, 1, nullptr, nullptr), EMBERT_STATUS_NO_LM);
 }
 
-TEST(LanguageModelScale, MustBeANumber) {
-  SyntheticModel shape;
-  shape.heads = kHeadLm;
-  AlignedBytes blob(make_synthetic_blob(shape));
-  for (std::uint32_t bits : {0u, 1u, 0x80000000u, 0xBF800000u, 0x7F800000u, 0x7FC00000u}) {
-    reinterpret_cast<BlobHeader*>(blob.data())->lm_logits_scale = bits;
-    seal_blob(blob.data(), blob.size());
-    const GuardedEngine engine(blob, all_ways()[0]);
-    Call call;
-    call.ids = {{1, 2, 3}};
-    run(engine, call);
-    embert_candidate word = {};
-    std::size_t count = 0;
-    EXPECT_EQ(embert_lm_top(engine, 0, 1, &word, &count, nullptr, nullptr),
-              EMBERT_STATUS_INVALID_SCALE);
-    EXPECT_EQ(embert_lm_score(engine, 0, &word, 1, nullptr, nullptr), EMBERT_STATUS_INVALID_SCALE);
-  }
-}
-
 // The vocabulary goes by in blocks, and a tied head adds no table: MiniLM's shape with 30522 words.
 TEST(LanguageModelArena, NeedsLessThan64KiBMore) {
   SyntheticModel shape;

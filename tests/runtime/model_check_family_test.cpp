@@ -75,6 +75,14 @@ TEST_F(ModelCheckFamily, RefusesHeaderFieldsOutOfRange) {
   bad_header(h.lm_norm.epsilon_n2, 0, "lm_norm.epsilon_n2");
   bad_header(h.lm_norm.shift, 7, "lm_norm.shift");
   bad_header(h.lm_norm.shift, 39, "lm_norm.shift");
+  for (std::uint32_t* scale :
+       {&h.pooled_scale, &h.logits_scale, &h.token_logits_scale, &h.lm_logits_scale,
+        &encoder.embedding_scale, &encoder.hidden_scale, &decoder.embedding_scale,
+        &decoder.hidden_scale, &decoder.cross_scale}) {
+    for (std::uint32_t bits : {0u, 1u, 0x80000000u, 0xBF800000u, 0x7F800000u, 0x7FC00000u}) {
+      bad_header(*scale, bits, "scale");
+    }
+  }
   for (BlobHeadDense* dense :
        {&h.pooler, &h.classifier, &h.token_classifier, &h.lm_transform, &h.projection}) {
     bad_header(dense->join_shift, -1, "join_shift");

@@ -223,25 +223,26 @@ TEST_P(Outputs, LastHiddenStateIsTheLastOfAll) {
 }
 
 TEST_P(Outputs, HaveTheScalesOfTheBlob) {
+  const auto scale = [](std::uint32_t exponent) { return exponent << 23; };
   auto& header = *reinterpret_cast<BlobHeader*>(blob_.data());
   BlobLayer* layers = section<BlobLayer>(kSectionLayers);
-  layers[0].hidden_scale = 100;
-  layers[1].hidden_scale = 101;
-  header.stacks[0].hidden_scale = 102;
-  header.stacks[0].sum_scale = 103;
-  header.pooled_scale = 104;
-  header.logits_scale = 105;
-  header.token_logits_scale = 106;
+  layers[0].hidden_scale = scale(100);
+  layers[1].hidden_scale = scale(101);
+  header.stacks[0].hidden_scale = scale(102);
+  header.stacks[0].sum_scale = scale(103);
+  header.pooled_scale = scale(104);
+  header.logits_scale = scale(105);
+  header.token_logits_scale = scale(106);
   seal_blob(blob_.data(), blob_.size());
   const Answer a = answer(blob_, all_ways()[0], call_,
                           kWantHidden | kWantStates | kWantPooled | kWantLogits | kWantTokenLogits);
-  EXPECT_EQ(a.hidden_state_scales[0].float_bits, 100u);
-  EXPECT_EQ(a.hidden_state_scales[1].float_bits, 101u);
-  EXPECT_EQ(a.hidden_state_scales[2].float_bits, pre_norm() ? 103u : 102u);
-  EXPECT_EQ(a.output.hidden_scale.float_bits, 102u);
-  EXPECT_EQ(a.output.pooled_scale.float_bits, 104u);
-  EXPECT_EQ(a.output.logits_scale.float_bits, 105u);
-  EXPECT_EQ(a.output.token_logits_scale.float_bits, 106u);
+  EXPECT_EQ(a.hidden_state_scales[0].float_bits, scale(100));
+  EXPECT_EQ(a.hidden_state_scales[1].float_bits, scale(101));
+  EXPECT_EQ(a.hidden_state_scales[2].float_bits, pre_norm() ? scale(103) : scale(102));
+  EXPECT_EQ(a.output.hidden_scale.float_bits, scale(102));
+  EXPECT_EQ(a.output.pooled_scale.float_bits, scale(104));
+  EXPECT_EQ(a.output.logits_scale.float_bits, scale(105));
+  EXPECT_EQ(a.output.token_logits_scale.float_bits, scale(106));
 }
 
 TEST_P(Outputs, TokenLogitsAreADenseLayerOnEachToken) {

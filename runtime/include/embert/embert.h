@@ -70,7 +70,7 @@ typedef enum embert_status {
   EMBERT_STATUS_INVALID_MASK = 51,       /**< a mask that the model or call has no place for, or a factor over 2 */
   EMBERT_STATUS_CACHE_FULL = 52,         /**< more tokens than options.max_tokens in a text's cache */
   EMBERT_STATUS_NO_SOURCE = 53,          /**< cross-attention without encoder states of as many texts */
-  EMBERT_STATUS_INVALID_SCALE = 54,      /**< a scale that is not positive and finite */
+  EMBERT_STATUS_INVALID_SCALE = 54,      /**< a scale that is not positive, normal and finite */
   EMBERT_STATUS_ROW_OUT_OF_RANGE = 55,   /**< a token that the last call did not compute */
   EMBERT_STATUS_NO_MASK_TOKEN = 56,      /**< the text has no mask token, or the vocabulary has none */
   EMBERT_STATUS_NO_CHOICES = 57          /**< a prompt without choices */
@@ -198,7 +198,7 @@ embert_status embert_engine_init(const embert_model* model, const embert_options
 /** Texts as tokens, one after another without padding: T tokens in all, the sum of lengths. Set it to zeros before filling
  * it in: what is null is not used. */
 typedef struct embert_input {
-  const int32_t* ids;      /**< [T]; null where embeddings are given */
+  const int32_t* ids;      /**< [T]; or embeddings below: one of the two, else EMBERT_STATUS_NULL_ARGUMENT */
   const int32_t* type_ids; /**< [T], or null for zeros */
   const uint32_t* lengths; /**< [batch], each 1..max_tokens */
   uint32_t batch;          /**< 1..max_batch */
@@ -284,7 +284,8 @@ embert_status embert_lm_logits(embert_engine* engine, uint32_t row, int32_t* log
 embert_status embert_cache_clear(embert_engine* engine);
 /** Tokens that a text has in the cache; 0 out of range. */
 uint32_t embert_cache_length(const embert_engine* engine, uint32_t text);
-/** Text i goes on from what text parents[i] has now, for i < batch: for beam search. */
+/** Text i goes on from what text parents[i] has now, for i < batch: for beam search. What the parent's tokens took from its
+ * source stays in them; text i itself goes on with its own source. */
 embert_status embert_cache_reorder(embert_engine* engine, const uint32_t* parents, uint32_t batch);
 /** Keeps the first length tokens of a text. */
 embert_status embert_cache_truncate(embert_engine* engine, uint32_t text, uint32_t length);

@@ -40,7 +40,7 @@ extern "C" {
 /* ---- Words for a token --------------------------------------------------------------------------------- */
 
 /* row counts the tokens of all texts of the last call; ROW_OUT_OF_RANGE where that did not compute it. log_sum and scale may
- * be null. Statuses beside those: NO_LM, and INVALID_SCALE where the model's scale of logits is not a positive number. */
+ * be null. Status beside those: NO_LM. */
 
 /** The top_k best words with their scores, best first, of equal logits the lowest id first: *count = min(top_k, vocab_size).
  * The list is kept in order while words go by, which is quick for tens or hundreds of them. */
