@@ -91,12 +91,6 @@ TEST(Validate, FaultsOnTheLineAreMadeGood) {
   EXPECT_GT(json["stray_frames"], 0);
 }
 
-TEST(Validate, ALineOfFaultsAloneIsReported) {
-  expect_refused(validate({kModel, "--on", faulty(1, 100), "--texts", kSentences, "--timeout", "20",
-                           "--tries", "5"}),
-                 2, "no answer to request 1, asked 5 times");
-}
-
 TEST(Validate, NamesAnotherModel) {
   const ScratchFolder scratch;
   const std::string other = scratch.path("other.emb");
