@@ -46,7 +46,7 @@ build_and_test() {
   cd "$root"
   step "Configure build/$preset"
   cmake --preset "$preset" --log-level=WARNING -DEMBERT_TESTS=ON -DEMBERT_WERROR="$werror" \
-    -DEMBERT_TEST_LAUNCHER=
+    -DCMAKE_CROSSCOMPILING_EMULATOR=
   step "Build with $jobs jobs"
   cmake --build --preset "$preset" -j "$jobs"
   step "Test"
