@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Start of any Cortex-M image, from reset to `_start`, which the image provides (with a C library its own). The linker
- * script provides the symbols. Interrupts of the board are not used, so the vectors end with the processor's own.
+ * Start of any Cortex-M image, from reset to `_start`, which the image provides (with a C library
+ * its own). The linker script provides the symbols. Interrupts of the board are not used, so the
+ * vectors end with the processor's own.
  */
 #include <stdint.h>
 
@@ -11,13 +12,15 @@ extern uint32_t embert_bss_begin[], embert_bss_end[];
 
 __attribute__((noreturn)) void _start(void);
 __attribute__((noreturn)) void embert_reset(void);
-/* An exception that nothing expects: 3 and 4 faults of memory, 6 of instructions ... The image says what is done. */
+/* An exception that nothing expects: 3 and 4 faults of memory, 6 of instructions ... The image says
+ * what is done. */
 __attribute__((noreturn)) void embert_fault(uint32_t exception);
 
 static volatile uint32_t* const kCoprocessorAccess = (volatile uint32_t*)0xE000ED88u;
 
 void embert_reset(void) {
-  /* Float unit and Helium are coprocessors 10 and 11; off after reset. Without them the bits are not writable. */
+  /* Float unit and Helium are coprocessors 10 and 11; off after reset. Without them the bits are
+   * not writable. */
   *kCoprocessorAccess |= 0xFu << 20;
   __asm__ volatile("dsb\n isb" ::: "memory");
   const uint32_t* from = embert_data_load;

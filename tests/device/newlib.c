@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What newlib and GoogleTest want of a system, for test programs on an emulated Cortex-M: files, standard streams and
- * time come from the host through newlib's semihosting library (rdimon); here is the rest.
+ * What newlib and GoogleTest want of a system, for test programs on an emulated Cortex-M: files,
+ * standard streams and time come from the host through newlib's semihosting library (rdimon); here
+ * is the rest.
  */
 #include <errno.h>
 #include <stdlib.h>
