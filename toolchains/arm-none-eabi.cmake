@@ -5,6 +5,7 @@ set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_C_COMPILER arm-none-eabi-gcc)
 set(CMAKE_CXX_COMPILER arm-none-eabi-g++)
 set(CMAKE_C_FLAGS_INIT "${cpu_flags} -mthumb -ffunction-sections -fdata-sections")
+set(CMAKE_ASM_FLAGS_INIT "${cpu_flags} -mthumb")
 set(CMAKE_CXX_FLAGS_INIT "${CMAKE_C_FLAGS_INIT} -Wno-psabi") # notes of what changed in gcc 7
 # Programs need a linker script of their own; that the compiler works shows without one.
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)

@@ -60,7 +60,7 @@ RunReply TextRunner::run(const char* text, size_t text_bytes) {
     reply.tokens = length;
     reply.ids_crc = crc_of(buffers_.ids, length);
     if (info_.num_labels > 0) {
-      status = embert_classify(engine_, &input, buffers_.logits, nullptr);
+      status = embert_classify(engine_, &input, buffers_.logits, &logits_scale_);
       if (status == EMBERT_STATUS_OK) {
         reply.outputs_crc = crc_of(buffers_.logits, info_.num_labels);
         reply.label = highest_of(buffers_.logits, info_.num_labels);

@@ -32,7 +32,9 @@ class TextRunner {
   const embert_model_info& info() const { return info_; }
   uint32_t max_tokens() const { return max_tokens_; }
   size_t arena_bytes() const { return arena_bytes_; }
-  const TextBuffers& buffers() const { return buffers_; }
+  /// Of the last text, and what its steps are.
+  const int32_t* logits() const { return buffers_.logits; }
+  embert_scale logits_scale() const { return logits_scale_; }
 
  private:
   size_t used_arena() const;
@@ -41,6 +43,7 @@ class TextRunner {
   embert_model_info info_ = {};
   embert_engine* engine_ = nullptr;
   TextBuffers buffers_ = {};
+  embert_scale logits_scale_ = {};
   uint32_t max_tokens_ = 0;
   const uint8_t* arena_ = nullptr;
   size_t arena_bytes_ = 0;
