@@ -7,6 +7,9 @@ set(CMAKE_CXX_COMPILER arm-none-eabi-g++)
 set(CMAKE_C_FLAGS_INIT "${cpu_flags} -mthumb -ffunction-sections -fdata-sections")
 set(CMAKE_ASM_FLAGS_INIT "${cpu_flags} -mthumb")
 set(CMAKE_CXX_FLAGS_INIT "${CMAKE_C_FLAGS_INIT} -Wno-psabi") # notes of what changed in gcc 7
+# Flash is dear; what time goes into are the kernels, which have flags of their own.
+set(CMAKE_C_FLAGS_RELEASE "-Os -DNDEBUG" CACHE STRING "Flags of Release builds")
+set(CMAKE_CXX_FLAGS_RELEASE "-Os -DNDEBUG" CACHE STRING "Flags of Release builds")
 # Programs need a linker script of their own; that the compiler works shows without one.
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 

@@ -26,6 +26,7 @@ constexpr size_t kMaxTextBytes = 512;
 constexpr uint8_t kUnusedStack = 0x5a;
 
 alignas(64) uint8_t memory[EMBERT_FIRMWARE_MEMORY];
+device::TextRunner runner;
 
 void write_text(const char* text) {
   board::write(reinterpret_cast<const uint8_t*>(text), strlen(text));
@@ -81,7 +82,7 @@ void write_line(void*, const uint8_t* bytes, size_t count) { board::write(bytes,
 uint64_t read_cycles(void*) { return board::cycles(); }
 
 /// "0.9731 translate", and what it took.
-void answer(device::TextRunner& runner, const char* text, size_t bytes) {
+void answer(const char* text, size_t bytes) {
   const uint64_t before = board::cycles();
   const device::RunReply reply = runner.run(text, bytes);
   const uint64_t cycles = board::cycles() - before;
@@ -109,7 +110,7 @@ void answer(device::TextRunner& runner, const char* text, size_t bytes) {
 }
 
 /// Lines of text, until a zero byte comes.
-void answer_lines(device::TextRunner& runner, uint8_t* line) {
+void answer_lines(uint8_t* line) {
   write_text("> ");
   for (size_t count = 0;;) {
     const uint8_t byte = board::read();
@@ -119,14 +120,14 @@ void answer_lines(device::TextRunner& runner, uint8_t* line) {
       if (count < kMaxTextBytes) line[count++] = byte;
       continue;
     }
-    answer(runner, reinterpret_cast<const char*>(line), count);
+    answer(reinterpret_cast<const char*>(line), count);
     write_text("> ");
     count = 0;
   }
 }
 
 /// Opens the model that the image carries, in the least memory that its longest texts need.
-void open_model(Memory& parts, device::TextRunner& runner) {
+void open_model(Memory& parts) {
   const size_t blob_bytes = static_cast<size_t>(embert_firmware_model_end - embert_firmware_model);
   const uint32_t isas = embert_isa_detect();
   embert_model model;
@@ -164,8 +165,7 @@ void open_model(Memory& parts, device::TextRunner& runner) {
 [[noreturn]] void run() {
   paint_stack();
   Memory parts;
-  device::TextRunner runner;
-  open_model(parts, runner);
+  open_model(parts);
   constexpr size_t kLineBytes = device::DeviceSession::line_bytes(kMaxTextBytes);
   uint8_t* line = parts.take<uint8_t>(kLineBytes);
   write_text("memory ");
@@ -174,7 +174,7 @@ void open_model(Memory& parts, device::TextRunner& runner) {
   write_number(sizeof(memory), 0);
   write_text(" bytes\r\n");
 
-  answer_lines(runner, line);
+  answer_lines(line);
   const device::Port port = {nullptr,
                              write_line,
                              read_cycles,
