@@ -42,7 +42,7 @@ void start_cycle_counter() {
 void start_line() {
   at(kAhb4Enable) |= kEnableGpioD;
   at(kApb1LowEnable) |= kEnableUsart3;
-  (void)at(kApb1LowEnable);  // the clock is there two cycles later
+  [[maybe_unused]] const uint32_t later = at(kApb1LowEnable);  // the clock takes two cycles
   at(kMode) = (at(kMode) & ~(0xfu << 16)) | 0xau << 16;
   at(kAlternateHigh) = (at(kAlternateHigh) & ~0xffu) | 0x77u;
   at(kBaudRate) = (kClock + kBaud / 2) / kBaud;
