@@ -163,8 +163,8 @@ std::vector<std::uint32_t> make_added_units(const TokenizerSpec& spec,
     if (seen[which].insert(pattern).second) {
       patterns[which].push_back({pattern, static_cast<std::uint32_t>(records->size())});
     }
-    const std::uint32_t flags = (token.strip_left ? kAddedTokenStripLeft : 0u) |
-                                (token.strip_right ? kAddedTokenStripRight : 0u);
+    const std::uint32_t flags = (token.strip_left ? std::uint32_t{kAddedTokenStripLeft} : 0u) |
+                                (token.strip_right ? std::uint32_t{kAddedTokenStripRight} : 0u);
     records->push_back({token.id, flags});
   }
   if (!patterns[0].empty()) header->flags |= kTokenizerHasRawTokens;
@@ -195,10 +195,10 @@ std::vector<std::uint8_t> write_tokenizer_section(const TokenizerSpec& spec) {
   TokenizerHeader header = {};
   header.magic = kTokenizerMagic;
   header.version = kTokenizerVersion;
-  header.flags = (spec.lowercase ? kTokenizerLowercase : 0u) |
-                 (spec.strip_accents ? kTokenizerStripAccents : 0u) |
-                 (spec.split_cjk ? kTokenizerSplitCjk : 0u) |
-                 (spec.clean_text ? kTokenizerCleanText : 0u);
+  header.flags = (spec.lowercase ? std::uint32_t{kTokenizerLowercase} : 0u) |
+                 (spec.strip_accents ? std::uint32_t{kTokenizerStripAccents} : 0u) |
+                 (spec.split_cjk ? std::uint32_t{kTokenizerSplitCjk} : 0u) |
+                 (spec.clean_text ? std::uint32_t{kTokenizerCleanText} : 0u);
   const StringTable strings = make_strings(spec.tokens);
   const std::vector<std::uint32_t> word_units = make_word_units(spec, &header);
   std::vector<AddedTokenRecord> added;

@@ -17,11 +17,19 @@ namespace embert {
 static constexpr size_t kPanelColumns = 16;
 static constexpr size_t kStepInputs = 4;
 
-static constexpr size_t round_up(size_t x, size_t multiple) {
+/// In size_t, or in the type of x where that is wider.
+template <typename T>
+static constexpr auto round_up(T x, size_t multiple) {
   return (x + multiple - 1) / multiple * multiple;
 }
-static constexpr size_t pad_columns(size_t n) { return round_up(n, kPanelColumns); }
-static constexpr size_t pad_inputs(size_t k) { return round_up(k, kStepInputs); }
+template <typename T>
+static constexpr auto pad_columns(T n) {
+  return round_up(n, kPanelColumns);
+}
+template <typename T>
+static constexpr auto pad_inputs(T k) {
+  return round_up(k, kStepInputs);
+}
 
 /// Byte index of (column n, input k) in an n16k4 matrix with k_padded inputs.
 static constexpr size_t n16k4_index(size_t n, size_t k, size_t k_padded) {

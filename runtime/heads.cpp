@@ -53,7 +53,7 @@ void pool_first_token(const Pass& pass, const int16_t* hidden, int16_t* pooled) 
   const size_t size = pass.hidden_size();
   dense_rows(pass, model_pooler(pass.engine.model), hidden, 1, size, size,
              [&](size_t, size_t c, int32_t y) {
-               const int32_t u = activate(clamp(y, -32767, 32767), tanh);
+               const int32_t u = activate(clamp<int32_t>(y, -32767, 32767), tanh);
                pooled[c] = static_cast<int16_t>((u - (1 << kTanhExponent)) * kPooledFactor);
              });
 }

@@ -18,7 +18,7 @@ LmRow::LmRow(const Pass& pass, const int16_t* hidden)
     int16_t* made = pass.scratch<int16_t>(0, pass.plan.row);  // [H]
     // The activation's offset is the same in every channel, and LayerNorm takes it out.
     dense_rows(pass, head_.transform, hidden, 1, size, size, [&](size_t, size_t c, int32_t y) {
-      made[c] = static_cast<int16_t>(activate(clamp(y, -32767, 32767), head_.activation));
+      made[c] = static_cast<int16_t>(activate(clamp<int32_t>(y, -32767, 32767), head_.activation));
     });
     kernels.layernorm({1, size, made, made, size, head_.norm.epsilon_n2, head_.norm.gain,
                        head_.norm.bias, head_.norm.shift});

@@ -432,3 +432,8 @@ embert_status embert_model_open(const void* blob, size_t blob_bytes, uint32_t is
   memcpy(object->opaque, &model, sizeof(model));
   return EMBERT_STATUS_OK;
 }
+
+uint32_t embert_crc32c(uint32_t crc, const void* data, size_t bytes) {
+  using namespace embert;
+  return select_kernels(kIsaScalar).crc32c(crc, static_cast<const uint8_t*>(data), bytes);
+}

@@ -90,6 +90,7 @@ embert_status embert_model_get_info(const embert_model* object, embert_model_inf
   info->has_pooler = (header.heads & kHeadPooler) != 0;
   info->has_lm = (header.heads & kHeadLm) != 0;
   info->isa_mask = model.isa_mask;
+  info->checksum = model.header->crc32c;
   info->certificate = reinterpret_cast<const char*>(model_section(model, kSectionCertificate));
   info->certificate_bytes = model_section_bytes(model, kSectionCertificate);
   return EMBERT_STATUS_OK;

@@ -6,29 +6,40 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 usage() {
   cat <<'HELP'
-Usage: tests/run.sh [--full] [--werror]
+Usage: tests/run.sh [--full] [--werror] [--target NAME]...
 
 Installs what is missing (apt, as root or with sudo), builds embert in build/release and runs all tests with ctest.
 The second time it only builds what changed.
 
-  --full     full vectors and corpora instead of samples (EMBERT_FULL=1), and all tests once more built with -O0
-  --werror   compiler warnings are errors
-  --help     this text
+  --full         full vectors and corpora instead of samples (EMBERT_FULL=1), and all tests once more built with -O0
+  --werror       compiler warnings are errors
+  --target NAME  for another processor, under an emulator: aarch64, armv7, cortex-m55, cortex-m7, cortex-m4, cortex-m33.
+                 Of long suites one case of each kind runs
+  --help         this text
 
-Example:
+Examples:
   ./tests/run.sh
+  ./tests/run.sh --target aarch64 --target cortex-m55
 HELP
 }
 
 full=0
 werror=OFF
-for argument in "$@"; do
-  case "$argument" in
+targets=""
+while [ $# -gt 0 ]; do
+  case "$1" in
     --full) full=1 ;;
     --werror) werror=ON ;;
+    --target)
+      case "${2:-}" in
+        aarch64 | armv7 | cortex-m55 | cortex-m7 | cortex-m4 | cortex-m33) targets="$targets $2" ;;
+        *) echo "tests/run.sh: --target: no such target: ${2:-}" >&2; usage >&2; exit 1 ;;
+      esac
+      shift ;;
     -h | --help) usage; exit 0 ;;
-    *) echo "tests/run.sh: unknown option $argument" >&2; usage >&2; exit 1 ;;
+    *) echo "tests/run.sh: unknown option $1" >&2; usage >&2; exit 1 ;;
   esac
+  shift
 done
 
 step() { printf '\n== %s\n' "$*"; }
@@ -36,17 +47,18 @@ step() { printf '\n== %s\n' "$*"; }
 step "Packages"
 . "$root/toolchains/install_packages.sh"
 # shellcheck disable=SC2086
-install_packages $build_packages $test_packages
+install_packages $build_packages $test_packages ${targets:+$cross_packages}
 echo "all there"
 
 jobs=$(nproc)
 
+# build_and_test PRESET [CMAKE_OPTION...]
 build_and_test() {
   preset=$1
+  shift
   cd "$root"
   step "Configure build/$preset"
-  cmake --preset "$preset" --log-level=WARNING -DEMBERT_TESTS=ON -DEMBERT_WERROR="$werror" \
-    -DEMBERT_TEST_LAUNCHER=
+  cmake --preset "$preset" --log-level=WARNING -DEMBERT_TESTS=ON -DEMBERT_WERROR="$werror" "$@"
   step "Build with $jobs jobs"
   cmake --build --preset "$preset" -j "$jobs"
   step "Test"
@@ -62,5 +74,13 @@ list_skipped() {
 }
 
 if [ "$full" = 1 ]; then export EMBERT_FULL=1; fi
-build_and_test release
+for target in $targets; do
+  case "$target" in
+    aarch64) "$root/toolchains/make_sysroot.sh" arm64 ;;
+    armv7) "$root/toolchains/make_sysroot.sh" armhf ;;
+  esac
+  build_and_test "$target"
+done
+[ -z "$targets" ] || exit 0
+build_and_test release -DCMAKE_CROSSCOMPILING_EMULATOR=
 if [ "$full" = 1 ]; then build_and_test debug; fi

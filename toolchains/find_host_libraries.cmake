@@ -8,7 +8,11 @@ foreach(name cpuinfo pthreadpool)
     find_library(EMBERT_${upper}_LIBRARY ${name})
     mark_as_advanced(EMBERT_${upper}_INCLUDE_DIR EMBERT_${upper}_LIBRARY)
     if(NOT EMBERT_${upper}_INCLUDE_DIR OR NOT EMBERT_${upper}_LIBRARY)
-      message(FATAL_ERROR "embert needs ${name} (Debian: lib${name}-dev). Install it, or name it with "
+      set(install "Install it")
+      if(CMAKE_CROSSCOMPILING)
+        set(install "Unpack it for the target with toolchains/make_sysroot.sh, build without it (-DEMBERT_HOST_LIBRARIES=OFF)")
+      endif()
+      message(FATAL_ERROR "embert needs ${name} (Debian: lib${name}-dev). ${install}, or name it with "
         "EMBERT_${upper}_INCLUDE_DIR and EMBERT_${upper}_LIBRARY.")
     endif()
     add_library(embert::${name} UNKNOWN IMPORTED GLOBAL)

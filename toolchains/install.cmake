@@ -23,7 +23,10 @@ install(FILES
 
 # Of a static library the consumer links what it needs, too.
 set(embert_pc_libs "-L\${libdir} -lembert")
-set(embert_pc_private "-lcpuinfo -lpthreadpool")
+set(embert_pc_private)
+if(EMBERT_HOST_LIBRARIES)
+  set(embert_pc_private "-lcpuinfo -lpthreadpool")
+endif()
 if(NOT BUILD_SHARED_LIBS)
   string(APPEND embert_pc_libs " ${embert_pc_private}")
   set(embert_pc_private "")

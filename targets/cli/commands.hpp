@@ -23,5 +23,6 @@ void add_fill_mask_command(CLI::App& app);
 void add_generate_command(CLI::App& app);
 void add_verify_command(CLI::App& app);
 void add_bench_command(CLI::App& app);
+void add_device_command(CLI::App& app);
 
 }  // namespace embert::cli

@@ -89,6 +89,7 @@ int run(int argc, char** argv) {
   add_verify_command(app);
 #endif
   add_bench_command(app);
+  add_device_command(app);
 
   try {
     check_subcommand(app, argc, argv);

@@ -26,11 +26,11 @@ ToolResult run_tool(const ToolCall& call) {
   const ScratchFolder scratch;
   const std::string in = scratch.write("stdin", call.input);
   const std::string out = scratch.write("stdout", ""), err = scratch.write("stderr", "");
+  std::vector<std::string> words = {EMBERT_EMULATE, EMBERT_TOOL_PATH};
+  if (words[0].empty()) words.erase(words.begin());
+  words.insert(words.end(), call.arguments.begin(), call.arguments.end());
   std::vector<char*> arguments;
-  std::string tool = EMBERT_TOOL_PATH;
-  std::vector<std::string> copies = call.arguments;
-  arguments.push_back(tool.data());
-  for (std::string& argument : copies) arguments.push_back(argument.data());
+  for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
 
   const pid_t child = fork();
@@ -41,7 +41,7 @@ ToolResult run_tool(const ToolCall& call) {
     dup2(open(err.c_str(), O_WRONLY), STDERR_FILENO);
     for (int file = 3; file < 64; ++file) close(file);
     if (call.in_child) call.in_child();
-    execv(tool.c_str(), arguments.data());
+    execv(arguments[0], arguments.data());
     _exit(127);
   }
   if (call.also) call.also(child);

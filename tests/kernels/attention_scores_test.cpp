@@ -74,7 +74,7 @@ TEST_F(AddRelativeTest, EqualsThePlainSum) {
 
 // Nothing, a little, or all but a little of a mask is 0.
 void fill_mask(Draws& draws, uint8_t* mask, size_t n) {
-  const uint64_t kept = draws.below(4), hidden = draws.below(4);
+  const size_t kept = draws.below(4), hidden = draws.below(4);
   for (size_t j = 0; j < n; ++j) {
     mask[j] = draws.below(kept + hidden + 1) < hidden ? uint8_t{0}
                                                       : static_cast<uint8_t>(1 + draws.below(255));

@@ -18,9 +18,9 @@ struct Planes {
   int32_t high, low;
 };
 Planes plain_planes(int32_t v) {
-  const int32_t inside = std::min(std::max(v, -32512), 32512);
+  const int32_t inside = clamp<int32_t>(v, -32512, 32512);
   const int32_t high = (inside + 32768 + 128) / 256 - 128;
-  return {high, std::max(inside - 256 * high, -127)};
+  return {high, std::max<int32_t>(inside - 256 * high, -127)};
 }
 
 TEST_F(SplitRowsTest, EveryValue) {
@@ -79,10 +79,11 @@ TEST_F(JoinRowsTest, EveryShape) {
       fill_accumulators(draws, bias.data(), n);
       for (size_t i = 0; i < m; ++i) {
         for (size_t c = 0; c < n; ++c) {
-          const Wide both = Wide{acc[2 * i * stride + c]} * 256 + acc[(2 * i + 1) * stride + c];
-          const Wide sum = plain_shift_round(both, shift) + (with_bias ? bias[c] : 0);
+          const int64_t both =
+              int64_t{acc[2 * i * stride + c]} * 256 + acc[(2 * i + 1) * stride + c];
+          const int64_t sum = plain_shift_round(both, shift) + (with_bias ? bias[c] : 0);
           expected[i * dst_stride + c] =
-              static_cast<int32_t>(clamp<Wide>(sum, INT32_MIN, INT32_MAX));
+              static_cast<int32_t>(clamp<int64_t>(sum, INT32_MIN, INT32_MAX));
         }
       }
       JoinRowsArgs args = {
@@ -133,12 +134,12 @@ TEST_F(DenseRowsTest, ProductsOfPlanesAreTheLayer) {
     ASSERT_TRUE(by_dots.same_as(by_gemm));
     for (size_t i = 0; i < m; ++i) {
       for (size_t j = 0; j < n; ++j) {
-        Wide sum = 0;
+        int64_t sum = 0;
         for (size_t c = 0; c < k; ++c) {
           const Planes planes = plain_planes(src[i * k + c]);
-          sum += Wide{256 * planes.high + planes.low} * weights[j * k + c];
+          sum += int64_t{256 * planes.high + planes.low} * weights[j * k + c];
         }
-        ASSERT_EQ(Wide{by_gemm[i * n + j]}, plain_shift_round(sum, shift) + bias[j]);
+        ASSERT_EQ(int64_t{by_gemm[i * n + j]}, plain_shift_round(sum, shift) + bias[j]);
       }
     }
   }

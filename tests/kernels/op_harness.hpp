@@ -103,19 +103,17 @@ inline void set_shifts(size_t turn, Requantize* factor) {
   factor->right = t < 16 ? 0 : t - 15;
 }
 
-__extension__ typedef __int128 Wide;
-
 /// floor(x / 2^k + 1/2), by division.
-inline Wide plain_shift_round(Wide x, int32_t k) {
-  const Wide divisor = Wide{2} << k, doubled = 2 * x + (Wide{1} << k);
-  const Wide quotient = doubled / divisor;
-  return quotient * divisor > doubled ? quotient - 1 : quotient;
+inline int64_t plain_shift_round(int64_t x, int32_t k) {
+  const int64_t divisor = int64_t{1} << k;
+  int64_t quotient = x / divisor, rest = x % divisor;
+  if (rest < 0) --quotient, rest += divisor;
+  return 2 * rest >= divisor ? quotient + 1 : quotient;
 }
 /// The requantisation in exact arithmetic, with the law's two roundings.
 inline int64_t plain_requantize(int32_t x, const Requantize& factor, size_t c) {
-  const Wide shifted = clamp<Wide>(Wide{x} * (1 << factor.left), INT32_MIN, INT32_MAX);
-  const Wide once = plain_shift_round(shifted * factor.multiplier[c], 31);
-  return static_cast<int64_t>(plain_shift_round(once, factor.right));
+  const int64_t shifted = clamp<int64_t>(int64_t{x} * (1 << factor.left), INT32_MIN, INT32_MAX);
+  return plain_shift_round(plain_shift_round(shifted * factor.multiplier[c], 31), factor.right);
 }
 
 }  // namespace embert

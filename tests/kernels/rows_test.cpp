@@ -193,7 +193,7 @@ TEST_F(EmbeddingTest, EqualsScalar) {
   }
 }
 
-int16_t plain_sat16(Wide x) { return static_cast<int16_t>(clamp<Wide>(x, -32768, 32767)); }
+int16_t plain_sat16(int64_t x) { return static_cast<int16_t>(clamp<int64_t>(x, -32768, 32767)); }
 
 TEST_F(EmbeddingTest, GivenVectorsAreThePlainSum) {
   const auto variants = variants_of<EmbeddingVectorFn>();
@@ -207,8 +207,8 @@ TEST_F(EmbeddingTest, GivenVectorsAreThePlainSum) {
         src[c] = draws.in16(-32768, 32767);
         position[c] = draws.in16(-32768, 32767);
         segment[c] = draws.in16(-32768, 32767);
-        expected[c] = plain_sat16(plain_shift_round(Wide{src[c]} * multiplier, 16) + position[c] +
-                                  (with_segment ? segment[c] : 0));
+        expected[c] = plain_sat16(plain_shift_round(int64_t{src[c]} * multiplier, 16) +
+                                  position[c] + (with_segment ? segment[c] : 0));
       }
       EmbeddingVectorArgs args = {
           n,      src.data(), multiplier, position.data(), with_segment ? segment.data() : nullptr,
@@ -242,7 +242,7 @@ TEST_F(HiddenRowsTest, AreThePlainOnes) {
         offset[c] = draws.in32(INT32_MIN, INT32_MAX);
         for (size_t i = 0; i < m; ++i) {
           expected[i * dst_stride + c] = plain_sat16(
-              plain_shift_round(Wide{src[i * stride + c]} * multiplier[c] + offset[c], 16));
+              plain_shift_round(int64_t{src[i * stride + c]} * multiplier[c] + offset[c], 16));
         }
       }
       for (const auto& variant : variants) {

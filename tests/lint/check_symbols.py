@@ -3,7 +3,7 @@
 """What the object files of runtime, tokenizer and kernels are made of: no heap, no I/O, no exceptions, no libm, no
 float arithmetic, no mutable data, no weak symbols in kernel variants, and at most a given size of code.
 
-  check_symbols.py [--max-bytes N] [--float-scan] [--forbidden-in OBJECT] -- OBJECT...
+  check_symbols.py [--max-bytes N] [--float-scan] [--forbidden-in OBJECT] [--binutils PREFIX] -- OBJECT...
 """
 import argparse
 import re
@@ -22,8 +22,11 @@ MUTABLE_SECTION = re.compile(r"^\.(data|bss|tdata|tbss|init_array|ctors)(\.|$)")
 RELOCATED_CONSTANTS = ".data.rel.ro"
 
 
-def run(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+binutils = ""  # what stands before nm, objdump and size: those of the target where it is not this machine
+
+
+def run(tool, *arguments):
+    return subprocess.run([binutils + tool, *arguments], check=True, capture_output=True, text=True).stdout
 
 
 def symbols(path):
@@ -81,8 +84,11 @@ def main():
     parser.add_argument("--max-bytes", type=int, default=0)
     parser.add_argument("--float-scan", action="store_true")
     parser.add_argument("--forbidden-in", help="an object full of what is forbidden: each check must find it")
+    parser.add_argument("--binutils", default="", help="prefix of the target's nm, objdump and size")
     parser.add_argument("objects", nargs="+")
     arguments = parser.parse_args()
+    global binutils
+    binutils = arguments.binutils
 
     found = list(check(arguments.objects, arguments.float_scan))
     for problem in found:

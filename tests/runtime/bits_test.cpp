@@ -63,8 +63,9 @@ TEST_P(Bits, AreTheSameOnEveryClusterThreadsBatchAndDirt) {
   const auto [low, high] = std::minmax_element(expected.begin(), expected.end());
   EXPECT_LT(*low, -500);  // the test model is alive
   EXPECT_GT(*high, 500);
-  for (std::uint32_t isa : {0u, EMBERT_ISA_AVX2, EMBERT_ISA_AVX2 | EMBERT_ISA_AVXVNNI,
-                            EMBERT_ISA_AVX2 | EMBERT_ISA_AVX512VNNI, embert_isa_detect()}) {
+  for (std::uint32_t isa :
+       std::vector<std::uint32_t>{0, EMBERT_ISA_AVX2, EMBERT_ISA_AVX2 | EMBERT_ISA_AVXVNNI,
+                                  EMBERT_ISA_AVX2 | EMBERT_ISA_AVX512VNNI, embert_isa_detect()}) {
     if ((isa & ~embert_isa_detect()) != 0) {
       std::printf("[  SKIPPED ] this machine has no %s\n", embert_isa_name(isa));
       continue;

@@ -29,7 +29,7 @@ Text generate(embert_engine* engine, const embert_generate_options& options, con
   std::size_t bytes = 0;
   EXPECT_EQ(embert_generate_bytes(&options, &bytes), EMBERT_STATUS_OK);
   GuardedBuffer<std::uint8_t> workspace(bytes, 8);
-  Ids ids(std::min(options.max_new_tokens, 48u), -1);
+  Ids ids(std::min<std::size_t>(options.max_new_tokens, 48), -1);
   embert_generation generation = {};
   generation.ids = ids.data();
   generation.capacity = ids.size();
@@ -273,7 +273,7 @@ TEST(GenerateSmall, BeamsOfSmallVocabularies) {
       embert_generate_options options = default_options(6);
       for (std::uint32_t beams : {2u, 3u, 4u}) {
         options.beams = beams;
-        for (std::uint32_t end : {0u, words / 2, words - 1, UINT32_MAX}) {
+        for (std::uint32_t end : std::vector<std::uint32_t>{0, words / 2, words - 1, UINT32_MAX}) {
           options.end_id = end;
           EXPECT_EQ(generate(engine, options, {0}), search(engine, options, {0}, 48))
               << words << " words, seed " << seed << ", " << beams << " beams, end " << end;

@@ -199,8 +199,8 @@ Answers answers_of(const AlignedBytes& blob, std::uint32_t isa_mask) {
 
   const std::int32_t ids[] = {0, 1, 2, 3, 4, 5};
   const std::uint8_t mask[] = {1, 0, 1, 1, 1, 1};
-  const std::uint32_t four = std::min(4u, options.max_source_tokens),
-                      three = std::min(3u, options.max_tokens), twos[] = {1, 1};
+  const std::uint32_t four = std::min<std::uint32_t>(4, options.max_source_tokens),
+                      three = std::min<std::uint32_t>(3, options.max_tokens), twos[] = {1, 1};
   const std::int16_t* hidden = nullptr;
   embert_output output = {};
   output.hidden = &hidden;
@@ -292,9 +292,9 @@ TEST_F(ModelCheckFamily, RandomDamageIsRefusedOrSafe) {
         const auto* table = reinterpret_cast<const BlobSection*>(blob.data() + sizeof(BlobHeader));
         const BlobSection& s = table[random() % sections];
         const std::uint32_t value = extremes[random() % std::size(extremes)];
-        const std::size_t words = s.bytes / 4, from = words > 0 ? random() % words : 0,
-                          to = random() % 2 == 0 ? words : (from + words + 1) / 2;
-        for (std::size_t word = random() % 2 == 0 ? 0 : from; word < to; ++word) {
+        const std::uint64_t words = s.bytes / 4, from = words > 0 ? random() % words : 0,
+                            to = random() % 2 == 0 ? words : (from + words + 1) / 2;
+        for (std::uint64_t word = random() % 2 == 0 ? 0 : from; word < to; ++word) {
           std::memcpy(blob.data() + s.offset + 4 * word, &value, 4);
         }
       }

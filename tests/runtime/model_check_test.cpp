@@ -34,7 +34,7 @@ class ModelCheck : public BlobFields {
     EXPECT_EQ(embert_engine_init(&model, &options, arena.data(), arena.size(), &engine),
               EMBERT_STATUS_OK);
     const std::int32_t ids[] = {0, 1, 2, 3, 4};
-    const std::uint32_t length = std::min(5u, options.max_tokens);
+    const std::uint32_t length = std::min<std::uint32_t>(5, options.max_tokens);
     const embert_input input = make_input(ids, nullptr, &length, 1);
     embert_model_info info;
     EXPECT_EQ(embert_model_get_info(&model, &info), EMBERT_STATUS_OK);

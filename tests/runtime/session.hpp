@@ -7,10 +7,10 @@
 
 #include <cstdint>
 #include <random>
-#include <thread>
 #include <vector>
 
 #include "embert/embert.h"
+#include "tests/support/run_threads.hpp"
 #include "tests/support/synthetic_blob.hpp"
 
 namespace embert::test {
@@ -36,14 +36,6 @@ inline std::size_t arena_bytes(const embert_model& model, const embert_options& 
   std::size_t bytes = 0;
   EXPECT_EQ(embert_arena_bytes(&model, &options, &bytes), EMBERT_STATUS_OK);
   return bytes;
-}
-
-/// A parallel_for that starts a thread a task.
-inline void run_threads(void*, void (*task)(void*, std::size_t), void* argument,
-                        std::size_t tasks) {
-  std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < tasks; ++i) threads.emplace_back(task, argument, i);
-  for (std::thread& thread : threads) thread.join();
 }
 
 /// Random texts for a model.

@@ -105,6 +105,9 @@ typedef struct embert_model {
  * use. isa_mask: the kernels allowed, embert_isa_detect() or a part of it. */
 embert_status embert_model_open(const void* blob, size_t blob_bytes, uint32_t isa_mask, embert_model* model);
 
+/** CRC-32C (RFC 3720, 12.1) of any bytes, the checksum of blobs: goes on from crc, start with 0. */
+uint32_t embert_crc32c(uint32_t crc, const void* data, size_t bytes);
+
 /** real = value * scale, as the bits of a float32: copied as an integer, so that no float unit is needed. */
 typedef struct embert_scale {
   uint32_t float_bits;
@@ -127,6 +130,7 @@ typedef struct embert_model_info {
   uint32_t start_id, end_id; /**< what generation starts with and ends at; UINT32_MAX: none */
   uint32_t has_tokenizer, has_pooler, has_lm;
   uint32_t isa_mask;        /**< clusters in use */
+  uint32_t checksum;        /**< the blob's own: models that differ have others */
   const char* certificate;  /**< UTF-8 JSON of the converter, not terminated; in the blob */
   size_t certificate_bytes;
 } embert_model_info;

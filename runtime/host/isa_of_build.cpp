@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// On bare metal nothing tells what the processor has: it is the one that the build is for.
+#include "embert/embert.h"
+#include "kernels/dispatch.hpp"
+
+uint32_t embert_isa_detect(void) { return embert::compiled_isas(); }

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cli/connection.hpp"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <memory>
+
+#include "targets/cli/output.hpp"
+#include "targets/cli/tool_error.hpp"
+
+namespace embert::cli {
+namespace {
+
+constexpr const char* kPlaces = "expected exec:COMMAND, tcp:HOST:PORT or serial:PATH[:BAUD]";
+
+struct Baud {
+  unsigned rate;
+  speed_t speed;
+};
+constexpr Baud kBauds[] = {{9600, B9600},     {19200, B19200},   {38400, B38400},
+                           {57600, B57600},   {115200, B115200}, {230400, B230400},
+                           {460800, B460800}, {921600, B921600}, {1000000, B1000000}};
+
+speed_t speed_of(const std::string& text) {
+  unsigned rate = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rate);
+  std::string known;
+  for (const Baud& baud : kBauds) {
+    if (error == std::errc() && end == text.data() + text.size() && baud.rate == rate) {
+      return baud.speed;
+    }
+    known += (known.empty() ? "" : ", ") + std::to_string(baud.rate);
+  }
+  throw UsageError("baud \"" + one_line(text) + "\": expected one of " + known);
+}
+
+void no_delay(int socket) {
+  const int on = 1;
+  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
+}  // namespace
+
+Connection::Connection(const std::string& place) : place_(place) {
+  const size_t colon = place.find(':');
+  const std::string kind = place.substr(0, colon);
+  const std::string rest = colon == std::string::npos ? "" : place.substr(colon + 1);
+  if (rest.empty()) throw UsageError("\"" + one_line(place) + "\": " + kPlaces);
+  if (kind == "exec") {
+    open_program(rest);
+  } else if (kind == "tcp") {
+    open_socket(rest);
+  } else if (kind == "serial") {
+    open_serial(rest);
+  } else {
+    throw UsageError("\"" + one_line(place) + "\": " + kPlaces);
+  }
+}
+
+Connection::~Connection() {
+  if (out_ >= 0 && out_ != in_) close(out_);
+  if (in_ >= 0) close(in_);
+  if (child_ > 0) {
+    kill(-child_, SIGTERM);
+    waitpid(child_, nullptr, 0);
+  }
+}
+
+void Connection::fail(const std::string& what) const {
+  throw InputError(quoted_path(place_) + ": " + what);
+}
+
+void Connection::open_program(const std::string& command) {
+  int to[2], from[2];
+  if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) fail(std::strerror(errno));
+  child_ = fork();
+  if (child_ < 0) fail(std::strerror(errno));
+  if (child_ == 0) {
+    setpgid(0, 0);  // so that what the shell starts ends with it
+    dup2(to[0], STDIN_FILENO);
+    dup2(from[1], STDOUT_FILENO);
+    execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
+    _exit(127);
+  }
+  setpgid(child_, child_);
+  close(to[0]);
+  close(from[1]);
+  out_ = to[1];
+  in_ = from[0];
+}
+
+void Connection::open_socket(const std::string& host_and_port) {
+  const size_t colon = host_and_port.rfind(':');
+  if (colon == std::string::npos) throw UsageError("\"" + one_line(place_) + "\": " + kPlaces);
+  addrinfo hints = {}, *found = nullptr;
+  hints.ai_socktype = SOCK_STREAM;
+  const int error = getaddrinfo(host_and_port.substr(0, colon).c_str(),
+                                host_and_port.substr(colon + 1).c_str(), &hints, &found);
+  if (error != 0) fail(gai_strerror(error));
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, freeaddrinfo);
+  int reason = 0;
+  for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
+    const int s = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
+    if (s >= 0 && connect(s, at->ai_addr, at->ai_addrlen) == 0) {
+      no_delay(s);
+      in_ = out_ = s;
+      return;
+    }
+    reason = errno;
+    if (s >= 0) close(s);
+  }
+  fail(std::strerror(reason));
+}
+
+void Connection::open_serial(const std::string& path_and_baud) {
+  const size_t colon = path_and_baud.rfind(':');
+  const std::string path = path_and_baud.substr(0, colon);
+  const speed_t speed =
+      speed_of(colon == std::string::npos ? "115200" : path_and_baud.substr(colon + 1));
+  in_ = out_ = open(path.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  termios settings = {};
+  if (in_ < 0 || tcgetattr(in_, &settings) != 0) fail(std::strerror(errno));
+  cfmakeraw(&settings);
+  settings.c_cflag |= CLOCAL | CREAD;
+  cfsetispeed(&settings, speed);
+  cfsetospeed(&settings, speed);
+  if (tcsetattr(in_, TCSANOW, &settings) != 0) fail(std::strerror(errno));
+}
+
+void Connection::write(std::span<const uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(out_, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail(errno == EPIPE ? "the device has gone" : std::strerror(errno));
+    bytes = bytes.subspan(static_cast<size_t>(count));
+  }
+}
+
+std::vector<uint8_t> Connection::read(std::chrono::steady_clock::time_point until) {
+  using std::chrono::milliseconds;
+  for (;;) {
+    const auto left = std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now());
+    pollfd wanted = {in_, POLLIN, 0};
+    const int wait = static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1 << 30));
+    const int ready = poll(&wanted, 1, wait);
+    if (ready == 0) return {};
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready < 0) fail(std::strerror(errno));
+    std::vector<uint8_t> bytes(4096);
+    const ssize_t count = ::read(in_, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) fail(count == 0 ? "the device has gone" : std::strerror(errno));
+    bytes.resize(static_cast<size_t>(count));
+    return bytes;
+  }
+}
+
+int accept_one(uint16_t port) {
+  const auto fail = [&](const char* what) {
+    throw InputError("port " + std::to_string(port) + ": " + what + ": " + std::strerror(errno));
+  };
+  const int listener = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (listener < 0) fail("socket");
+  const int on = 1, off = 0;
+  setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+  sockaddr_in6 address = {};
+  address.sin6_family = AF_INET6;
+  address.sin6_port = htons(port);
+  address.sin6_addr = in6addr_any;
+  if (bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) fail("bind");
+  if (listen(listener, 1) != 0) fail("listen");
+  const int accepted = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+  if (accepted < 0) fail("accept");
+  close(listener);
+  no_delay(accepted);
+  return accepted;
+}
+
+}  // namespace embert::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A line to a device: bytes both ways, over a program's stdin and stdout, a socket or a serial
+// port.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace embert::cli {
+
+class Connection {
+ public:
+  /// "exec:COMMAND" (for the shell), "tcp:HOST:PORT" or "serial:PATH[:BAUD]". Throws UsageError for
+  /// anything else, InputError where it cannot be opened.
+  explicit Connection(const std::string& place);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  const std::string& place() const { return place_; }
+
+  /// Throws InputError where the other end has gone.
+  void write(std::span<const uint8_t> bytes);
+  /// What has come by then; empty: nothing. Throws InputError where the other end has gone.
+  std::vector<uint8_t> read(std::chrono::steady_clock::time_point until);
+
+ private:
+  void open_program(const std::string& command);
+  void open_socket(const std::string& host_and_port);
+  void open_serial(const std::string& path_and_baud);
+  [[noreturn]] void fail(const std::string& what) const;
+
+  std::string place_;
+  int in_ = -1, out_ = -1;
+  int child_ = -1;
+};
+
+/// Waits for one connection to a port of this machine, any interface. Throws InputError.
+int accept_one(uint16_t port);
+
+}  // namespace embert::cli

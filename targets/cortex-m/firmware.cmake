@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# embert_add_firmware(MEMORY bytes SOURCES ...): the program of a board. Its folder has firmware.ld, which names the
+# board's memories, and the sources that implement board.hpp.
+set(cortex_m ${CMAKE_CURRENT_LIST_DIR})
+enable_language(ASM)
+
+function(embert_add_firmware name)
+  cmake_parse_arguments(ARG "" "MEMORY" "SOURCES" ${ARGN})
+  set(EMBERT_FIRMWARE_MEMORY ${ARG_MEMORY} CACHE STRING "Bytes for arena, outputs and line")
+  add_executable(${name} ${ARG_SOURCES} ${cortex_m}/firmware.cpp ${cortex_m}/model.S ${cortex_m}/start.c)
+  set_target_properties(${name} PROPERTIES SUFFIX .elf)
+  set_source_files_properties(${cortex_m}/model.S PROPERTIES
+    COMPILE_OPTIONS "-DEMBERT_FIRMWARE_MODEL=\"${EMBERT_FIRMWARE_MODEL}\"" OBJECT_DEPENDS ${EMBERT_FIRMWARE_MODEL})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(${name} PRIVATE EMBERT_FIRMWARE_MEMORY=${EMBERT_FIRMWARE_MEMORY})
+  target_link_libraries(${name} PRIVATE embert_device embert_library_flags embert_warnings)
+  target_link_options(${name} PRIVATE -nostartfiles -Wl,--gc-sections -Wl,-Map=${name}.map
+    -L${cortex_m} -T${CMAKE_CURRENT_SOURCE_DIR}/board.ld)
+endfunction()

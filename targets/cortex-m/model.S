@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The model, as the file is. */
+    .section .rodata.embert_firmware_model, "a"
+    .balign 64
+    .global embert_firmware_model
+embert_firmware_model:
+    .incbin EMBERT_FIRMWARE_MODEL
+    .global embert_firmware_model_end
+embert_firmware_model_end:
+    .byte 0

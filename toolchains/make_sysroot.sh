@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Unpacks the libraries that a cross build links, as the distribution has them for the other architecture, into
+# build/sysroot-ARCHITECTURE. The machine's own packages stay as they are: -dev packages of two architectures do not
+# go together on one machine. Uses the machine's apt sources with lists of its own; needs no root. Quick the second time.
+#   toolchains/make_sysroot.sh arm64|armhf
+set -euo pipefail
+case "${1:-}" in
+  arm64 | armhf) architecture=$1 ;;
+  *) echo "Usage: toolchains/make_sysroot.sh arm64|armhf" >&2; exit 1 ;;
+esac
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+sysroot=$root/build/sysroot-$architecture
+# With the libraries of the compiler it is all that a program needs to run in the emulator.
+packages="libcpuinfo-dev libpthreadpool-dev libcli11-dev nlohmann-json3-dev libc6 libstdc++6 libubsan1"
+
+[ ! -e "$sysroot/complete" ] || exit 0
+rm -rf "$sysroot"
+mkdir -p "$sysroot"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial"
+touch "$work/status" # as if nothing was installed, so that apt takes what the packages need, too
+
+apt() {
+  apt-get -q -o "APT::Architecture=$architecture" -o "APT::Architectures=$architecture" -o APT::Sandbox::User= \
+    -o "Dir::State=$work/state" -o "Dir::State::status=$work/status" -o "Dir::Cache=$work/cache" \
+    -o Acquire::Retries=3 "$@" </dev/null >"$work/log" 2>&1
+}
+# A list that can not be had matters only where a package is missing for it.
+apt update || true
+# shellcheck disable=SC2086
+if ! apt install --download-only -y --no-install-recommends $packages; then
+  grep '^E:' "$work/log" >&2 || true
+  echo "The packages of $architecture can not be had from this machine's apt sources: $packages" >&2
+  echo "Without them: cmake --preset ... -DEMBERT_HOST_LIBRARIES=OFF" >&2
+  exit 1
+fi
+for package in "$work"/cache/archives/*.deb; do dpkg-deb -x "$package" "$sysroot"; done
+[ -e "$sysroot/lib" ] || ln -s usr/lib "$sysroot/lib" # newer releases have the one in the other
+touch "$sysroot/complete"
+echo "build/sysroot-$architecture: $(find "$work/cache/archives" -name '*.deb' | wc -l) packages"
