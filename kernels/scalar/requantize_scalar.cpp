@@ -66,7 +66,8 @@ void requantize_context_scalar(const RequantizeContextArgs& args) {
       const int32_t joined = join_planes(acc[c], acc[columns + c], args.row[i]);
       const int32_t value =
           requantize(joined, args.factor.multiplier[c], args.factor.left, args.factor.right);
-      args.dst[i * args.dst_stride + c] = static_cast<int16_t>(clamp<int32_t>(value, -32767, 32767));
+      args.dst[i * args.dst_stride + c] =
+          static_cast<int16_t>(clamp<int32_t>(value, -32767, 32767));
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // embert_isa_detect without cpuinfo: on x86 what the compiler's own look-up finds, which includes
-// the register state that the operating system saves.
+// the register state that the operating system saves. Not every compiler knows AVX-VNNI there,
+// whose processors run the AVX2 kernels.
 #include "embert/embert.h"
 #include "kernels/config.hpp"
 #include "kernels/dispatch.hpp"
