@@ -2,8 +2,9 @@
 // Which kernel clusters this machine has. cpuinfo reads the processor and what the operating system
 // saves at a task switch (AVX and AVX-512 state). The cpuinfo that distributions ship (2022) does
 // not know AVX-VNNI, so that one bit is read here: CPUID leaf 7, subleaf 1, EAX bit 4. It needs no
-// state beyond that of AVX2.
-#include <cpuinfo.h>
+// state beyond that of AVX2. On 64-bit ARM the kernel's hardware capabilities say all: the same
+// cpuinfo does not know I8MM either, and gives up where /proc/cpuinfo is that of another machine,
+// as under an emulator.
 
 #include "embert/embert.h"
 #include "kernels/config.hpp"
@@ -11,6 +12,9 @@
 
 #if EMBERT_X86
 #include <cpuid.h>
+#include <cpuinfo.h>
+#elif EMBERT_AARCH64 && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 namespace {
@@ -19,6 +23,9 @@ static_assert(EMBERT_ISA_SCALAR == embert::kIsaScalar, "pinned value");
 static_assert(EMBERT_ISA_AVX2 == embert::kIsaAvx2, "pinned value");
 static_assert(EMBERT_ISA_AVXVNNI == embert::kIsaAvxVnni, "pinned value");
 static_assert(EMBERT_ISA_AVX512VNNI == embert::kIsaAvx512Vnni, "pinned value");
+static_assert(EMBERT_ISA_NEON == embert::kIsaNeon, "pinned value");
+static_assert(EMBERT_ISA_DOTPROD == embert::kIsaDotprod, "pinned value");
+static_assert(EMBERT_ISA_I8MM == embert::kIsaI8mm, "pinned value");
 
 #if EMBERT_X86
 bool has_avxvnni() {
@@ -30,6 +37,8 @@ bool has_avxvnni() {
 
 uint32_t machine_isas() {
   uint32_t mask = EMBERT_ISA_SCALAR;
+  // cpuinfo fails on processors that it does not know; the scalar kernels run everywhere.
+  if (!cpuinfo_initialize()) return mask;
   if (!cpuinfo_has_x86_avx2() || !cpuinfo_has_x86_sse4_2()) return mask;
   mask |= EMBERT_ISA_AVX2;
   if (has_avxvnni()) mask |= EMBERT_ISA_AVXVNNI;
@@ -39,14 +48,24 @@ uint32_t machine_isas() {
   }
   return mask;
 }
+#elif EMBERT_AARCH64 && defined(__linux__)
+// Bits of the kernel's interface, by their places: headers older than the processor lack the names.
+uint32_t machine_isas() {
+  const unsigned long features = getauxval(AT_HWCAP), more = getauxval(AT_HWCAP2);
+  const bool simd = (features & (1ul << 1)) != 0, crc32 = (features & (1ul << 7)) != 0;
+  const bool dotprod = (features & (1ul << 20)) != 0, i8mm = (more & (1ul << 13)) != 0;
+  uint32_t mask = EMBERT_ISA_SCALAR;
+  if (simd) mask |= EMBERT_ISA_NEON;
+  if (simd && crc32 && dotprod) mask |= EMBERT_ISA_DOTPROD;
+  if (simd && dotprod && i8mm) mask |= EMBERT_ISA_I8MM;
+  return mask;
+}
+#elif EMBERT_AARCH64
+uint32_t machine_isas() { return EMBERT_ISA_NEON; }  // part of the architecture
 #else
 uint32_t machine_isas() { return EMBERT_ISA_SCALAR; }
 #endif
 
 }  // namespace
 
-uint32_t embert_isa_detect(void) {
-  // cpuinfo fails on processors that it does not know; the scalar kernels run everywhere.
-  if (!cpuinfo_initialize()) return EMBERT_ISA_SCALAR;
-  return machine_isas() & embert::compiled_isas();
-}
+uint32_t embert_isa_detect(void) { return machine_isas() & embert::compiled_isas(); }
