@@ -52,6 +52,7 @@ void make_table(const Activation& a, Table<Pieces>* t) {
 template <size_t Pieces>
 EMBERT_INLINE uint8x16_t look_up(const Bytes<Pieces>& bytes, uint8x16_t i) {
   uint8x16_t found = vqtbl4q_u8(bytes.piece[0], i);
+#pragma GCC unroll 3
   for (size_t p = 1; p < Pieces; ++p) {
     i = vsubq_u8(i, vdupq_n_u8(64));
     found = vqtbx4q_u8(found, bytes.piece[p], i);
@@ -77,6 +78,7 @@ EMBERT_INLINE int16x8x2_t remainders(int16x8x2_t g, const Table<Pieces>& t) {
   const uint16x8_t fractions[2] = {vshll_n_u8(vget_low_u8(fraction), 7),
                                    vshll_high_n_u8(fraction, 7)};
   int16x8x2_t h;
+#pragma GCC unroll 2
   for (size_t v = 0; v < 2; ++v) {
     const int16x8_t part =
         vqrdmulhq_s16(words(low, high, v != 0), vreinterpretq_s16_u16(fractions[v]));
@@ -107,7 +109,7 @@ EMBERT_INLINE int16x8_t combine(int16x8_t g, int16x8_t h, const Table<Pieces>& t
 }
 
 template <bool kRight, Kind kKind, size_t Pieces>
-void run(const RequantizeActivationArgs& args) {
+void run(RequantizeActivationArgs args) {  // a copy, which no store can change
   const int32x4_t count = shift_count(args.factor);
   Table<Pieces> table;
   make_table<Pieces>(args.activation, &table);

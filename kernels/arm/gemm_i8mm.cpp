@@ -14,10 +14,10 @@ namespace embert {
 namespace {
 
 constexpr size_t kBlockRows = 32;
-constexpr size_t kTilePairs = 4;  // pairs of rows
-constexpr size_t kVectors = 4;    // pairs of columns in half a panel
-constexpr size_t kGroup = 16;     // inputs of an iteration: two SMMLA deep
-constexpr size_t kChunk = 1024;   // inputs
+constexpr size_t kTileRows = 8, kTilePairs = 4;
+constexpr size_t kVectors = 4;   // pairs of columns in half a panel
+constexpr size_t kGroup = 16;    // inputs of an iteration: two SMMLA deep
+constexpr size_t kChunk = 1024;  // inputs
 constexpr size_t kStepBytes = kPanelColumns * kStepInputs;
 
 struct Operands {
@@ -27,77 +27,148 @@ struct Operands {
 
 // A pair of rows; step: bytes from group to group. What k lacks to whole groups becomes zero.
 void pack_pair(const uint8_t* a, const uint8_t* b, size_t k, int8_t* dst, size_t step) {
-  size_t c = 0;
-  for (; c + kGroup <= k; c += kGroup, dst += step) {
-    const int64x2x2_t rows = {
-        {vreinterpretq_s64_u8(vld1q_u8(a + c)), vreinterpretq_s64_u8(vld1q_u8(b + c))}};
-    vst2q_s64(reinterpret_cast<int64_t*>(dst), rows);
+  size_t two_groups = k / (2 * kGroup);
+  if (two_groups > 0) {
+    asm volatile(
+        "1:\n"
+        "ldp q0, q2, [%[a]], #32\n"
+        "ldp q1, q3, [%[b]], #32\n"
+        "st2 {v0.2d, v1.2d}, [%[dst]], %[step]\n"
+        "st2 {v2.2d, v3.2d}, [%[dst]], %[step]\n"
+        "subs %[count], %[count], #1\n"
+        "b.ne 1b\n"
+        : [a] "+r"(a), [b] "+r"(b), [dst] "+r"(dst), [count] "+r"(two_groups)
+        : [step] "r"(step)
+        : "cc", "memory", "v0", "v1", "v2", "v3");
   }
-  if (c < k) {
-    uint8_t last[2][kGroup] = {};
-    memcpy(last[0], a + c, k - c);
-    memcpy(last[1], b + c, k - c);
-    const int64x2x2_t rows = {
-        {vreinterpretq_s64_u8(vld1q_u8(last[0])), vreinterpretq_s64_u8(vld1q_u8(last[1]))}};
-    vst2q_s64(reinterpret_cast<int64_t*>(dst), rows);
+  for (size_t left = k % (2 * kGroup); left > 0; dst += step) {
+    const size_t inputs = left < kGroup ? left : kGroup;
+    int8_t rows[2][kGroup] = {};
+    memcpy(rows[0], a, inputs);
+    memcpy(rows[1], b, inputs);
+    for (size_t run = 0; run < 2; ++run) {
+      memcpy(dst + 16 * run, rows[0] + 8 * run, 8);
+      memcpy(dst + 16 * run + 8, rows[1] + 8 * run, 8);
+    }
+    a += inputs;
+    b += inputs;
+    left -= inputs;
   }
 }
 
-// Two steps of a panel to both halves, 4 columns a register.
-EMBERT_INLINE void pack_steps(const int8_t* first, const int8_t* second, int8_t* low,
-                              int8_t* high) {
-#pragma GCC unroll 4
-  for (size_t v = 0; v < 4; ++v) {
-    const int32x4x2_t steps = {{vreinterpretq_s32_s8(vld1q_s8(first + 16 * v)),
-                                vreinterpretq_s32_s8(vld1q_s8(second + 16 * v))}};
-    vst2q_s32(reinterpret_cast<int32_t*>((v < 2 ? low : high) + v % 2 * 32), steps);
-  }
+// Groups of a panel, 4 steps each, to both halves. Registers 2 i and 2 i + 1 hold the same 4
+// columns of neighbouring steps, which ST2 joins.
+void pack_groups(const int8_t* rhs, size_t groups, int8_t* low, int8_t* high) {
+  asm volatile(
+      "1:\n"
+      "ldp q0, q2, [%[rhs]], #256\n"
+      "ldp q4, q6, [%[rhs], #-224]\n"
+      "ldp q1, q3, [%[rhs], #-192]\n"
+      "ldp q5, q7, [%[rhs], #-160]\n"
+      "ldp q16, q18, [%[rhs], #-128]\n"
+      "ldp q20, q22, [%[rhs], #-96]\n"
+      "ldp q17, q19, [%[rhs], #-64]\n"
+      "ldp q21, q23, [%[rhs], #-32]\n"
+      "st2 {v0.4s, v1.4s}, [%[low]], #32\n"
+      "st2 {v2.4s, v3.4s}, [%[low]], #32\n"
+      "st2 {v4.4s, v5.4s}, [%[high]], #32\n"
+      "st2 {v6.4s, v7.4s}, [%[high]], #32\n"
+      "st2 {v16.4s, v17.4s}, [%[low]], #32\n"
+      "st2 {v18.4s, v19.4s}, [%[low]], #32\n"
+      "st2 {v20.4s, v21.4s}, [%[high]], #32\n"
+      "st2 {v22.4s, v23.4s}, [%[high]], #32\n"
+      "subs %[groups], %[groups], #1\n"
+      "b.ne 1b\n"
+      : [rhs] "+r"(rhs), [low] "+r"(low), [high] "+r"(high), [groups] "+r"(groups)
+      :
+      : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19",
+        "v20", "v21", "v22", "v23");
 }
 
 void pack_weights(const int8_t* rhs, size_t k, int8_t* low, int8_t* high) {
-  size_t c = 0;
-  for (; c + kGroup <= k; c += kGroup, rhs += 4 * kStepBytes, low += 128, high += 128) {
-    pack_steps(rhs, rhs + kStepBytes, low, high);
-    pack_steps(rhs + 2 * kStepBytes, rhs + 3 * kStepBytes, low + 64, high + 64);
-  }
-  if (c < k) {
+  const size_t groups = k / kGroup, left = k % kGroup;
+  if (groups > 0) pack_groups(rhs, groups, low, high);
+  if (left > 0) {
     int8_t last[4 * kStepBytes] = {};
-    memcpy(last, rhs, (k - c) / kStepInputs * kStepBytes);
-    pack_steps(last, last + kStepBytes, low, high);
-    pack_steps(last + 2 * kStepBytes, last + 3 * kStepBytes, low + 64, high + 64);
+    memcpy(last, rhs + groups * 4 * kStepBytes, left / kStepInputs * kStepBytes);
+    pack_groups(last, 1, low + 128 * groups, high + 128 * groups);
   }
 }
 
-// Where a tile's sums come from and go to: 8 columns of some rows, the last pair may lack its
-// second one.
-struct Target {
-  const int32_t* start;  // [8 columns, each pair twice], or null: what dst holds
-  int32_t* dst;
-  size_t stride;
-  size_t rows;
-};
-
-template <size_t Pairs>
-EMBERT_INLINE void add_group(int32x4_t (&sum)[Pairs][kVectors], const int8_t* lhs,
-                             const int8_t* rhs) {
-  int8x16_t inputs[Pairs][2];
-#pragma GCC unroll 4
-  for (size_t p = 0; p < Pairs; ++p) {
-    const int8x16x2_t x = vld1q_s8_x2(lhs + 32 * p);
-    inputs[p][0] = x.val[0];
-    inputs[p][1] = x.val[1];
-  }
-#pragma GCC unroll 2
-  for (size_t half = 0; half < 2; ++half) {
-    const int8x16x4_t weights = vld1q_s8_x4(rhs + 64 * half);
-#pragma GCC unroll 4
-    for (size_t p = 0; p < Pairs; ++p) {
-#pragma GCC unroll 4
-      for (size_t v = 0; v < kVectors; ++v) {
-        sum[p][v] = vmmlaq_s32(sum[p][v], inputs[p][half], weights.val[v]);
-      }
-    }
-  }
+// Tiles of 8 rows, one below the other: v0-v7 inputs (pair p: 2 p and 2 p + 1, the halves of a
+// group), v8-v15 weights of both halves, v16-v31 sums, 4 of a pair. step: bytes from one pair's
+// start to the next one's. In assembly, because gcc 12 spills sums where registers come in lists of
+// four.
+void full_tiles(size_t tiles, const int8_t* lhs, const int8_t* rhs, size_t groups,
+                const int32_t* start, size_t step, int32_t* dst, size_t stride_bytes) {
+  const int8_t* weights;
+  size_t fours, rest;
+  asm volatile(
+      ".macro embert_mmla s0, s1, s2, s3, x, w0, w1, w2, w3\n"
+      "smmla v\\s0\\().4s, v\\x\\().16b, v\\w0\\().16b\n"
+      "smmla v\\s1\\().4s, v\\x\\().16b, v\\w1\\().16b\n"
+      "smmla v\\s2\\().4s, v\\x\\().16b, v\\w2\\().16b\n"
+      "smmla v\\s3\\().4s, v\\x\\().16b, v\\w3\\().16b\n"
+      ".endm\n"
+      ".macro embert_group\n"
+      "ld1 {v0.16b-v3.16b}, [%[lhs]], #64\n"
+      "ld1 {v8.16b-v11.16b}, [%[weights]], #64\n"
+      "ld1 {v4.16b-v7.16b}, [%[lhs]], #64\n"
+      "ld1 {v12.16b-v15.16b}, [%[weights]], #64\n"
+      "embert_mmla 16, 17, 18, 19, 0, 8, 9, 10, 11\n"
+      "embert_mmla 20, 21, 22, 23, 2, 8, 9, 10, 11\n"
+      "embert_mmla 24, 25, 26, 27, 4, 8, 9, 10, 11\n"
+      "embert_mmla 28, 29, 30, 31, 6, 8, 9, 10, 11\n"
+      "embert_mmla 16, 17, 18, 19, 1, 12, 13, 14, 15\n"
+      "embert_mmla 20, 21, 22, 23, 3, 12, 13, 14, 15\n"
+      "embert_mmla 24, 25, 26, 27, 5, 12, 13, 14, 15\n"
+      "embert_mmla 28, 29, 30, 31, 7, 12, 13, 14, 15\n"
+      ".endm\n"
+      ".macro embert_store s0, s1, s2, s3\n"
+      "zip1 v0.2d, v\\s0\\().2d, v\\s1\\().2d\n"
+      "zip1 v1.2d, v\\s2\\().2d, v\\s3\\().2d\n"
+      "zip2 v2.2d, v\\s0\\().2d, v\\s1\\().2d\n"
+      "zip2 v3.2d, v\\s2\\().2d, v\\s3\\().2d\n"
+      "st1 {v0.4s, v1.4s}, [%[dst]], %[stride]\n"
+      "st1 {v2.4s, v3.4s}, [%[dst]], %[stride]\n"
+      ".endm\n"
+      "0:\n"
+      "mov %[weights], %[rhs]\n"
+      "lsr %[fours], %[groups], #2\n"
+      "and %[rest], %[groups], #3\n"
+      "ld1 {v16.4s-v19.4s}, [%[start]], %[step]\n"
+      "ld1 {v20.4s-v23.4s}, [%[start]], %[step]\n"
+      "ld1 {v24.4s-v27.4s}, [%[start]], %[step]\n"
+      "ld1 {v28.4s-v31.4s}, [%[start]], %[step]\n"
+      "cbz %[fours], 2f\n"
+      "1:\n"
+      ".rept 4\n"
+      "embert_group\n"
+      ".endr\n"
+      "subs %[fours], %[fours], #1\n"
+      "b.ne 1b\n"
+      "2:\n"
+      "cbz %[rest], 4f\n"
+      "3:\n"
+      "embert_group\n"
+      "subs %[rest], %[rest], #1\n"
+      "b.ne 3b\n"
+      "4:\n"
+      "embert_store 16, 17, 18, 19\n"
+      "embert_store 20, 21, 22, 23\n"
+      "embert_store 24, 25, 26, 27\n"
+      "embert_store 28, 29, 30, 31\n"
+      "subs %[tiles], %[tiles], #1\n"
+      "b.ne 0b\n"
+      ".purgem embert_mmla\n"
+      ".purgem embert_group\n"
+      ".purgem embert_store\n"
+      : [lhs] "+r"(lhs), [weights] "=&r"(weights), [fours] "=&r"(fours), [rest] "=&r"(rest),
+        [start] "+r"(start), [dst] "+r"(dst), [tiles] "+r"(tiles)
+      : [rhs] "r"(rhs), [groups] "r"(groups), [step] "r"(step), [stride] "r"(stride_bytes)
+      : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11",
+        "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24",
+        "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
 
 EMBERT_INLINE int32x4_t first_halves(int32x4_t a, int32x4_t b) {
@@ -107,57 +178,61 @@ EMBERT_INLINE int32x4_t second_halves(int32x4_t a, int32x4_t b) {
   return vreinterpretq_s32_s64(vzip2q_s64(vreinterpretq_s64_s32(a), vreinterpretq_s64_s32(b)));
 }
 
-template <size_t Pairs>
-[[gnu::noinline]] void tile(const int8_t* lhs, const int8_t* rhs, size_t groups,
-                            const Target& target) {
-  int32x4_t sum[Pairs][kVectors];
-#pragma GCC unroll 4
-  for (size_t p = 0; p < Pairs; ++p) {
-    if (target.start != nullptr) {
-      const int32x4x4_t first = vld1q_s32_x4(target.start);
-#pragma GCC unroll 4
-      for (size_t v = 0; v < kVectors; ++v) sum[p][v] = first.val[v];
-    } else {
-      const int32_t* a = target.dst + 2 * p * target.stride;
-      const int32_t* b = 2 * p + 1 < target.rows ? a + target.stride : a;
+// Sums that wait in dst, in the order of a tile's registers.
+void load_sums(const int32_t* dst, size_t stride, size_t rows, int32_t* start) {
+  for (size_t row = 0; row < rows; row += 2, start += 16) {
+    const int32_t* a = dst + row * stride;
+    const int32_t* b = row + 1 < rows ? a + stride : a;
 #pragma GCC unroll 2
-      for (size_t v = 0; v < kVectors; v += 2) {
-        const int32x4_t x = vld1q_s32(a + 2 * v), y = vld1q_s32(b + 2 * v);
-        sum[p][v] = first_halves(x, y);
-        sum[p][v + 1] = second_halves(x, y);
-      }
+    for (size_t v = 0; v < 2; ++v) {
+      const int32x4_t x = vld1q_s32(a + 4 * v), y = vld1q_s32(b + 4 * v);
+      vst1q_s32(start + 8 * v, first_halves(x, y));
+      vst1q_s32(start + 8 * v + 4, second_halves(x, y));
     }
-  }
-  for (; groups >= 4; groups -= 4, lhs += 4 * 32 * Pairs, rhs += 512) {
-    add_group<Pairs>(sum, lhs, rhs);
-    add_group<Pairs>(sum, lhs + 32 * Pairs, rhs + 128);
-    add_group<Pairs>(sum, lhs + 64 * Pairs, rhs + 256);
-    add_group<Pairs>(sum, lhs + 96 * Pairs, rhs + 384);
-  }
-  for (; groups > 0; --groups, lhs += 32 * Pairs, rhs += 128) add_group<Pairs>(sum, lhs, rhs);
-#pragma GCC unroll 4
-  for (size_t p = 0; p < Pairs; ++p) {
-    int32_t* dst = target.dst + 2 * p * target.stride;
-    const int32x4x2_t a = {
-        {first_halves(sum[p][0], sum[p][1]), first_halves(sum[p][2], sum[p][3])}};
-    const int32x4x2_t b = {
-        {second_halves(sum[p][0], sum[p][1]), second_halves(sum[p][2], sum[p][3])}};
-    vst1q_s32_x2(dst, a);
-    if (2 * p + 1 < target.rows) vst1q_s32_x2(dst + target.stride, b);
   }
 }
 
-void add_pairs(size_t pairs, const int8_t* lhs, const int8_t* rhs, size_t groups,
-               const Target& target) {
-  switch (pairs) {
-    case 1:
-      return tile<1>(lhs, rhs, groups, target);
-    case 2:
-      return tile<2>(lhs, rhs, groups, target);
-    case 3:
-      return tile<3>(lhs, rhs, groups, target);
-    default:
-      return tile<4>(lhs, rhs, groups, target);
+// What no full tile holds, a pair at a time; the last may lack its second row.
+void last_tile(size_t rows, const int8_t* lhs, const int8_t* rhs, size_t groups,
+               const int32_t* start, size_t step, int32_t* dst, size_t stride) {
+  const size_t pairs = (rows + 1) / 2;
+  for (size_t p = 0; p < pairs; ++p, dst += 2 * stride) {
+    int32x4x4_t sum = vld1q_s32_x4(start + p * step);
+    const int8_t* weights = rhs;
+    for (size_t g = 0; g < groups; ++g, weights += 128) {
+      const int8_t* inputs = lhs + (g * pairs + p) * 32;
+#pragma GCC unroll 2
+      for (size_t half = 0; half < 2; ++half) {
+        const int8x16_t x = vld1q_s8(inputs + 16 * half);
+#pragma GCC unroll 4
+        for (size_t v = 0; v < kVectors; ++v) {
+          sum.val[v] = vmmlaq_s32(sum.val[v], x, vld1q_s8(weights + 64 * half + 16 * v));
+        }
+      }
+    }
+    vst1q_s32(dst, first_halves(sum.val[0], sum.val[1]));
+    vst1q_s32(dst + 4, first_halves(sum.val[2], sum.val[3]));
+    if (2 * p + 1 < rows) {
+      vst1q_s32(dst + stride, second_halves(sum.val[0], sum.val[1]));
+      vst1q_s32(dst + stride + 4, second_halves(sum.val[2], sum.val[3]));
+    }
+  }
+}
+
+// A block of rows with half a panel. start: what the sums start with, or null for what dst holds.
+void multiply(size_t rows, const int8_t* lhs, const int8_t* rhs, size_t groups,
+              const int32_t* start, int32_t* dst, size_t stride) {
+  int32_t waiting[8 * kBlockRows];
+  const size_t step = start == nullptr ? 16 : 0;  // from pair to pair
+  if (start == nullptr) {
+    load_sums(dst, stride, rows, waiting);
+    start = waiting;
+  }
+  const size_t full = rows / kTileRows, done = full * kTileRows;
+  if (full > 0) full_tiles(full, lhs, rhs, groups, start, 4 * step, dst, 4 * stride);
+  if (done < rows) {
+    last_tile(rows - done, lhs + done * groups * kGroup, rhs, groups, start + done / 2 * step, step,
+              dst + done * stride, stride);
   }
 }
 
@@ -202,14 +277,9 @@ void gemm_s32_n16k4_i8mm(const GemmArgs& args) {
         pack_weights(args.rhs + j * args.k + c * kPanelColumns, k, operands.rhs[0],
                      operands.rhs[1]);
         for (size_t half = 0; half < 2; ++half) {
-          for (size_t row = 0; row < m; row += 2 * kTilePairs) {
-            const size_t rows = m - row < 2 * kTilePairs ? m - row : 2 * kTilePairs;
-            const Target target = {c == 0 ? start + 16 * half : nullptr,
-                                   args.dst + (i + row) * args.dst_stride + j + 8 * half,
-                                   args.dst_stride, rows};
-            add_pairs((rows + 1) / 2, operands.lhs + row * groups * kGroup, operands.rhs[half],
-                      groups, target);
-          }
+          multiply(m, operands.lhs, operands.rhs[half], groups,
+                   c == 0 ? start + 16 * half : nullptr,
+                   args.dst + i * args.dst_stride + j + 8 * half, args.dst_stride);
         }
       }
     }

@@ -14,97 +14,139 @@
 namespace embert {
 namespace {
 
-constexpr size_t kTileRows = 2;
 constexpr size_t kVectors = 4;  // of 4 columns in a panel
 constexpr size_t kStepBytes = kPanelColumns * kStepInputs;
 
-// Adds the products of one vector of weights in two steps, halves apart.
-EMBERT_INLINE void add_products(int32x4_t* sum, const int32x4x2_t& inputs, int8x16_t w0,
-                                int8x16_t w1) {
-  const int8x16_t x0 = vreinterpretq_s8_s32(inputs.val[0]);
-  const int8x16_t x1 = vreinterpretq_s8_s32(inputs.val[1]);
-  const int16x8_t low =
-      vmlal_s8(vmull_s8(vget_low_s8(x0), vget_low_s8(w0)), vget_low_s8(x1), vget_low_s8(w1));
-  const int16x8_t high = vmlal_high_s8(vmull_high_s8(x0, w0), x1, w1);
-  sum[0] = vpadalq_s16(sum[0], low);
-  sum[1] = vpadalq_s16(sum[1], high);
+// A full tile: v0-v3 and v4-v7 weights of two steps, v8, v9 inputs of a row in both, four times
+// each, v10-v15 products, v16-v31 sums, 8 of a row: two lanes a column. In assembly, because gcc 12
+// spills sums where registers come in lists.
+void full_tile(const uint8_t* lhs, size_t lhs_stride, const int8_t* rhs, size_t steps,
+               const int32_t* start, int32_t* dst, size_t stride_bytes) {
+  const uint8_t* second = lhs + lhs_stride;
+  size_t twos = steps / 2;
+  const size_t odd = steps % 2;
+  asm volatile(
+      // Two vectors of weights, 8 columns: all products of a step, then those of the next.
+      ".macro embert_products s0, s1, s2, s3, a0, a1, b0, b1\n"
+      "smull v10.8h, v8.8b, v\\a0\\().8b\n"
+      "smull2 v11.8h, v8.16b, v\\a0\\().16b\n"
+      "smull v12.8h, v8.8b, v\\a1\\().8b\n"
+      "smull2 v13.8h, v8.16b, v\\a1\\().16b\n"
+      "smlal v10.8h, v9.8b, v\\b0\\().8b\n"
+      "smlal2 v11.8h, v9.16b, v\\b0\\().16b\n"
+      "smlal v12.8h, v9.8b, v\\b1\\().8b\n"
+      "smlal2 v13.8h, v9.16b, v\\b1\\().16b\n"
+      "sadalp v\\s0\\().4s, v10.8h\n"
+      "sadalp v\\s1\\().4s, v11.8h\n"
+      "sadalp v\\s2\\().4s, v12.8h\n"
+      "sadalp v\\s3\\().4s, v13.8h\n"
+      ".endm\n"
+      ".macro embert_last s0, s1, a\n"
+      "smull v10.8h, v8.8b, v\\a\\().8b\n"
+      "smull2 v11.8h, v8.16b, v\\a\\().16b\n"
+      "sadalp v\\s0\\().4s, v10.8h\n"
+      "sadalp v\\s1\\().4s, v11.8h\n"
+      ".endm\n"
+      ".irp s, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31\n"
+      "movi v\\s\\().4s, #0\n"
+      ".endr\n"
+      "cbz %[twos], 2f\n"
+      "1:\n"
+      "ld1 {v0.16b-v3.16b}, [%[rhs]], #64\n"
+      "ld2r {v8.4s, v9.4s}, [%[lhs]], #8\n"
+      "ld1 {v4.16b-v7.16b}, [%[rhs]], #64\n"
+      "embert_products 16, 17, 18, 19, 0, 1, 4, 5\n"
+      "embert_products 20, 21, 22, 23, 2, 3, 6, 7\n"
+      "ld2r {v8.4s, v9.4s}, [%[second]], #8\n"
+      "embert_products 24, 25, 26, 27, 0, 1, 4, 5\n"
+      "embert_products 28, 29, 30, 31, 2, 3, 6, 7\n"
+      "subs %[twos], %[twos], #1\n"
+      "b.ne 1b\n"
+      "2:\n"
+      "cbz %[odd], 3f\n"
+      "ld1 {v0.16b-v3.16b}, [%[rhs]]\n"
+      "ld1r {v8.4s}, [%[lhs]]\n"
+      "embert_last 16, 17, 0\n"
+      "embert_last 18, 19, 1\n"
+      "embert_last 20, 21, 2\n"
+      "embert_last 22, 23, 3\n"
+      "ld1r {v8.4s}, [%[second]]\n"
+      "embert_last 24, 25, 0\n"
+      "embert_last 26, 27, 1\n"
+      "embert_last 28, 29, 2\n"
+      "embert_last 30, 31, 3\n"
+      "3:\n"
+      "ld1 {v0.4s-v3.4s}, [%[start]]\n"
+      ".macro embert_store s0, s1, s2, s3, s4, s5, s6, s7\n"
+      "addp v4.4s, v\\s0\\().4s, v\\s1\\().4s\n"
+      "addp v5.4s, v\\s2\\().4s, v\\s3\\().4s\n"
+      "addp v6.4s, v\\s4\\().4s, v\\s5\\().4s\n"
+      "addp v7.4s, v\\s6\\().4s, v\\s7\\().4s\n"
+      "add v4.4s, v4.4s, v0.4s\n"
+      "add v5.4s, v5.4s, v1.4s\n"
+      "add v6.4s, v6.4s, v2.4s\n"
+      "add v7.4s, v7.4s, v3.4s\n"
+      "st1 {v4.4s-v7.4s}, [%[dst]], %[stride]\n"
+      ".endm\n"
+      "embert_store 16, 17, 18, 19, 20, 21, 22, 23\n"
+      "embert_store 24, 25, 26, 27, 28, 29, 30, 31\n"
+      ".purgem embert_products\n"
+      ".purgem embert_last\n"
+      ".purgem embert_store\n"
+      : [lhs] "+r"(lhs), [second] "+r"(second), [rhs] "+r"(rhs), [twos] "+r"(twos), [dst] "+r"(dst)
+      : [odd] "r"(odd), [start] "r"(start), [stride] "r"(stride_bytes)
+      : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11",
+        "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24",
+        "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
 
-template <size_t Rows>
-[[gnu::noinline]] void tile(const uint8_t* lhs, size_t lhs_stride, const int8_t* rhs, size_t steps,
-                            const int32_t* start, int32_t* dst, size_t dst_stride) {
-  int32x4_t sum[Rows][2 * kVectors];
-#pragma GCC unroll 2
-  for (size_t r = 0; r < Rows; ++r) {
-#pragma GCC unroll 8
-    for (size_t v = 0; v < 2 * kVectors; ++v) sum[r][v] = vdupq_n_s32(0);
-  }
-  const uint8_t* second = lhs + (Rows - 1) * lhs_stride;
-  size_t s = 0;
-  for (; s + 2 <= steps; s += 2, rhs += 2 * kStepBytes, lhs += 8, second += 8) {
-    const int8x16x4_t w0 = vld1q_s8_x4(rhs), w1 = vld1q_s8_x4(rhs + kStepBytes);
-#pragma GCC unroll 2
-    for (size_t r = 0; r < Rows; ++r) {
-      const int32x4x2_t inputs =
-          vld2q_dup_s32(reinterpret_cast<const int32_t*>(r == 0 ? lhs : second));
+// A last row, a vector of weights at a time.
+void last_row(const uint8_t* lhs, const int8_t* rhs, size_t steps, const int32_t* start,
+              int32_t* dst) {
 #pragma GCC unroll 4
-      for (size_t v = 0; v < kVectors; ++v) {
-        add_products(&sum[r][2 * v], inputs, w0.val[v], w1.val[v]);
-      }
+  for (size_t v = 0; v < kVectors; ++v) {
+    int32x4_t low = vdupq_n_s32(0), high = low;
+    for (size_t s = 0; s < steps; ++s) {
+      int32_t word;
+      memcpy(&word, lhs + s * kStepInputs, sizeof(word));
+      const int8x16_t x = vreinterpretq_s8_s32(vdupq_n_s32(word));
+      const int8x16_t w = vld1q_s8(rhs + s * kStepBytes + 16 * v);
+      low = vpadalq_s16(low, vmull_s8(vget_low_s8(x), vget_low_s8(w)));
+      high = vpadalq_s16(high, vmull_high_s8(x, w));
     }
-  }
-  if (s < steps) {
-    const int8x16x4_t w = vld1q_s8_x4(rhs);
-#pragma GCC unroll 2
-    for (size_t r = 0; r < Rows; ++r) {
-      const int8x16_t x = vreinterpretq_s8_s32(
-          vld1q_dup_s32(reinterpret_cast<const int32_t*>(r == 0 ? lhs : second)));
-#pragma GCC unroll 4
-      for (size_t v = 0; v < kVectors; ++v) {
-        sum[r][2 * v] = vpadalq_s16(sum[r][2 * v], vmull_s8(vget_low_s8(x), vget_low_s8(w.val[v])));
-        sum[r][2 * v + 1] = vpadalq_s16(sum[r][2 * v + 1], vmull_high_s8(x, w.val[v]));
-      }
-    }
-  }
-  const int32x4x4_t first = vld1q_s32_x4(start);
-#pragma GCC unroll 2
-  for (size_t r = 0; r < Rows; ++r) {
-    int32x4x4_t result;
-#pragma GCC unroll 4
-    for (size_t v = 0; v < kVectors; ++v) {
-      result.val[v] = vaddq_s32(vpaddq_s32(sum[r][2 * v], sum[r][2 * v + 1]), first.val[v]);
-    }
-    vst1q_s32_x4(dst + r * dst_stride, result);
+    vst1q_s32(dst + 4 * v, vaddq_s32(vpaddq_s32(low, high), vld1q_s32(start + 4 * v)));
   }
 }
 
-// What the sums of a panel start with.
-void panel_start(const GemmArgs& args, size_t j, int32_t* start) {
+// What the sums of a panel start with: the bias where it stands, or 16 sums in start.
+const int32_t* panel_start(const GemmArgs& args, size_t j, int32_t* start) {
   const int32_t correction = lhs_correction(args.lhs_type);
+  if (correction == 0 && args.bias != nullptr) return args.bias + j;
+#pragma GCC unroll 4
   for (size_t c = 0; c < kPanelColumns; c += 4) {
     int32x4_t x = args.bias != nullptr ? vld1q_s32(args.bias + j + c) : vdupq_n_s32(0);
     if (correction != 0) x = vmlaq_n_s32(x, vld1q_s32(args.sums + j + c), correction);
     vst1q_s32(start + c, x);
   }
+  return start;
 }
 
 }  // namespace
 
-void gemm_s32_n16k4_neon(const GemmArgs& args) {
+void gemm_s32_n16k4_neon(const GemmArgs& all) {
+  const GemmArgs args = all;  // a copy, which no store can change
   const size_t steps = args.k / kStepInputs;
   for (size_t j = 0; j < args.n; j += kPanelColumns) {
-    int32_t start[kPanelColumns];
-    panel_start(args, j, start);
+    int32_t zero_or_sum[kPanelColumns];
+    const int32_t* start = panel_start(args, j, zero_or_sum);
     const int8_t* rhs = args.rhs + j * args.k;
-    size_t i = 0;
-    for (; i + kTileRows <= args.m; i += kTileRows) {
-      tile<kTileRows>(args.lhs + i * args.lhs_stride, args.lhs_stride, rhs, steps, start,
-                      args.dst + i * args.dst_stride + j, args.dst_stride);
+    const uint8_t* lhs = args.lhs;
+    int32_t* dst = args.dst + j;
+    size_t left = args.m;
+    for (; left >= 2; left -= 2, lhs += 2 * args.lhs_stride, dst += 2 * args.dst_stride) {
+      full_tile(lhs, args.lhs_stride, rhs, steps, start, dst, 4 * args.dst_stride);
     }
-    if (i < args.m) {
-      tile<1>(args.lhs + i * args.lhs_stride, args.lhs_stride, rhs, steps, start,
-              args.dst + i * args.dst_stride + j, args.dst_stride);
-    }
+    if (left > 0) last_row(lhs, rhs, steps, start, dst);
   }
 }
 

@@ -32,6 +32,7 @@ EMBERT_INLINE void key_group(const RequantizeKeyArgs& args, size_t row, size_t m
     const size_t left = args.n - c;
     const int32x4x4_t factor = vld1q_s32_x4(args.factor.multiplier + c);
     int32x4x4_t tokens;
+#pragma GCC unroll 4
     for (size_t t = 0; t < 4; ++t) {
       const size_t from = t < m ? t : 0;
       int8x16_t bytes =
@@ -53,7 +54,7 @@ EMBERT_INLINE void key_group(const RequantizeKeyArgs& args, size_t row, size_t m
 }
 
 template <bool kRight>
-void run_key(const RequantizeKeyArgs& args) {
+void run_key(RequantizeKeyArgs args) {
   const int32x4_t count = shift_count(args.factor);
   size_t i = 0;
   for (; i + 4 <= args.m; i += 4) key_group<kRight>(args, i, 4, count);
@@ -85,10 +86,12 @@ EMBERT_INLINE void value_group(const int32_t* acc, size_t stride, size_t m, cons
                                int32x4_t count, int8_t* high_dst, int8_t* low_dst, Sums& high_sums,
                                Sums& low_sums) {
   int8x16x4_t high, low;
+#pragma GCC unroll 4
   for (size_t t = 0; t < 4; ++t) {
     high.val[t] = low.val[t] = vdupq_n_s8(0);
     if (t < m) {
       int16x8x2_t v = requantize16<kRight>(acc + t * stride, k, count);
+#pragma GCC unroll 2
       for (int16x8_t& half : v.val) {
         half = vmaxq_s16(vminq_s16(half, vdupq_n_s16(kValueBound)), vdupq_n_s16(-kValueBound));
       }
@@ -105,7 +108,7 @@ EMBERT_INLINE void value_group(const int32_t* acc, size_t stride, size_t m, cons
 }
 
 template <bool kRight>
-void run_value(const RequantizeValueArgs& args) {
+void run_value(RequantizeValueArgs args) {  // a copy, which no store can change
   const int32x4_t count = shift_count(args.factor);
   const size_t columns = pad_columns(args.n);
   for (size_t c = 0; c < columns; c += 16) {

@@ -28,6 +28,7 @@ EMBERT_INLINE LayerNormRow prepare_row(const LayerNormArgs& args, const int16_t*
   size_t c = 0;
   for (; c + 16 <= args.n; c += 16) {
     const int16x8x2_t x = vld1q_s16_x2(src + c);
+#pragma GCC unroll 2
     for (const int16x8_t v : x.val) {
       sum = vpadalq_s16(sum, v);
       // Two squares reach 2^31: unsigned.
@@ -74,8 +75,8 @@ EMBERT_INLINE int32x4_t normalise(int32x4_t centred, const int32x4x4_t& row, int
 }
 
 template <bool kNarrow>
-void normalise_block(const LayerNormArgs& args, const Block& block, const int16_t* src,
-                     int16_t* dst, size_t m) {
+void normalise_block(LayerNormArgs args, const Block& block, const int16_t* src, int16_t* dst,
+                     size_t m) {
   const int32_t n = static_cast<int32_t>(args.n);
   const int32x4_t count = vdupq_n_s32(7 - args.shift);
   size_t c = 0;
@@ -86,6 +87,7 @@ void normalise_block(const LayerNormArgs& args, const Block& block, const int16_
       const int32x4x4_t row = vld4q_dup_s32(&block.rows[i].factor);
       const int16x8x2_t x = vld1q_s16_x2(src + at);
       int16x8x2_t y;
+#pragma GCC unroll 2
       for (size_t v = 0; v < 2; ++v) {
         const int32x4_t low = normalise(centred<kNarrow>(vget_low_s16(x.val[v]), row), row,
                                         gain.val[2 * v], bias.val[2 * v], count);

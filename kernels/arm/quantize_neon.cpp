@@ -38,6 +38,7 @@ EMBERT_INLINE int32_t row_maximum(const Source* src, size_t k) {
   size_t c = 0;
   for (; c + 32 <= k; c += 32) {
     const int16x8x4_t x = load32(src + c);
+#pragma GCC unroll 4
     for (size_t v = 0; v < 4; ++v) {
       largest[v] = vmaxq_s16(largest[v], is_signed ? vabsq_s16(x.val[v]) : x.val[v]);
     }

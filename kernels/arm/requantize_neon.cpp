@@ -7,7 +7,7 @@ namespace embert {
 namespace {
 
 template <bool kRight>
-void run_lhs(const RequantizeLhsArgs& args) {
+void run_lhs(RequantizeLhsArgs args) {  // a copy, which no store can change
   const int32x4_t count = shift_count(args.factor);
   for (size_t c = 0; c < args.n; c += 16) {
     const size_t left = args.n - c;
@@ -33,7 +33,7 @@ EMBERT_INLINE int32x4_t join(int32x4_t high, int32x4_t low, int32x4_t reciprocal
 }
 
 template <bool kRight>
-void run_context(const RequantizeContextArgs& args) {
+void run_context(RequantizeContextArgs args) {
   const int32x4_t count = shift_count(args.factor);
   const size_t columns = pad_columns(args.n);
   for (size_t c = 0; c < args.n; c += 16) {
@@ -45,10 +45,12 @@ void run_context(const RequantizeContextArgs& args) {
       const int32x4_t r = vdupq_n_s32(args.row[i].value), z = vdupq_n_s32(23 - args.row[i].z);
       const int32x4x4_t high = vld1q_s32_x4(acc), low = vld1q_s32_x4(acc + columns);
       int32x4_t x[4];
+#pragma GCC unroll 4
       for (size_t v = 0; v < 4; ++v) {
         x[v] = requantize<kRight>(join(high.val[v], low.val[v], r, z), m.val[v], count);
       }
       int16x8x2_t y;
+#pragma GCC unroll 2
       for (size_t v = 0; v < 2; ++v) {
         y.val[v] =
             vmaxq_s16(vqmovn_high_s32(vqmovn_s32(x[2 * v]), x[2 * v + 1]), vdupq_n_s16(-32767));

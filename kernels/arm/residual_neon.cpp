@@ -22,7 +22,7 @@ EMBERT_INLINE int32x4_t sum(int32x4_t x, int32x4_t carried, int32x4_t row_max, c
 }
 
 template <bool kRight>
-void run(const RequantizeResidualArgs& args) {
+void run(RequantizeResidualArgs args) {  // a copy, which no store can change
   const int32x4_t count = shift_count(args.factor);
   for (size_t c = 0; c < args.n; c += 16) {
     const size_t left = args.n - c;
@@ -40,6 +40,7 @@ void run(const RequantizeResidualArgs& args) {
       const int32x4x4_t x = vld1q_s32_x4(args.acc + i * args.acc_stride + c);
       const int16x8x2_t t = vld1q_s16_x2(residual);
       int16x8x2_t y;
+#pragma GCC unroll 2
       for (size_t v = 0; v < 2; ++v) {
         const int32x4_t first = vshll_n_s16(vget_low_s16(t.val[v]), 15);
         const int32x4_t second = vshll_high_n_s16(t.val[v], 15);

@@ -35,6 +35,7 @@ EMBERT_INLINE int32_t row_maximum(const int32_t* scores, size_t n) {
   size_t j = 0;
   for (; j + 16 <= n; j += 16) {
     const int32x4x4_t x = vld1q_s32_x4(scores + j);
+#pragma GCC unroll 4
     for (size_t v = 0; v < 4; ++v) highest[v] = vmaxq_s32(highest[v], x.val[v]);
   }
   int32_t result =
@@ -67,7 +68,8 @@ EMBERT_INLINE uint8x16_t key_block(const int32_t* scores, const Row& row, const 
 
 }  // namespace
 
-void softmax_u8_s32_neon(const SoftmaxArgs& args) {
+void softmax_u8_s32_neon(const SoftmaxArgs& all) {
+  const SoftmaxArgs args = all;  // a copy, which no store can change
   const Table table = load_table();
   const uint8x16_t flip = vdupq_n_u8(kUnsignedLhsFlip);
   const uint32_t multiplier = args.score_multiplier;
