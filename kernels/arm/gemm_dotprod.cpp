@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SDOT by lane, tiles of 6 rows x 16 columns. The rows of a tile are brought together once for all
-// panels, so that a lane is a row: then 24 sums, 4 weights and 3 registers of inputs do for two
-// steps, where 6 rows of 4 steps would need 34. An iteration (4 steps) is 96 SDOT for 1536
-// multiply-adds, 8 loads and 2 more. What no full tile holds is done 4 rows at a time, rows in
-// place.
+// SDOT by lane, tiles of 4 rows x 16 columns. The rows of a tile are brought together once for all
+// panels, so that a register holds a step of the 4 rows and a lane is a row.
+// An iteration (8 steps) is 128 SDOT for 2048 multiply-adds, 10 loads of 4 registers and 2 more.
+// What no full tile holds is done with rows in place.
 #if !defined(__ARM_FEATURE_DOTPROD)
 #error "this file needs the flags of the cluster dotprod (isa_flags.cmake)"
 #endif
@@ -13,23 +12,17 @@
 namespace embert {
 namespace {
 
-constexpr size_t kTileRows = 6;
+constexpr size_t kTileRows = 4;
 constexpr size_t kVectors = 4;  // of 4 columns in a panel
 constexpr size_t kStepBytes = kPanelColumns * kStepInputs;
 constexpr size_t kRun = 16;  // inputs of a register
 constexpr size_t kMaxInputs = 4224;
 
-// The rows of a full tile by steps: the words of rows 0 to 3 side by side, and those of rows 4, 5.
-struct Rows {
-  int32_t four[kMaxInputs];
-  int32_t two[kMaxInputs / 2];
-};
-
 template <size_t Rows, int kLane>
 EMBERT_INLINE void add_step(int32x4_t (&sum)[Rows][kVectors], const int8x16_t (&inputs)[Rows],
                             const int8_t* rhs) {
   const int8x16x4_t weights = vld1q_s8_x4(rhs + kLane * kStepBytes);
-#pragma GCC unroll 5
+#pragma GCC unroll 3
   for (size_t r = 0; r < Rows; ++r) {
 #pragma GCC unroll 4
     for (size_t v = 0; v < kVectors; ++v) {
@@ -43,18 +36,18 @@ template <size_t Rows>
                             const int32_t* start, int32_t* dst, size_t dst_stride) {
   int32x4_t sum[Rows][kVectors];
   const int32x4x4_t first = vld1q_s32_x4(start);
-#pragma GCC unroll 5
+#pragma GCC unroll 3
   for (size_t r = 0; r < Rows; ++r) {
 #pragma GCC unroll 4
     for (size_t v = 0; v < kVectors; ++v) sum[r][v] = first.val[v];
   }
   const int8_t* row[Rows];
-#pragma GCC unroll 5
+#pragma GCC unroll 3
   for (size_t r = 0; r < Rows; ++r) row[r] = reinterpret_cast<const int8_t*>(lhs) + r * lhs_stride;
   size_t c = 0;
   for (; c + kRun <= k; c += kRun, rhs += 4 * kStepBytes) {
     int8x16_t inputs[Rows];
-#pragma GCC unroll 5
+#pragma GCC unroll 3
     for (size_t r = 0; r < Rows; ++r) inputs[r] = vld1q_s8(row[r] + c);
     add_step<Rows, 0>(sum, inputs, rhs);
     add_step<Rows, 1>(sum, inputs, rhs);
@@ -63,48 +56,49 @@ template <size_t Rows>
   }
   for (; c < k; c += kStepInputs, rhs += kStepBytes) {
     int8x16_t inputs[Rows];
-#pragma GCC unroll 5
+#pragma GCC unroll 3
     for (size_t r = 0; r < Rows; ++r) {
       inputs[r] = vreinterpretq_s8_s32(vld1q_dup_s32(reinterpret_cast<const int32_t*>(row[r] + c)));
     }
     add_step<Rows, 0>(sum, inputs, rhs);
   }
-#pragma GCC unroll 5
+#pragma GCC unroll 3
   for (size_t r = 0; r < Rows; ++r) {
     const int32x4x4_t result = {{sum[r][0], sum[r][1], sum[r][2], sum[r][3]}};
     vst1q_s32_x4(dst + r * dst_stride, result);
   }
 }
 
-void pack_rows(const uint8_t* lhs, size_t stride, size_t k, Rows* rows) {
-  int32_t* four = rows->four;
-  int32_t* two = rows->two;
+// 4 rows by steps: words of the rows side by side.
+void pack_rows(const uint8_t* lhs, size_t stride, size_t k, int32_t* dst) {
   const uint8_t* row[kTileRows];
   for (size_t r = 0; r < kTileRows; ++r) row[r] = lhs + r * stride;
-  size_t c = 0;
-  for (; c + kRun <= k; c += kRun, four += kRun, two += kRun / 2) {
-    int32x4x4_t x;
-    int32x4x2_t y;
-#pragma GCC unroll 4
-    for (size_t r = 0; r < 4; ++r) x.val[r] = vreinterpretq_s32_u8(vld1q_u8(row[r] + c));
-#pragma GCC unroll 2
-    for (size_t r = 0; r < 2; ++r) y.val[r] = vreinterpretq_s32_u8(vld1q_u8(row[r + 4] + c));
-    vst4q_s32(four, x);
-    vst2q_s32(two, y);
+  size_t runs = k / kRun;
+  if (runs > 0) {
+    asm volatile(
+        "1:\n"
+        "ldr q0, [%[a]], #16\n"
+        "ldr q1, [%[b]], #16\n"
+        "ldr q2, [%[c]], #16\n"
+        "ldr q3, [%[d]], #16\n"
+        "st4 {v0.4s-v3.4s}, [%[dst]], #64\n"
+        "subs %[runs], %[runs], #1\n"
+        "b.ne 1b\n"
+        : [a] "+r"(row[0]), [b] "+r"(row[1]), [c] "+r"(row[2]), [d] "+r"(row[3]), [dst] "+r"(dst),
+          [runs] "+r"(runs)
+        :
+        : "cc", "memory", "v0", "v1", "v2", "v3");
   }
-  for (; c < k; c += kStepInputs, four += 4, two += 2) {
-    for (size_t r = 0; r < 4; ++r) memcpy(four + r, row[r] + c, kStepInputs);
-    for (size_t r = 0; r < 2; ++r) memcpy(two + r, row[r + 4] + c, kStepInputs);
+  for (size_t c = 0; c < k % kRun; c += kStepInputs, dst += kTileRows) {
+    for (size_t r = 0; r < kTileRows; ++r) memcpy(dst + r, row[r] + c, kStepInputs);
   }
 }
 
-// A full tile: v0-v3 weights of a step, v4, v5 two steps of rows 0 to 3, v6 of rows 4 and 5, v8-v31
-// sums, 4 of a row. In assembly, because gcc 12 spills sums where registers come in lists of four.
-void full_tile(const Rows& rows, const int8_t* rhs, size_t steps, const int32_t* start,
+// A full tile: v0-v3 weights of a step, v4-v7 inputs of 4 steps, v16-v31 sums, 4 of a row. In
+// assembly, because gcc 12 spills sums where registers come in lists of four.
+void full_tile(const int32_t* lhs, const int8_t* rhs, size_t steps, const int32_t* start,
                int32_t* dst, size_t stride_bytes) {
-  const int32_t* four = rows.four;
-  const int32_t* two = rows.two;
-  size_t fours = steps / 4, rest = steps % 4;
+  size_t eights = steps / 8, rest = steps % 8;
   asm volatile(
       ".macro embert_row s0, s1, s2, s3, x, lane\n"
       "sdot v\\s0\\().4s, v0.16b, v\\x\\().4b[\\lane]\n"
@@ -112,54 +106,45 @@ void full_tile(const Rows& rows, const int8_t* rhs, size_t steps, const int32_t*
       "sdot v\\s2\\().4s, v2.16b, v\\x\\().4b[\\lane]\n"
       "sdot v\\s3\\().4s, v3.16b, v\\x\\().4b[\\lane]\n"
       ".endm\n"
-      ".macro embert_step four, two0, two1\n"
+      ".macro embert_step x\n"
       "ld1 {v0.16b-v3.16b}, [%[rhs]], #64\n"
-      "embert_row 8, 9, 10, 11, \\four, 0\n"
-      "embert_row 12, 13, 14, 15, \\four, 1\n"
-      "embert_row 16, 17, 18, 19, \\four, 2\n"
-      "embert_row 20, 21, 22, 23, \\four, 3\n"
-      "embert_row 24, 25, 26, 27, 6, \\two0\n"
-      "embert_row 28, 29, 30, 31, 6, \\two1\n"
+      "embert_row 16, 17, 18, 19, \\x, 0\n"
+      "embert_row 20, 21, 22, 23, \\x, 1\n"
+      "embert_row 24, 25, 26, 27, \\x, 2\n"
+      "embert_row 28, 29, 30, 31, \\x, 3\n"
       ".endm\n"
-      "ld1 {v8.4s-v11.4s}, [%[first]]\n"
-      "ld1 {v12.4s-v15.4s}, [%[first]]\n"
-      "ld1 {v16.4s-v19.4s}, [%[first]]\n"
-      "ld1 {v20.4s-v23.4s}, [%[first]]\n"
-      "ld1 {v24.4s-v27.4s}, [%[first]]\n"
-      "ld1 {v28.4s-v31.4s}, [%[first]]\n"
-      "cbz %[fours], 2f\n"
+      "ld1 {v16.4s-v19.4s}, [%[start]]\n"
+      "ld1 {v20.4s-v23.4s}, [%[start]]\n"
+      "ld1 {v24.4s-v27.4s}, [%[start]]\n"
+      "ld1 {v28.4s-v31.4s}, [%[start]]\n"
+      "cbz %[eights], 2f\n"
       "1:\n"
       ".rept 2\n"
-      "ldp q4, q5, [%[four]], #32\n"
-      "ldr q6, [%[two]], #16\n"
-      "embert_step 4, 0, 1\n"
-      "embert_step 5, 2, 3\n"
+      "ld1 {v4.4s-v7.4s}, [%[lhs]], #64\n"
+      ".irp x, 4, 5, 6, 7\n"
+      "embert_step \\x\n"
       ".endr\n"
-      "subs %[fours], %[fours], #1\n"
+      ".endr\n"
+      "subs %[eights], %[eights], #1\n"
       "b.ne 1b\n"
       "2:\n"
       "cbz %[rest], 4f\n"
       "3:\n"
-      "ldr q4, [%[four]], #16\n"
-      "ldr d6, [%[two]], #8\n"
-      "embert_step 4, 0, 1\n"
+      "ldr q4, [%[lhs]], #16\n"
+      "embert_step 4\n"
       "subs %[rest], %[rest], #1\n"
       "b.ne 3b\n"
       "4:\n"
-      "st1 {v8.4s-v11.4s}, [%[dst]], %[stride]\n"
-      "st1 {v12.4s-v15.4s}, [%[dst]], %[stride]\n"
       "st1 {v16.4s-v19.4s}, [%[dst]], %[stride]\n"
       "st1 {v20.4s-v23.4s}, [%[dst]], %[stride]\n"
       "st1 {v24.4s-v27.4s}, [%[dst]], %[stride]\n"
       "st1 {v28.4s-v31.4s}, [%[dst]], %[stride]\n"
       ".purgem embert_row\n"
       ".purgem embert_step\n"
-      : [four] "+r"(four), [two] "+r"(two), [rhs] "+r"(rhs), [fours] "+r"(fours), [rest] "+r"(rest),
-        [dst] "+r"(dst)
-      : [first] "r"(start), [stride] "r"(stride_bytes)
-      : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v8", "v9", "v10", "v11", "v12",
-        "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25",
-        "v26", "v27", "v28", "v29", "v30", "v31");
+      : [lhs] "+r"(lhs), [rhs] "+r"(rhs), [eights] "+r"(eights), [rest] "+r"(rest), [dst] "+r"(dst)
+      : [start] "r"(start), [stride] "r"(stride_bytes)
+      : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19",
+        "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
 
 void add_rows(size_t rows, const uint8_t* lhs, size_t lhs_stride, const int8_t* rhs, size_t k,
@@ -169,19 +154,9 @@ void add_rows(size_t rows, const uint8_t* lhs, size_t lhs_stride, const int8_t* 
       return tile<1>(lhs, lhs_stride, rhs, k, start, dst, dst_stride);
     case 2:
       return tile<2>(lhs, lhs_stride, rhs, k, start, dst, dst_stride);
-    case 3:
-      return tile<3>(lhs, lhs_stride, rhs, k, start, dst, dst_stride);
-    case 4:
-      return tile<4>(lhs, lhs_stride, rhs, k, start, dst, dst_stride);
     default:
-      return tile<5>(lhs, lhs_stride, rhs, k, start, dst, dst_stride);
+      return tile<3>(lhs, lhs_stride, rhs, k, start, dst, dst_stride);
   }
-}
-
-// Rows of the next tile: full ones, then two of near half, if a last one would be small.
-size_t tile_rows(size_t left) {
-  if (left >= 10 || left == kTileRows) return kTileRows;
-  return left > kTileRows ? (left + 1) / 2 : left;
 }
 
 // What the sums of a panel start with: the bias where it stands, or 16 sums in start.
@@ -201,11 +176,11 @@ const int32_t* panel_start(const GemmArgs& args, size_t j, int32_t* start) {
 
 void gemm_s32_n16k4_dotprod(const GemmArgs& all) {
   const GemmArgs args = all;  // a copy, which no store can change
-  Rows packed;
-  for (size_t i = 0; i < args.m;) {
-    const size_t rows = tile_rows(args.m - i);
+  int32_t packed[kMaxInputs];
+  for (size_t i = 0; i < args.m; i += kTileRows) {
+    const size_t rows = args.m - i < kTileRows ? args.m - i : kTileRows;
     const uint8_t* lhs = args.lhs + i * args.lhs_stride;
-    if (rows == kTileRows) pack_rows(lhs, args.lhs_stride, args.k, &packed);
+    if (rows == kTileRows) pack_rows(lhs, args.lhs_stride, args.k, packed);
     for (size_t j = 0; j < args.n; j += kPanelColumns) {
       int32_t zero_or_sum[kPanelColumns];
       const int32_t* start = panel_start(args, j, zero_or_sum);
@@ -217,7 +192,6 @@ void gemm_s32_n16k4_dotprod(const GemmArgs& all) {
         add_rows(rows, lhs, args.lhs_stride, rhs, args.k, start, dst, args.dst_stride);
       }
     }
-    i += rows;
   }
 }
 

@@ -21,6 +21,14 @@ EMBERT_INLINE void store_key_step(int8_t* dst, const int32x4x4_t& tokens, size_t
   memcpy(dst, words, 4 * m);
 }
 
+// Zeros but for the first lanes.
+EMBERT_INLINE int8x16_t first_lanes(int8x16_t x, size_t left) {
+  const uint8x16_t lane =
+      vcombine_u8(vcreate_u8(0x0706050403020100), vcreate_u8(0x0f0e0d0c0b0a0908));
+  const uint8x16_t first = vcltq_u8(lane, vdupq_n_u8(static_cast<uint8_t>(left)));
+  return vandq_s8(x, vreinterpretq_s8_u8(first));
+}
+
 // Up to 4 tokens. Their 4 words of a step lie side by side; other tokens' stay untouched.
 template <bool kRight>
 EMBERT_INLINE void key_group(const RequantizeKeyArgs& args, size_t row, size_t m, int32x4_t count) {
@@ -37,11 +45,7 @@ EMBERT_INLINE void key_group(const RequantizeKeyArgs& args, size_t row, size_t m
       const size_t from = t < m ? t : 0;
       int8x16_t bytes =
           to_bytes(requantize16<kRight>(acc + from * args.acc_stride + c, factor, count));
-      if (left < 16) {
-        int8_t copy[16] = {};
-        store_first(copy, vreinterpretq_u8_s8(bytes), left);
-        bytes = vld1q_s8(copy);
-      }
+      if (left < 16) bytes = first_lanes(bytes, left);
       sums[t] = vpadalq_s8(sums[t], bytes);
       tokens.val[t] = vreinterpretq_s32_s8(bytes);
     }

@@ -29,6 +29,11 @@ EMBERT_INLINE int32x4_t requantize(int32x4_t x, int32x4_t multiplier, int32x4_t 
   return vqrdmulhq_s32(vqshlq_s32(x, count), multiplier);
 }
 
+/// Column c of a row: tails.
+EMBERT_INLINE int32_t column_value(const Requantize& factor, const int32_t* acc, size_t c) {
+  return embert::requantize(acc[c], factor.multiplier[c], factor.left, factor.right);
+}
+
 /// 16 columns in 16 bits, saturated.
 template <bool kRight>
 EMBERT_INLINE int16x8x2_t requantize16(const int32_t* acc, const int32x4x4_t& m, int32x4_t count) {
@@ -53,12 +58,5 @@ EMBERT_INLINE void store_first(void* dst, uint8x16_t x, size_t bytes) {
   vst1q_u8(copy, x);
   memcpy(dst, copy, bytes);
 }
-/// The first of 16 values of 16 bits: tails.
-EMBERT_INLINE void store_first(int16_t* dst, int16x8x2_t x, size_t values) {
-  int16_t copy[16];
-  vst1q_s16_x2(copy, x);
-  memcpy(dst, copy, 2 * values);
-}
-
 }  // namespace
 }  // namespace embert

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sum with the residual on 16 columns, rows inside.
+// Sum with the residual on 16 columns, rows inside, tails by the law's own functions.
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"
 
@@ -24,21 +24,14 @@ EMBERT_INLINE int32x4_t sum(int32x4_t x, int32x4_t carried, int32x4_t row_max, c
 template <bool kRight>
 void run(RequantizeResidualArgs args) {  // a copy, which no store can change
   const int32x4_t count = shift_count(args.factor);
-  for (size_t c = 0; c < args.n; c += 16) {
-    const size_t left = args.n - c;
+  size_t c = 0;
+  for (; c + 16 <= args.n; c += 16) {
     const Columns k = {vld1q_s32_x4(args.factor.multiplier + c),
                        vld1q_s32_x4(args.residual_multiplier + c), vld1q_s32_x4(args.constant + c)};
     for (size_t i = 0; i < args.m; ++i) {
-      const int16_t* residual = args.residual + i * args.dst_stride + c;
-      int16_t* dst = args.dst + i * args.dst_stride + c;
-      int16_t tail[16] = {};
-      if (left < 16) {
-        memcpy(tail, residual, 2 * left);
-        residual = tail;
-      }
       const int32x4_t row_max = vdupq_n_s32(args.row_max[i] * 65536);
       const int32x4x4_t x = vld1q_s32_x4(args.acc + i * args.acc_stride + c);
-      const int16x8x2_t t = vld1q_s16_x2(residual);
+      const int16x8x2_t t = vld1q_s16_x2(args.residual + i * args.dst_stride + c);
       int16x8x2_t y;
 #pragma GCC unroll 2
       for (size_t v = 0; v < 2; ++v) {
@@ -48,11 +41,15 @@ void run(RequantizeResidualArgs args) {  // a copy, which no store can change
             vqrshrn_n_s32(sum<kRight>(x.val[2 * v], first, row_max, k, 2 * v, count), 4),
             sum<kRight>(x.val[2 * v + 1], second, row_max, k, 2 * v + 1, count), 4);
       }
-      if (left >= 16) {
-        vst1q_s16_x2(dst, y);
-      } else {
-        store_first(dst, y, left);
-      }
+      vst1q_s16_x2(args.dst + i * args.dst_stride + c, y);
+    }
+  }
+  for (; c < args.n; ++c) {
+    for (size_t i = 0; i < args.m; ++i) {
+      const size_t at = i * args.dst_stride + c;
+      args.dst[at] = static_cast<int16_t>(residual_sum(
+          column_value(args.factor, args.acc + i * args.acc_stride, c), args.row_max[i],
+          args.residual[at], args.residual_multiplier[c], args.constant[c]));
     }
   }
 }
