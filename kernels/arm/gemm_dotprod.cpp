@@ -17,6 +17,7 @@ constexpr size_t kVectors = 4;  // of 4 columns in a panel
 constexpr size_t kStepBytes = kPanelColumns * kStepInputs;
 constexpr size_t kRun = 16;  // inputs of a register
 constexpr size_t kMaxInputs = 4224;
+constexpr size_t kRunColumns = 256;  // whose starts are prepared at a time
 
 template <size_t Rows, int kLane>
 EMBERT_INLINE void add_step(int32x4_t (&sum)[Rows][kVectors], const int8x16_t (&inputs)[Rows],
@@ -94,11 +95,13 @@ void pack_rows(const uint8_t* lhs, size_t stride, size_t k, int32_t* dst) {
   }
 }
 
-// A full tile: v0-v3 weights of a step, v4-v7 inputs of 4 steps, v16-v31 sums, 4 of a row. In
-// assembly, because gcc 12 spills sums where registers come in lists of four.
-void full_tile(const int32_t* lhs, const int8_t* rhs, size_t steps, const int32_t* start,
-               int32_t* dst, size_t stride_bytes) {
-  size_t eights = steps / 8, rest = steps % 8;
+// Full tiles side by side, of all panels: v0-v3 weights of a step, v4-v7 inputs of 4 steps, v16-v31
+// sums, 4 of a row. In assembly, because gcc 12 spills sums where registers come in lists of four.
+void full_tiles(size_t panels, const int32_t* lhs, const int8_t* rhs, size_t steps,
+                const int32_t* start, int32_t* dst, size_t stride_bytes) {
+  const int32_t* inputs;
+  int32_t* row;
+  size_t eights, rest;
   asm volatile(
       ".macro embert_row s0, s1, s2, s3, x, lane\n"
       "sdot v\\s0\\().4s, v0.16b, v\\x\\().4b[\\lane]\n"
@@ -113,14 +116,19 @@ void full_tile(const int32_t* lhs, const int8_t* rhs, size_t steps, const int32_
       "embert_row 24, 25, 26, 27, \\x, 2\n"
       "embert_row 28, 29, 30, 31, \\x, 3\n"
       ".endm\n"
+      "0:\n"
       "ld1 {v16.4s-v19.4s}, [%[start]]\n"
       "ld1 {v20.4s-v23.4s}, [%[start]]\n"
       "ld1 {v24.4s-v27.4s}, [%[start]]\n"
-      "ld1 {v28.4s-v31.4s}, [%[start]]\n"
+      "ld1 {v28.4s-v31.4s}, [%[start]], #64\n"
+      "mov %[inputs], %[lhs]\n"
+      "mov %[row], %[dst]\n"
+      "and %[rest], %[steps], #7\n"
+      "lsr %[eights], %[steps], #3\n"
       "cbz %[eights], 2f\n"
       "1:\n"
       ".rept 2\n"
-      "ld1 {v4.4s-v7.4s}, [%[lhs]], #64\n"
+      "ld1 {v4.4s-v7.4s}, [%[inputs]], #64\n"
       ".irp x, 4, 5, 6, 7\n"
       "embert_step \\x\n"
       ".endr\n"
@@ -130,25 +138,29 @@ void full_tile(const int32_t* lhs, const int8_t* rhs, size_t steps, const int32_
       "2:\n"
       "cbz %[rest], 4f\n"
       "3:\n"
-      "ldr q4, [%[lhs]], #16\n"
+      "ldr q4, [%[inputs]], #16\n"
       "embert_step 4\n"
       "subs %[rest], %[rest], #1\n"
       "b.ne 3b\n"
       "4:\n"
-      "st1 {v16.4s-v19.4s}, [%[dst]], %[stride]\n"
-      "st1 {v20.4s-v23.4s}, [%[dst]], %[stride]\n"
-      "st1 {v24.4s-v27.4s}, [%[dst]], %[stride]\n"
-      "st1 {v28.4s-v31.4s}, [%[dst]], %[stride]\n"
+      "st1 {v16.4s-v19.4s}, [%[row]], %[stride]\n"
+      "st1 {v20.4s-v23.4s}, [%[row]], %[stride]\n"
+      "st1 {v24.4s-v27.4s}, [%[row]], %[stride]\n"
+      "st1 {v28.4s-v31.4s}, [%[row]], %[stride]\n"
+      "add %[dst], %[dst], #64\n"
+      "subs %[panels], %[panels], #1\n"
+      "b.ne 0b\n"
       ".purgem embert_row\n"
       ".purgem embert_step\n"
-      : [lhs] "+r"(lhs), [rhs] "+r"(rhs), [eights] "+r"(eights), [rest] "+r"(rest), [dst] "+r"(dst)
-      : [start] "r"(start), [stride] "r"(stride_bytes)
+      : [inputs] "=&r"(inputs), [rhs] "+r"(rhs), [eights] "=&r"(eights), [rest] "=&r"(rest),
+        [start] "+r"(start), [dst] "+r"(dst), [row] "=&r"(row), [panels] "+r"(panels)
+      : [lhs] "r"(lhs), [steps] "r"(steps), [stride] "r"(stride_bytes)
       : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19",
         "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
 
-void add_rows(size_t rows, const uint8_t* lhs, size_t lhs_stride, const int8_t* rhs, size_t k,
-              const int32_t* start, int32_t* dst, size_t dst_stride) {
+void last_rows(size_t rows, const uint8_t* lhs, size_t lhs_stride, const int8_t* rhs, size_t k,
+               const int32_t* start, int32_t* dst, size_t dst_stride) {
   switch (rows) {
     case 1:
       return tile<1>(lhs, lhs_stride, rhs, k, start, dst, dst_stride);
@@ -159,12 +171,11 @@ void add_rows(size_t rows, const uint8_t* lhs, size_t lhs_stride, const int8_t* 
   }
 }
 
-// What the sums of a panel start with: the bias where it stands, or 16 sums in start.
-const int32_t* panel_start(const GemmArgs& args, size_t j, int32_t* start) {
+// What the sums of n columns start with: the bias where it stands, or written to start.
+const int32_t* prepare_start(const GemmArgs& args, size_t j, size_t n, int32_t* start) {
   const int32_t correction = lhs_correction(args.lhs_type);
   if (correction == 0 && args.bias != nullptr) return args.bias + j;
-#pragma GCC unroll 4
-  for (size_t c = 0; c < kPanelColumns; c += 4) {
+  for (size_t c = 0; c < n; c += 4) {
     int32x4_t x = args.bias != nullptr ? vld1q_s32(args.bias + j + c) : vdupq_n_s32(0);
     if (correction != 0) x = vmlaq_n_s32(x, vld1q_s32(args.sums + j + c), correction);
     vst1q_s32(start + c, x);
@@ -176,21 +187,24 @@ const int32_t* panel_start(const GemmArgs& args, size_t j, int32_t* start) {
 
 void gemm_s32_n16k4_dotprod(const GemmArgs& all) {
   const GemmArgs args = all;  // a copy, which no store can change
-  int32_t packed[kMaxInputs];
-  for (size_t i = 0; i < args.m; i += kTileRows) {
-    const size_t rows = args.m - i < kTileRows ? args.m - i : kTileRows;
-    const uint8_t* lhs = args.lhs + i * args.lhs_stride;
-    if (rows == kTileRows) pack_rows(lhs, args.lhs_stride, args.k, packed);
-    for (size_t j = 0; j < args.n; j += kPanelColumns) {
-      int32_t zero_or_sum[kPanelColumns];
-      const int32_t* start = panel_start(args, j, zero_or_sum);
-      const int8_t* rhs = args.rhs + j * args.k;
-      int32_t* dst = args.dst + i * args.dst_stride + j;
-      if (rows == kTileRows) {
-        full_tile(packed, rhs, args.k / kStepInputs, start, dst, 4 * args.dst_stride);
-      } else {
-        add_rows(rows, lhs, args.lhs_stride, rhs, args.k, start, dst, args.dst_stride);
-      }
+  int32_t packed[kMaxInputs], zeros_or_sums[kRunColumns];
+  for (size_t j = 0; j < args.n; j += kRunColumns) {
+    const size_t n = args.n - j < kRunColumns ? args.n - j : kRunColumns;
+    const int32_t* start = prepare_start(args, j, n, zeros_or_sums);
+    const int8_t* rhs = args.rhs + j * args.k;
+    const uint8_t* lhs = args.lhs;
+    int32_t* dst = args.dst + j;
+    size_t m = args.m;
+    for (; m >= kTileRows; m -= kTileRows) {
+      pack_rows(lhs, args.lhs_stride, args.k, packed);
+      full_tiles(n / kPanelColumns, packed, rhs, args.k / kStepInputs, start, dst,
+                 4 * args.dst_stride);
+      lhs += kTileRows * args.lhs_stride;
+      dst += kTileRows * args.dst_stride;
+    }
+    for (size_t c = 0; c < n && m > 0; c += kPanelColumns) {
+      last_rows(m, lhs, args.lhs_stride, rhs + c * args.k, args.k, start + c, dst + c,
+                args.dst_stride);
     }
   }
 }

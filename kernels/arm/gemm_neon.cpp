@@ -17,14 +17,15 @@ namespace {
 constexpr size_t kVectors = 4;  // of 4 columns in a panel
 constexpr size_t kStepBytes = kPanelColumns * kStepInputs;
 
-// A full tile: v0-v3 and v4-v7 weights of two steps, v8, v9 inputs of a row in both, four times
-// each, v10-v15 products, v16-v31 sums, 8 of a row: two lanes a column. In assembly, because gcc 12
-// spills sums where registers come in lists.
-void full_tile(const uint8_t* lhs, size_t lhs_stride, const int8_t* rhs, size_t steps,
-               const int32_t* start, int32_t* dst, size_t stride_bytes) {
+// Full tiles, one below the other: v0-v3 and v4-v7 weights of two steps, v8, v9 inputs of a row in
+// both, four times each, v10-v13 products, v16-v31 sums, 8 of a row: two lanes a column. In
+// assembly, because gcc 12 spills sums where registers come in lists.
+void full_tiles(size_t tiles, const uint8_t* lhs, size_t lhs_stride, const int8_t* rhs,
+                size_t steps, const int32_t* start, int32_t* dst, size_t stride_bytes) {
   const uint8_t* second = lhs + lhs_stride;
-  size_t twos = steps / 2;
-  const size_t odd = steps % 2;
+  const int8_t* weights;
+  size_t twos;
+  const size_t next = 2 * lhs_stride - steps / 2 * 8;  // from the end of a row to the next tile
   asm volatile(
       // Two vectors of weights, 8 columns: all products of a step, then those of the next.
       ".macro embert_products s0, s1, s2, s3, a0, a1, b0, b1\n"
@@ -47,14 +48,28 @@ void full_tile(const uint8_t* lhs, size_t lhs_stride, const int8_t* rhs, size_t 
       "sadalp v\\s0\\().4s, v10.8h\n"
       "sadalp v\\s1\\().4s, v11.8h\n"
       ".endm\n"
+      ".macro embert_store s0, s1, s2, s3, s4, s5, s6, s7\n"
+      "addp v4.4s, v\\s0\\().4s, v\\s1\\().4s\n"
+      "addp v5.4s, v\\s2\\().4s, v\\s3\\().4s\n"
+      "addp v6.4s, v\\s4\\().4s, v\\s5\\().4s\n"
+      "addp v7.4s, v\\s6\\().4s, v\\s7\\().4s\n"
+      "add v4.4s, v4.4s, v0.4s\n"
+      "add v5.4s, v5.4s, v1.4s\n"
+      "add v6.4s, v6.4s, v2.4s\n"
+      "add v7.4s, v7.4s, v3.4s\n"
+      "st1 {v4.4s-v7.4s}, [%[dst]], %[stride]\n"
+      ".endm\n"
+      "0:\n"
+      "mov %[weights], %[rhs]\n"
+      "lsr %[twos], %[steps], #1\n"
       ".irp s, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31\n"
       "movi v\\s\\().4s, #0\n"
       ".endr\n"
       "cbz %[twos], 2f\n"
       "1:\n"
-      "ld1 {v0.16b-v3.16b}, [%[rhs]], #64\n"
+      "ld1 {v0.16b-v3.16b}, [%[weights]], #64\n"
       "ld2r {v8.4s, v9.4s}, [%[lhs]], #8\n"
-      "ld1 {v4.16b-v7.16b}, [%[rhs]], #64\n"
+      "ld1 {v4.16b-v7.16b}, [%[weights]], #64\n"
       "embert_products 16, 17, 18, 19, 0, 1, 4, 5\n"
       "embert_products 20, 21, 22, 23, 2, 3, 6, 7\n"
       "ld2r {v8.4s, v9.4s}, [%[second]], #8\n"
@@ -63,8 +78,8 @@ void full_tile(const uint8_t* lhs, size_t lhs_stride, const int8_t* rhs, size_t 
       "subs %[twos], %[twos], #1\n"
       "b.ne 1b\n"
       "2:\n"
-      "cbz %[odd], 3f\n"
-      "ld1 {v0.16b-v3.16b}, [%[rhs]]\n"
+      "tbz %[steps], #0, 3f\n"
+      "ld1 {v0.16b-v3.16b}, [%[weights]]\n"
       "ld1r {v8.4s}, [%[lhs]]\n"
       "embert_last 16, 17, 0\n"
       "embert_last 18, 19, 1\n"
@@ -77,24 +92,19 @@ void full_tile(const uint8_t* lhs, size_t lhs_stride, const int8_t* rhs, size_t 
       "embert_last 30, 31, 3\n"
       "3:\n"
       "ld1 {v0.4s-v3.4s}, [%[start]]\n"
-      ".macro embert_store s0, s1, s2, s3, s4, s5, s6, s7\n"
-      "addp v4.4s, v\\s0\\().4s, v\\s1\\().4s\n"
-      "addp v5.4s, v\\s2\\().4s, v\\s3\\().4s\n"
-      "addp v6.4s, v\\s4\\().4s, v\\s5\\().4s\n"
-      "addp v7.4s, v\\s6\\().4s, v\\s7\\().4s\n"
-      "add v4.4s, v4.4s, v0.4s\n"
-      "add v5.4s, v5.4s, v1.4s\n"
-      "add v6.4s, v6.4s, v2.4s\n"
-      "add v7.4s, v7.4s, v3.4s\n"
-      "st1 {v4.4s-v7.4s}, [%[dst]], %[stride]\n"
-      ".endm\n"
       "embert_store 16, 17, 18, 19, 20, 21, 22, 23\n"
       "embert_store 24, 25, 26, 27, 28, 29, 30, 31\n"
+      "add %[lhs], %[lhs], %[next]\n"
+      "add %[second], %[second], %[next]\n"
+      "subs %[tiles], %[tiles], #1\n"
+      "b.ne 0b\n"
       ".purgem embert_products\n"
       ".purgem embert_last\n"
       ".purgem embert_store\n"
-      : [lhs] "+r"(lhs), [second] "+r"(second), [rhs] "+r"(rhs), [twos] "+r"(twos), [dst] "+r"(dst)
-      : [odd] "r"(odd), [start] "r"(start), [stride] "r"(stride_bytes)
+      : [lhs] "+r"(lhs), [second] "+r"(second), [weights] "=&r"(weights), [twos] "=&r"(twos),
+        [dst] "+r"(dst), [tiles] "+r"(tiles)
+      : [rhs] "r"(rhs), [steps] "r"(steps), [next] "r"(next), [start] "r"(start),
+        [stride] "r"(stride_bytes)
       : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11",
         "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24",
         "v25", "v26", "v27", "v28", "v29", "v30", "v31");
@@ -140,13 +150,15 @@ void gemm_s32_n16k4_neon(const GemmArgs& all) {
     int32_t zero_or_sum[kPanelColumns];
     const int32_t* start = panel_start(args, j, zero_or_sum);
     const int8_t* rhs = args.rhs + j * args.k;
-    const uint8_t* lhs = args.lhs;
-    int32_t* dst = args.dst + j;
-    size_t left = args.m;
-    for (; left >= 2; left -= 2, lhs += 2 * args.lhs_stride, dst += 2 * args.dst_stride) {
-      full_tile(lhs, args.lhs_stride, rhs, steps, start, dst, 4 * args.dst_stride);
+    const size_t tiles = args.m / 2, done = 2 * tiles;
+    if (tiles > 0) {
+      full_tiles(tiles, args.lhs, args.lhs_stride, rhs, steps, start, args.dst + j,
+                 4 * args.dst_stride);
     }
-    if (left > 0) last_row(lhs, rhs, steps, start, dst);
+    if (done < args.m) {
+      last_row(args.lhs + done * args.lhs_stride, rhs, steps, start,
+               args.dst + done * args.dst_stride + j);
+    }
   }
 }
 
