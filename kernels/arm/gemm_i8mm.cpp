@@ -25,34 +25,57 @@ struct Operands {
   alignas(64) int8_t rhs[2][8 * kChunk];        // halves of 8 columns: [group][2][4][2 columns][8]
 };
 
-// A pair of rows; step: bytes from group to group. What k lacks to whole groups becomes zero.
-void pack_pair(const uint8_t* a, const uint8_t* b, size_t k, int8_t* dst, size_t step) {
-  size_t two_groups = k / (2 * kGroup);
-  if (two_groups > 0) {
-    asm volatile(
-        "1:\n"
-        "ldp q0, q2, [%[a]], #32\n"
-        "ldp q1, q3, [%[b]], #32\n"
-        "st2 {v0.2d, v1.2d}, [%[dst]], %[step]\n"
-        "st2 {v2.2d, v3.2d}, [%[dst]], %[step]\n"
-        "subs %[count], %[count], #1\n"
-        "b.ne 1b\n"
-        : [a] "+r"(a), [b] "+r"(b), [dst] "+r"(dst), [count] "+r"(two_groups)
-        : [step] "r"(step)
-        : "cc", "memory", "v0", "v1", "v2", "v3");
-  }
-  for (size_t left = k % (2 * kGroup); left > 0; dst += step) {
-    const size_t inputs = left < kGroup ? left : kGroup;
-    int8_t rows[2][kGroup] = {};
-    memcpy(rows[0], a, inputs);
-    memcpy(rows[1], b, inputs);
-    for (size_t run = 0; run < 2; ++run) {
-      memcpy(dst + 16 * run, rows[0] + 8 * run, 8);
-      memcpy(dst + 16 * run + 8, rows[1] + 8 * run, 8);
+// Rows of a full tile, two groups at a time.
+void pack_two_groups(const uint8_t* const* row, size_t count, int8_t* dst) {
+  const uint8_t *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];
+  const uint8_t *r4 = row[4], *r5 = row[5], *r6 = row[6], *r7 = row[7];
+  int8_t* next = dst + 128;
+  asm volatile(
+      ".macro embert_pair a, b\n"
+      "ldp q0, q2, [\\a], #32\n"
+      "ldp q1, q3, [\\b], #32\n"
+      "st2 {v0.2d, v1.2d}, [%[dst]], #32\n"
+      "st2 {v2.2d, v3.2d}, [%[next]], #32\n"
+      ".endm\n"
+      "1:\n"
+      "embert_pair %[r0], %[r1]\n"
+      "embert_pair %[r2], %[r3]\n"
+      "embert_pair %[r4], %[r5]\n"
+      "embert_pair %[r6], %[r7]\n"
+      "add %[dst], %[dst], #128\n"
+      "add %[next], %[next], #128\n"
+      "subs %[count], %[count], #1\n"
+      "b.ne 1b\n"
+      ".purgem embert_pair\n"
+      : [r0] "+r"(r0), [r1] "+r"(r1), [r2] "+r"(r2), [r3] "+r"(r3), [r4] "+r"(r4), [r5] "+r"(r5),
+        [r6] "+r"(r6), [r7] "+r"(r7), [dst] "+r"(dst), [next] "+r"(next), [count] "+r"(count)
+      :
+      : "cc", "memory", "v0", "v1", "v2", "v3");
+}
+
+// Up to 8 rows as a tile of pairs, the last row twice if it has no other. What k lacks to whole
+// groups becomes zero.
+void pack_tile(const uint8_t* lhs, size_t stride, size_t rows, size_t k, int8_t* dst) {
+  const uint8_t* row[kTileRows];
+  for (size_t r = 0; r < kTileRows; ++r) row[r] = lhs + (r < rows ? r : rows - 1) * stride;
+  const size_t pairs = (rows + 1) / 2, two_groups = rows == kTileRows ? k / (2 * kGroup) : 0;
+  if (two_groups > 0) pack_two_groups(row, two_groups, dst);
+  dst += two_groups * 2 * 128;
+  for (size_t c = two_groups * 2 * kGroup; c < k; c += kGroup) {
+    const size_t inputs = k - c < kGroup ? k - c : kGroup;
+    for (size_t p = 0; p < pairs; ++p, dst += 32) {
+      uint8_t last[2][kGroup] = {};
+      const uint8_t *a = row[2 * p] + c, *b = row[2 * p + 1] + c;
+      if (inputs < kGroup) {
+        memcpy(last[0], a, inputs);
+        memcpy(last[1], b, inputs);
+        a = last[0];
+        b = last[1];
+      }
+      const int64x2x2_t x = {
+          {vreinterpretq_s64_u8(vld1q_u8(a)), vreinterpretq_s64_u8(vld1q_u8(b))}};
+      vst2q_s64(reinterpret_cast<int64_t*>(dst), x);
     }
-    a += inputs;
-    b += inputs;
-    left -= inputs;
   }
 }
 
@@ -239,6 +262,7 @@ void multiply(size_t rows, const int8_t* lhs, const int8_t* rhs, size_t groups,
 // What the sums of a panel start with: each pair of columns twice, as in a sum.
 void panel_start(const GemmArgs& args, size_t j, int32_t* start) {
   const int32_t correction = lhs_correction(args.lhs_type);
+#pragma GCC unroll 4
   for (size_t c = 0; c < kPanelColumns; c += 4) {
     int32x4_t x = args.bias != nullptr ? vld1q_s32(args.bias + j + c) : vdupq_n_s32(0);
     if (correction != 0) x = vmlaq_n_s32(x, vld1q_s32(args.sums + j + c), correction);
@@ -247,30 +271,23 @@ void panel_start(const GemmArgs& args, size_t j, int32_t* start) {
   }
 }
 
-// Rows of a block in tiles of 4 pairs, the last with what is left.
-void pack_rows(const uint8_t* lhs, size_t stride, size_t rows, size_t k, int8_t* dst) {
-  const size_t pairs = (rows + 1) / 2, groups = (k + kGroup - 1) / kGroup;
-  for (size_t p = 0; p < pairs; ++p) {
-    const size_t first = p / kTilePairs * kTilePairs;
-    const size_t of_tile = pairs - first < kTilePairs ? pairs - first : kTilePairs;
-    const uint8_t* a = lhs + 2 * p * stride;
-    pack_pair(a, 2 * p + 1 < rows ? a + stride : a, k, dst + first * groups * 32 + (p - first) * 32,
-              of_tile * 32);
-  }
-}
-
 }  // namespace
 
-void gemm_s32_n16k4_i8mm(const GemmArgs& args) {
+void gemm_s32_n16k4_i8mm(const GemmArgs& all) {
+  const GemmArgs args = all;  // a copy, which no store can change
   Operands operands;
   const size_t chunks = args.k > kChunk ? (args.k + kChunk - 1) / kChunk : 1;
-  const size_t chunk_inputs = (args.k / chunks + kGroup - 1) / kGroup * kGroup;
+  const size_t chunk_inputs = round_up((args.k + chunks - 1) / chunks, 2 * kGroup);
   for (size_t i = 0; i < args.m; i += kBlockRows) {
     const size_t m = args.m - i < kBlockRows ? args.m - i : kBlockRows;
     for (size_t c = 0; c == 0 || c < args.k; c += chunk_inputs) {
       const size_t k = args.k - c < chunk_inputs ? args.k - c : chunk_inputs;
       const size_t groups = (k + kGroup - 1) / kGroup;
-      pack_rows(args.lhs + i * args.lhs_stride + c, args.lhs_stride, m, k, operands.lhs);
+      for (size_t row = 0; row < m; row += kTileRows) {
+        pack_tile(args.lhs + (i + row) * args.lhs_stride + c, args.lhs_stride,
+                  m - row < kTileRows ? m - row : kTileRows, k,
+                  operands.lhs + row * groups * kGroup);
+      }
       for (size_t j = 0; j < args.n; j += kPanelColumns) {
         int32_t start[2 * kPanelColumns];
         if (c == 0) panel_start(args, j, start);
