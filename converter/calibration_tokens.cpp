@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 
+#include "converter/encode_numbers.hpp"
 #include "converter/integer_model.hpp"
 #include "converter/write_blob.hpp"
 #include "kernels/layout.hpp"
@@ -58,8 +59,9 @@ std::vector<std::uint8_t> tokenizer_blob(const std::vector<std::uint8_t>& sectio
   layer.hidden_multiplier.resize(1);
   layer.hidden_offset.resize(1);
   layer.qkv = empty_dense(3 * kPanelColumns, 1);
-  layer.self.score_multipliers = {1};
-  layer.self.distance_caps = {0};
+  const EncodedScore score = encode_score(1);
+  layer.self.score_multipliers = {score.multiplier};
+  layer.self.distance_caps = {score.cap};
   layer.self.context_multipliers.resize(kPanelColumns);
   layer.self.output = layer.ffn1 = layer.ffn2 = empty_dense(1, 1);
   const std::uint32_t positions = numbers.max_positions;

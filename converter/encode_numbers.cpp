@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/fixed_point.hpp"
+
 namespace embert::convert {
 namespace {
 
@@ -84,14 +86,13 @@ EncodedScore encode_score(double score_step) {
   constexpr double kLog2E = 1.4426950408889634074;
   // The largest multiplier with which two steps still fit 32 bits (and give an exponential of 0).
   constexpr double kMost = 0x1p31 - 0x1p20 - 1;
-  constexpr double kLeast = 3;  // a masked score is still far enough away (softmax.hpp)
+  constexpr double kLeast = 3;  // with it the cap is below kMaxDistanceCap
   const double exact = std::floor(score_step * 64 * kLog2E * 0x1p22 + 0.5);
   EncodedScore out{};
   out.multiplier = static_cast<std::uint32_t>(std::clamp(exact, kLeast, kMost));
-  // (cap * multiplier + 2^21) >> 22 >= 576, where the exponential ends.
-  const std::uint64_t end = std::uint64_t{1151} << 21;
-  const std::uint64_t cap = (end + out.multiplier - 1) / out.multiplier;
-  out.cap = static_cast<std::int32_t>(std::min<std::uint64_t>(cap, INT32_MAX));
+  // (cap * multiplier + 2^21) >> 22 >= kExpEnd
+  constexpr std::uint64_t end = std::uint64_t{2 * kExpEnd - 1} << 21;
+  out.cap = static_cast<std::int32_t>((end + out.multiplier - 1) / out.multiplier);
   return out;
 }
 

@@ -80,7 +80,8 @@ static constexpr int32_t relative_score(int32_t score, int32_t product, int32_t 
   return static_cast<int32_t>(clamp<int64_t>(sum, 1 - kScoreBound, kScoreBound - 1));
 }
 
-/// Softmax exponential: u8 value of 2^(-i/64) * 255, i >= 0; 0 from i = 576 on.
+/// Softmax exponential: u8 value of 2^(-i/64) * 255, i >= 0; 0 from i = kExpEnd on.
+static constexpr uint32_t kExpEnd = 576;
 static constexpr int32_t exp2_u8(uint32_t i) {
   const uint32_t n = i >> 6;
   if (n > 8) return 0;
@@ -90,7 +91,7 @@ static constexpr int32_t exp2_u8(uint32_t i) {
 /// index.
 static constexpr uint32_t exp2_index(uint32_t distance, uint32_t score_multiplier) {
   const uint32_t i = (distance * score_multiplier + (1u << 21)) >> 22;
-  return i < 576 ? i : 576;
+  return i < kExpEnd ? i : kExpEnd;
 }
 
 /// 1 / sum = reciprocal * 2^(-31 - z), z = floor(log2 sum); sum in [1, 2^24).

@@ -11,15 +11,15 @@ namespace embert {
 
 /// e[i][j] = exp2_u8(exp2_index(min(max_j s[i][j] - s[i][j], distance_cap), score_multiplier)) for
 /// j < n; dst[i][j] = e ^ kUnsignedLhsFlip, bytes from n to pad_inputs(n) hold zero (flipped).
-/// row[i] = reciprocal(sum_j e[i][j]). Masked scores beside others give e = 0 if score_multiplier
-/// is at least 3 and the cap reaches index 576; a row of masked scores only gives 255 everywhere.
+/// row[i] = reciprocal(sum_j e[i][j]). Masked scores beside others give e = 0; a row of masked
+/// scores only gives 255 everywhere.
 struct SoftmaxArgs {
   size_t m, n;            ///< queries, valid keys (>= 1)
   const int32_t* scores;  ///< [m][n], |s| < kScoreBound or s = kMaskedScore (attention_scores.hpp),
                           ///< rows 64-byte aligned and readable to pad_columns(n)
   size_t scores_stride;   ///< elements
   uint32_t score_multiplier;  ///< log2(e) * 64 * 2^22 * step of a score, in 1..2^31
-  int32_t distance_cap;       ///< >= 0, distance_cap * score_multiplier + 2^21 < 2^32
+  int32_t distance_cap;       ///< kExpEnd * 2^22 <= distance_cap * score_multiplier + 2^21 < 2^32
   uint8_t* dst;  ///< [m][pad_inputs(n)]; may be scores itself with dst_stride = 4 * scores_stride
   size_t dst_stride;  ///< bytes
   Reciprocal* row;    ///< [m]

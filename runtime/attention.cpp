@@ -217,8 +217,8 @@ void attend(const Pass& pass, size_t task, const TextRows& text, size_t head, co
   const bool twice = head_factor > kHeadMaskOne;
   const Requantize of_columns = from_column(what.attention.context, head * columns);
   const Requantize factor = twice ? doubled(of_columns) : of_columns;
-  const bool masked = keys.mask != nullptr || what.pair_mask != nullptr ||
-                      what.query_mask != nullptr || (what.causal && text.length > 1);
+  const bool masked =
+      keys.mask != nullptr || what.pair_mask != nullptr || what.query_mask != nullptr;
 
   for (size_t row = 0; row < text.queries; row += kBlockRows) {
     const size_t m = smaller(kBlockRows, text.queries - row);

@@ -232,7 +232,8 @@ class Walk {
     require_value(all_in<uint32_t>(multipliers, heads, 1, kMaxScoreMultiplier));
     for (size_t i = 0; i < heads; ++i) {
       const uint64_t cap = multipliers[heads + i];
-      require_value(cap <= INT32_MAX && cap * multipliers[i] + (1u << 21) <= UINT32_MAX);
+      const uint64_t exponent = cap * multipliers[i] + (1u << 21);
+      require_value(cap <= kMaxDistanceCap && exponent <= UINT32_MAX && exponent >> 22 >= kExpEnd);
     }
   }
   void multipliers(uint32_t kind, uint64_t count, int32_t highest) {

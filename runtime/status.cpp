@@ -82,8 +82,6 @@ const char* embert_status_name(embert_status status) {
       return "EMBERT_STATUS_NO_MASK_TOKEN";
     case EMBERT_STATUS_NO_CHOICES:
       return "EMBERT_STATUS_NO_CHOICES";
-    case EMBERT_STATUS_LABELS:
-      return "EMBERT_STATUS_LABELS";
   }
   return "unknown status";
 }

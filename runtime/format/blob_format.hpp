@@ -35,6 +35,7 @@ static constexpr int32_t kMaxNormBias = (1 << 29) - 1;
 static constexpr int32_t kMaxResidualMultiplier = (1 << 29) - 1;
 static constexpr int32_t kMaxResidualConstant = (1 << 28) - 1;
 static constexpr uint32_t kMaxScoreMultiplier = 1u << 31;
+static constexpr uint32_t kMaxDistanceCap = (1u << 30) - (1u << 22);  ///< masked scores lie as far
 static constexpr int64_t kMaxEpsilon = int64_t{1} << 54;
 
 /// Weight layouts; a reader refuses one that none of its kernels reads.

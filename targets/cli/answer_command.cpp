@@ -9,6 +9,7 @@
 #include "targets/cli/model_tasks.hpp"
 #include "targets/cli/output.hpp"
 #include "targets/cli/records.hpp"
+#include "targets/cli/scores.hpp"
 #include "targets/cli/windows.hpp"
 
 namespace embert::cli {
@@ -57,7 +58,7 @@ void write_result(const AnswerOptions& options, const Record& record, size_t win
   std::string line;
   for (const embert_answer& answer : answers) {
     const std::string text = context.substr(answer.byte_begin, answer.byte_end - answer.byte_begin);
-    const double score = answer.score / double{EMBERT_Q30_ONE};
+    const double score = score_of_log2(answer.log2_score);
     line += fixed(score, 4) + '\t' + one_line(text) + '\t';
     list.push_back({{"answer", text},
                     {"score", score},

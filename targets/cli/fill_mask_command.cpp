@@ -9,6 +9,7 @@
 #include "targets/cli/model_tasks.hpp"
 #include "targets/cli/output.hpp"
 #include "targets/cli/records.hpp"
+#include "targets/cli/scores.hpp"
 #include "targets/cli/tool_error.hpp"
 
 namespace embert::cli {
@@ -74,7 +75,7 @@ Json words_of(const ModelFile& file, const TextTokens& tokens, uint32_t position
   for (const embert_candidate& word : words) {
     ids[position] = word.id;
     list.push_back({{"word", text_of(*file.model(), {word.id}, false)},
-                    {"score", word.score / double{EMBERT_Q30_ONE}},
+                    {"score", score_of_log2(word.log2_score)},
                     {"id", word.id},
                     {"sequence", text_of(*file.model(), ids, only_mask)}});
   }

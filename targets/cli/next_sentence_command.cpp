@@ -9,6 +9,7 @@
 #include "targets/cli/model_tasks.hpp"
 #include "targets/cli/output.hpp"
 #include "targets/cli/records.hpp"
+#include "targets/cli/scores.hpp"
 
 namespace embert::cli {
 namespace {
@@ -36,7 +37,7 @@ void run_next_sentence(const TextCall& call) {
           "embert_softmax_q30");
     for (size_t i = 0; i < records.size(); ++i) {
       const std::vector<std::string>& texts = records[i].texts;
-      const double score = scores[i * logits.width] / double{EMBERT_Q30_ONE};
+      const double score = score_of(scores[i * logits.width]);
       if (call.json) {
         output().json({{"text", texts[0]}, {"pair", texts[1]}, {"score", score}});
       } else {

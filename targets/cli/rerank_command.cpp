@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "targets/cli/commands.hpp"
-#include "targets/cli/label_scores.hpp"
 #include "targets/cli/model_session.hpp"
 #include "targets/cli/model_tasks.hpp"
 #include "targets/cli/output.hpp"
 #include "targets/cli/records.hpp"
+#include "targets/cli/scores.hpp"
 #include "targets/cli/tool_error.hpp"
 
 namespace embert::cli {

@@ -9,6 +9,7 @@
 #include "targets/cli/model_tasks.hpp"
 #include "targets/cli/output.hpp"
 #include "targets/cli/records.hpp"
+#include "targets/cli/scores.hpp"
 #include "targets/cli/windows.hpp"
 
 namespace embert::cli {
@@ -67,7 +68,7 @@ void write_result(const TagOptions& options, const embert_tag_options& tags,
     const std::string label =
         tags.aggregation == EMBERT_AGGREGATION_NONE ? name : embert_label_group(name);
     const std::string piece = text.substr(entity.byte_begin, entity.byte_end - entity.byte_begin);
-    const double score = entity.score / double{EMBERT_Q30_ONE};
+    const double score = score_of(entity.score);
     if (options.call.json) {
       list.push_back({{"label", label},
                       {"score", score},

@@ -34,10 +34,13 @@ std::vector<TextTokens> windows_of(const embert_model& model, const Record& reco
   const auto& sequences = all.sequence_ids;
   const auto first = std::find_if(sequences.begin(), sequences.end(), is_text);
   const auto last = std::find_if(sequences.rbegin(), sequences.rend(), is_text).base();
-  if (first == sequences.end() || all.ids.size() <= most) return {std::move(all)};
-
+  std::vector<TextTokens> windows;
+  if (all.ids.size() <= most) {
+    windows.push_back(std::move(all));
+    return windows;
+  }
   const auto begin = static_cast<size_t>(first - sequences.begin());
-  const auto end = static_cast<size_t>(last - sequences.begin());
+  const auto end = std::max(begin, static_cast<size_t>(last - sequences.begin()));
   const size_t others = all.ids.size() - (end - begin);
   if (others >= most) {
     record.refuse("the " + std::to_string(others) + " tokens around the text leave it no room in " +
@@ -52,7 +55,6 @@ std::vector<TextTokens> windows_of(const embert_model& model, const Record& reco
                      " of the text, which must be more (" +
                      embert_status_name(EMBERT_STATUS_TRUNCATION) + ")");
   }
-  std::vector<TextTokens> windows;
   for (size_t at = begin;; at += room - overlap) {
     const size_t stop = std::min(at + room, end);
     windows.emplace_back();

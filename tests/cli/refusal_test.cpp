@@ -88,6 +88,7 @@ TEST(Refusal, WhatATextLacks) {
   const std::string tags = write_model(scratch, "tags.emb", token_classifier(3));
   expect_refused(run_tool({"tag", tags, late, "--stride", "30"}), 1, "EMBERT_STATUS_TRUNCATION");
   expect_refused(run_tool({"tag", tags, late, "--window", "2"}), 1, "leave it no room in 2");
+  expect_refused(run_tool({"tag", tags, "", "--window", "1"}), 1, "leave it no room in 1");
 
   const std::string choice = write_model(scratch, "choice.emb", classifier(1, kTaskMultipleChoice));
   expect_refused(run_tool({"choose", choice, "prompt"}, ""), 1, "EMBERT_STATUS_NO_CHOICES");

@@ -80,6 +80,11 @@ class BlobFields : public testing::Test {
     bad_value(multipliers[0], (1u << 31) + 1, "score multiplier");
     bad_value(multipliers[heads], 1u << 31, "distance cap");
     bad_value(multipliers[heads], static_cast<std::uint32_t>(INT32_MAX), "distance cap");
+    bad_value(multipliers[heads], multipliers[heads] / 2, "distance cap of a large exponential");
+    const std::uint32_t good = multipliers[0];
+    multipliers[0] = 3;
+    bad_value(multipliers[heads], kMaxDistanceCap + 1, "distance cap beyond masked scores");
+    multipliers[0] = good;
   }
   void expect_shifts(BlobShifts& shifts) {
     const BlobShifts good = shifts;

@@ -73,8 +73,7 @@ typedef enum embert_status {
   EMBERT_STATUS_INVALID_SCALE = 54,      /**< a scale that is not positive and finite */
   EMBERT_STATUS_ROW_OUT_OF_RANGE = 55,   /**< a token that the last call did not compute */
   EMBERT_STATUS_NO_MASK_TOKEN = 56,      /**< the text has no mask token, or the vocabulary has none */
-  EMBERT_STATUS_NO_CHOICES = 57,
-  EMBERT_STATUS_LABELS = 58              /**< label names that do not fit the logits */
+  EMBERT_STATUS_NO_CHOICES = 57          /**< a prompt without choices */
 } embert_status;
 
 /** "EMBERT_STATUS_OK" and so on; "unknown status" for other values. */

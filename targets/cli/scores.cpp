@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "targets/cli/label_scores.hpp"
+#include "targets/cli/scores.hpp"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 
 namespace embert::cli {
+
+double score_of(embert_q30 score) { return score / double{EMBERT_Q30_ONE}; }
+
+double score_of_log2(embert_log2_q26 log2_score) {
+  return std::exp2(std::ldexp(static_cast<double>(log2_score), -26));
+}
 
 void add_function_option(CLI::App& command, std::string& function) {
   command
@@ -30,9 +37,8 @@ std::vector<LabelScore> rank_labels(const int32_t* logits, size_t n, embert_scal
   const auto step = static_cast<double>(embert_scale_to_float(scale));
   std::vector<LabelScore> scores;
   for (size_t i = 0; i < count; ++i) {
-    scores.push_back({ranked[i].label, function == EMBERT_SCORE_NONE
-                                           ? ranked[i].logit * step
-                                           : ranked[i].score / double{EMBERT_Q30_ONE}});
+    scores.push_back({ranked[i].label, function == EMBERT_SCORE_NONE ? ranked[i].logit * step
+                                                                     : score_of(ranked[i].score)});
   }
   return scores;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logits of a classifier as ranked labels with scores.
+// Scores as real numbers, and the ranked labels of a classifier.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -11,6 +11,10 @@
 #include "targets/cli/model_file.hpp"
 
 namespace embert::cli {
+
+double score_of(embert_q30 score);
+/// For what is too small for the other.
+double score_of_log2(embert_log2_q26 log2_score);
 
 struct LabelScore {
   uint32_t label;
