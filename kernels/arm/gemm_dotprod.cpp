@@ -95,26 +95,52 @@ void pack_rows(const uint8_t* lhs, size_t stride, size_t k, int32_t* dst) {
   }
 }
 
-// Full tiles side by side, of all panels: v0-v3 weights of a step, v4-v7 inputs of 4 steps, v16-v31
-// sums, 4 of a row. In assembly, because gcc 12 spills sums where registers come in lists of four.
+// Full tiles side by side, of all panels: v0-v3 and v8-v11 weights of a step, v4-v7 and v12-v15
+// inputs of 4 steps, v16-v31 sums, 4 of a row. What is loaded is used a step later: cores that run
+// in order would wait. In assembly, because gcc 12 spills sums where registers come in lists of
+// four.
 void full_tiles(size_t panels, const int32_t* lhs, const int8_t* rhs, size_t steps,
                 const int32_t* start, int32_t* dst, size_t stride_bytes) {
   const int32_t* inputs;
   int32_t* row;
   size_t eights, rest;
   asm volatile(
-      ".macro embert_row s0, s1, s2, s3, x, lane\n"
-      "sdot v\\s0\\().4s, v0.16b, v\\x\\().4b[\\lane]\n"
-      "sdot v\\s1\\().4s, v1.16b, v\\x\\().4b[\\lane]\n"
-      "sdot v\\s2\\().4s, v2.16b, v\\x\\().4b[\\lane]\n"
-      "sdot v\\s3\\().4s, v3.16b, v\\x\\().4b[\\lane]\n"
+      ".macro embert_row s0, s1, s2, s3, w0, w1, w2, w3, x, lane\n"
+      "sdot v\\s0\\().4s, v\\w0\\().16b, v\\x\\().4b[\\lane]\n"
+      "sdot v\\s1\\().4s, v\\w1\\().16b, v\\x\\().4b[\\lane]\n"
+      "sdot v\\s2\\().4s, v\\w2\\().16b, v\\x\\().4b[\\lane]\n"
+      "sdot v\\s3\\().4s, v\\w3\\().16b, v\\x\\().4b[\\lane]\n"
       ".endm\n"
-      ".macro embert_step x\n"
+      ".macro embert_step w0, w1, w2, w3, x\n"
+      "embert_row 16, 17, 18, 19, \\w0, \\w1, \\w2, \\w3, \\x, 0\n"
+      "embert_row 20, 21, 22, 23, \\w0, \\w1, \\w2, \\w3, \\x, 1\n"
+      "embert_row 24, 25, 26, 27, \\w0, \\w1, \\w2, \\w3, \\x, 2\n"
+      "embert_row 28, 29, 30, 31, \\w0, \\w1, \\w2, \\w3, \\x, 3\n"
+      ".endm\n"
+      // 8 steps; the next one's weights are on their way. last: nothing follows.
+      ".macro embert_eight last\n"
+      "ld1 {v8.16b-v11.16b}, [%[rhs]], #64\n"
+      "ld1 {v12.4s-v15.4s}, [%[inputs]], #64\n"
+      "embert_step 0, 1, 2, 3, 4\n"
       "ld1 {v0.16b-v3.16b}, [%[rhs]], #64\n"
-      "embert_row 16, 17, 18, 19, \\x, 0\n"
-      "embert_row 20, 21, 22, 23, \\x, 1\n"
-      "embert_row 24, 25, 26, 27, \\x, 2\n"
-      "embert_row 28, 29, 30, 31, \\x, 3\n"
+      "embert_step 8, 9, 10, 11, 5\n"
+      "ld1 {v8.16b-v11.16b}, [%[rhs]], #64\n"
+      "embert_step 0, 1, 2, 3, 6\n"
+      "ld1 {v0.16b-v3.16b}, [%[rhs]], #64\n"
+      "embert_step 8, 9, 10, 11, 7\n"
+      "ld1 {v8.16b-v11.16b}, [%[rhs]], #64\n"
+      ".ifeq \\last\n"
+      "ld1 {v4.4s-v7.4s}, [%[inputs]], #64\n"
+      ".endif\n"
+      "embert_step 0, 1, 2, 3, 12\n"
+      "ld1 {v0.16b-v3.16b}, [%[rhs]], #64\n"
+      "embert_step 8, 9, 10, 11, 13\n"
+      "ld1 {v8.16b-v11.16b}, [%[rhs]], #64\n"
+      "embert_step 0, 1, 2, 3, 14\n"
+      ".ifeq \\last\n"
+      "ld1 {v0.16b-v3.16b}, [%[rhs]], #64\n"
+      ".endif\n"
+      "embert_step 8, 9, 10, 11, 15\n"
       ".endm\n"
       "0:\n"
       "ld1 {v16.4s-v19.4s}, [%[start]]\n"
@@ -126,20 +152,22 @@ void full_tiles(size_t panels, const int32_t* lhs, const int8_t* rhs, size_t ste
       "and %[rest], %[steps], #7\n"
       "lsr %[eights], %[steps], #3\n"
       "cbz %[eights], 2f\n"
-      "1:\n"
-      ".rept 2\n"
+      "ld1 {v0.16b-v3.16b}, [%[rhs]], #64\n"
       "ld1 {v4.4s-v7.4s}, [%[inputs]], #64\n"
-      ".irp x, 4, 5, 6, 7\n"
-      "embert_step \\x\n"
-      ".endr\n"
-      ".endr\n"
+      "subs %[eights], %[eights], #1\n"
+      "b.eq 5f\n"
+      "1:\n"
+      "embert_eight 0\n"
       "subs %[eights], %[eights], #1\n"
       "b.ne 1b\n"
+      "5:\n"
+      "embert_eight 1\n"
       "2:\n"
       "cbz %[rest], 4f\n"
       "3:\n"
+      "ld1 {v0.16b-v3.16b}, [%[rhs]], #64\n"
       "ldr q4, [%[inputs]], #16\n"
-      "embert_step 4\n"
+      "embert_step 0, 1, 2, 3, 4\n"
       "subs %[rest], %[rest], #1\n"
       "b.ne 3b\n"
       "4:\n"
@@ -152,11 +180,13 @@ void full_tiles(size_t panels, const int32_t* lhs, const int8_t* rhs, size_t ste
       "b.ne 0b\n"
       ".purgem embert_row\n"
       ".purgem embert_step\n"
+      ".purgem embert_eight\n"
       : [inputs] "=&r"(inputs), [rhs] "+r"(rhs), [eights] "=&r"(eights), [rest] "=&r"(rest),
         [start] "+r"(start), [dst] "+r"(dst), [row] "=&r"(row), [panels] "+r"(panels)
       : [lhs] "r"(lhs), [steps] "r"(steps), [stride] "r"(stride_bytes)
-      : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19",
-        "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
+      : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11",
+        "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24",
+        "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
 
 void last_rows(size_t rows, const uint8_t* lhs, size_t lhs_stride, const int8_t* rhs, size_t k,
