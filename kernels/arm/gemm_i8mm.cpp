@@ -14,7 +14,7 @@ namespace embert {
 namespace {
 
 constexpr size_t kBlockRows = 32;
-constexpr size_t kTileRows = 8, kTilePairs = 4;
+constexpr size_t kTileRows = 8;
 constexpr size_t kVectors = 4;   // pairs of columns in half a panel
 constexpr size_t kGroup = 16;    // inputs of an iteration: two SMMLA deep
 constexpr size_t kChunk = 1024;  // inputs
