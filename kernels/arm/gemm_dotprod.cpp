@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SDOT by lane, tiles of 4 rows x 16 columns. The rows of a tile are brought together once for all
 // panels, so that a register holds a step of the 4 rows and a lane is a row.
-// An iteration (8 steps) is 128 SDOT for 2048 multiply-adds, 10 loads of 4 registers and 2 more.
-// What no full tile holds is done with rows in place.
+// An iteration (8 steps) is 128 SDOT for 2048 multiply-adds, 10 loads of 4 registers and 2 more:
+// 0.068 instructions a multiply-add, nothing spilled. What no full tile holds is done with rows in
+// place.
 #if !defined(__ARM_FEATURE_DOTPROD)
 #error "this file needs the flags of the cluster dotprod (isa_flags.cmake)"
 #endif
@@ -15,8 +16,8 @@ namespace {
 constexpr size_t kTileRows = 4;
 constexpr size_t kVectors = 4;  // of 4 columns in a panel
 constexpr size_t kStepBytes = kPanelColumns * kStepInputs;
-constexpr size_t kRun = 16;  // inputs of a register
-constexpr size_t kMaxInputs = 4224;
+constexpr size_t kRun = 16;          // inputs of a register
+constexpr size_t kMaxInputs = 4224;  // of a packed tile; longer rows stay in place
 constexpr size_t kRunColumns = 256;  // whose starts are prepared at a time
 
 template <size_t Rows, int kLane>
@@ -225,16 +226,22 @@ void gemm_s32_n16k4_dotprod(const GemmArgs& all) {
     const uint8_t* lhs = args.lhs;
     int32_t* dst = args.dst + j;
     size_t m = args.m;
-    for (; m >= kTileRows; m -= kTileRows) {
+    for (; m >= kTileRows && args.k <= kMaxInputs; m -= kTileRows) {
       pack_rows(lhs, args.lhs_stride, args.k, packed);
       full_tiles(n / kPanelColumns, packed, rhs, args.k / kStepInputs, start, dst,
                  4 * args.dst_stride);
       lhs += kTileRows * args.lhs_stride;
       dst += kTileRows * args.dst_stride;
     }
-    for (size_t c = 0; c < n && m > 0; c += kPanelColumns) {
-      last_rows(m, lhs, args.lhs_stride, rhs + c * args.k, args.k, start + c, dst + c,
-                args.dst_stride);
+    while (m > 0) {
+      const size_t rows = m < kTileRows ? m : kTileRows - 1;
+      for (size_t c = 0; c < n; c += kPanelColumns) {
+        last_rows(rows, lhs, args.lhs_stride, rhs + c * args.k, args.k, start + c, dst + c,
+                  args.dst_stride);
+      }
+      lhs += rows * args.lhs_stride;
+      dst += rows * args.dst_stride;
+      m -= rows;
     }
   }
 }
