@@ -163,4 +163,18 @@ Ranges measure_ranges(FloatModel& model, const ModelConfig& config, const ModelB
   return ranges;
 }
 
+void widen(Ranges& ranges, double headroom) {
+  for (StackRanges& stack : ranges.stacks) {
+    for (LayerRanges& layer : stack.layers) {
+      for (ChannelRange* range : {&layer.input, &layer.cross_input, &layer.ffn_input}) {
+        for (std::size_t c = 0; c < range->lowest.size(); ++c) {
+          const float more = static_cast<float>(headroom) * (range->highest[c] - range->lowest[c]);
+          range->lowest[c] -= more;
+          range->highest[c] += more;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace embert::convert

@@ -53,4 +53,8 @@ struct Ranges {
 /// finite.
 Ranges measure_ranges(FloatModel& model, const ModelConfig& config, const ModelBatch& batch);
 
+/// Moves both ends of every LayerNorm's output outwards by `headroom` of its range: what has 8 bits
+/// for what calibration saw and none for more. 0 changes nothing.
+void widen(Ranges& ranges, double headroom);
+
 }  // namespace embert::convert

@@ -13,6 +13,9 @@
 namespace embert::convert {
 namespace {
 
+// Random ids show less of what a model can reach than text does.
+constexpr double kRandomHeadroom = 0.025;
+
 struct Tokenizer {
   std::vector<std::uint8_t> section;  // empty: the folder has none
   std::uint32_t unknown_id = 0;
@@ -85,16 +88,15 @@ std::uint32_t blob_pooling(PoolingKind kind) {
   return kPoolingMean;
 }
 
-// `measured` may be null: nothing was compared.
-std::string make_certificate(const ConvertOptions& options, const ConvertResult& result,
-                             const nlohmann::ordered_json& measured) {
+// The certificate's part that says how the model was made.
+nlohmann::ordered_json describe_calibration(const ConvertOptions& options,
+                                            const ConvertResult& result) {
   nlohmann::ordered_json json;
   json["rounding"] = options.rounding == Rounding::kNearest ? "nearest" : "gptq";
   json["calibration"] = calibration_source_name(result.source);
   json["calibration_texts"] = result.calibration_texts;
   json["calibration_tokens"] = result.calibration_tokens;
-  if (!measured.is_null()) json["held_out"] = measured;
-  return json.dump();
+  return json;
 }
 
 }  // namespace
@@ -124,6 +126,7 @@ ConvertResult convert(const ConvertOptions& options) {
   Workers workers(options.threads);
   QuantizeOptions quantize_options;
   quantize_options.rounding = options.rounding;
+  if (result.source == CalibrationSource::kRandomIds) quantize_options.headroom = kRandomHeadroom;
   constexpr double kBefore = 0.03, kAfter = 0.9;  // of the whole, by time
   const QuantizeResult quantized =
       quantize_model(folder.config, folder.weights, floats, tokens.calibration, quantize_options,
@@ -144,19 +147,16 @@ ConvertResult convert(const ConvertOptions& options) {
       folder.config.label_names;
   if (options.certify) {
     report("certifying", kAfter);
-    nlohmann::ordered_json measured;
-    const std::string obstacle = obstacle_to_verify(folder.config);
-    if (!obstacle.empty()) {
-      result.warnings.push_back("not compared with float32: " + obstacle);
-    } else if (tokenizer.section.empty() && tokens.certificate.texts.lengths.empty()) {
-      result.warnings.push_back("calibration ids: fewer than " + std::to_string(kHeldOutOf) +
-                                " texts; none held back, so the certificate compares nothing");
+    nlohmann::ordered_json certificate = describe_calibration(options, result);
+    if (tokenizer.section.empty() && tokens.certificate.texts.lengths.empty()) {
+      certificate["not_compared"] = "of fewer than " + std::to_string(kHeldOutOf) +
+                                    " texts of calibration ids none is held back";
     } else {
-      measured = embert::convert::certify(
-          folder, floats, write_blob(quantized.model, extras), options.isa_mask,
-          static_cast<std::uint32_t>(options.threads), tokens.certificate);
+      certificate["held_out"] =
+          certify(folder, floats, write_blob(quantized.model, extras), options.isa_mask,
+                  static_cast<std::uint32_t>(options.threads), tokens.certificate);
     }
-    result.certificate = make_certificate(options, result, measured);
+    result.certificate = certificate.dump();
     extras.certificate = result.certificate;
   }
   report("packing", 0.98);

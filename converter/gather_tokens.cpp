@@ -19,7 +19,7 @@ constexpr std::uint64_t kPairSeed = kSeed + 2;  // of what stands beside the tex
 ModelBatch complete(const TokenRequest& request, TokenBatch texts, bool repeat_texts,
                     std::uint64_t seed) {
   if (texts.lengths.empty()) return {};
-  return complete_batch(request.config, std::move(texts), repeat_texts, seed);
+  return complete_batch(request.config, std::move(texts), repeat_texts, request.max_tokens, seed);
 }
 
 GatheredTokens from_ids(const TokenRequest& request) {

@@ -2,8 +2,9 @@
 #include "converter/integer_model.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
-#include <functional>
 #include <new>
 #include <string>
 
@@ -19,28 +20,30 @@ void check(embert_status status, const char* what) {
   }
 }
 
-/// Gets a piece of a batch.
-using RunPiece =
-    std::function<void(const embert_input& input, std::size_t first_text, std::size_t tokens)>;
+double real_scale(embert_scale scale) { return static_cast<double>(embert_scale_to_float(scale)); }
 
-/// Hands `batch` to `run` in pieces of up to `max_batch` texts.
-void for_pieces(const TokenBatch& batch, std::size_t max_batch, const RunPiece& run) {
-  std::vector<std::uint32_t> lengths(batch.lengths.begin(), batch.lengths.end());
-  std::size_t token = 0;
-  for (std::size_t text = 0; text < lengths.size();) {
-    const std::size_t count = std::min(max_batch, lengths.size() - text);
-    std::size_t tokens = 0;
-    for (std::size_t i = 0; i < count; ++i) tokens += lengths[text + i];
-    embert_input input = {};
-    input.ids = batch.ids.data() + token;
-    input.type_ids = batch.type_ids.empty() ? nullptr : batch.type_ids.data() + token;
-    input.lengths = lengths.data() + text;
-    input.batch = static_cast<std::uint32_t>(count);
-    run(input, text, tokens);
-    text += count;
-    token += tokens;
-  }
+// Room for more rows; valid until the next call.
+std::int32_t* append_rows(TextVectors& vectors, std::size_t rows) {
+  const std::size_t before = vectors.values.size();
+  vectors.values.resize(before + rows * vectors.width);
+  return vectors.values.data() + before;
 }
+
+/// A batch as the runtime takes it; views the batch.
+struct RuntimeInput {
+  explicit RuntimeInput(const TokenBatch& batch)
+      : lengths(batch.lengths.begin(), batch.lengths.end()), input{} {
+    input.ids = batch.ids.data();
+    input.type_ids = batch.type_ids.empty() ? nullptr : batch.type_ids.data();
+    input.lengths = lengths.data();
+    input.batch = static_cast<std::uint32_t>(lengths.size());
+  }
+  RuntimeInput(const RuntimeInput&) = delete;
+  RuntimeInput& operator=(const RuntimeInput&) = delete;
+
+  std::vector<std::uint32_t> lengths;
+  embert_input input;
+};
 
 }  // namespace
 
@@ -105,63 +108,124 @@ TokenBatch IntegerModel::tokenize(std::span<const std::string_view> texts) const
   return batch;
 }
 
+void IntegerModel::set_sources(const ModelBatch& part) {
+  if (!part.sources.lengths.empty()) {
+    const RuntimeInput sources(part.sources);
+    return check(embert_encode_source(engine_, &sources.input, nullptr), "embert_encode_source");
+  }
+  const std::vector<float>& states = part.texts.encoder_states;
+  float most = 0;
+  for (const float value : states) most = std::max(most, std::fabs(value));
+  const float step = most > 0 ? most / 32767 : 1;
+  std::vector<std::int16_t> codes;
+  codes.reserve(states.size());
+  for (const float value : states) {
+    codes.push_back(static_cast<std::int16_t>(std::floor(value / step + 0.5F)));
+  }
+  const std::vector<std::uint32_t> lengths(part.texts.source_lengths.begin(),
+                                           part.texts.source_lengths.end());
+  check(embert_set_source(engine_, codes.data(), {std::bit_cast<std::uint32_t>(step)},
+                          lengths.data(), static_cast<std::uint32_t>(lengths.size()), nullptr),
+        "embert_set_source");
+}
+
+template <typename Run>
+void IntegerModel::for_parts(const ModelBatch& batch, const Run& run) {
+  for (const ModelBatch& part : cut_batch(batch, options_.max_batch)) {
+    if (info_.cross_hidden_size != 0) {
+      set_sources(part);
+    } else if (info_.is_decoder != 0) {
+      check(embert_cache_clear(engine_), "embert_cache_clear");
+    }
+    const RuntimeInput texts(part.texts);
+    run(texts.input, part.texts.ids.size());
+  }
+}
+
 template <typename Call>
-TextVectors IntegerModel::rows_of(const TokenBatch& batch, const char* name, const Call& call) {
+TextVectors IntegerModel::rows_of(const ModelBatch& batch, const char* name, const Call& call) {
   TextVectors result;
   result.width = info_.hidden_size;
-  result.values.reserve(batch.lengths.size() * result.width);
   std::vector<std::int16_t> rows(options_.max_batch * result.width);
-  for_pieces(batch, options_.max_batch, [&](const embert_input& input, std::size_t, std::size_t) {
+  for_parts(batch, [&](const embert_input& input, std::size_t) {
     embert_scale scale = {};
     check(call(input, rows.data(), &scale), name);
-    result.scale = static_cast<double>(embert_scale_to_float(scale));
-    result.values.insert(result.values.end(), rows.begin(),
-                         rows.begin() + static_cast<std::ptrdiff_t>(input.batch * result.width));
+    result.scale = real_scale(scale);
+    std::copy_n(rows.begin(), input.batch * result.width, append_rows(result, input.batch));
   });
   return result;
 }
 
-TextVectors IntegerModel::embed(const TokenBatch& batch) {
+TextVectors IntegerModel::embed(const ModelBatch& batch) {
   return rows_of(batch, "embert_embed",
                  [&](const embert_input& input, std::int16_t* rows, embert_scale* scale) {
                    return embert_embed(engine_, &input, EMBERT_POOLING_MODEL, rows, scale);
                  });
 }
 
-TextVectors IntegerModel::pool(const TokenBatch& batch) {
+TextVectors IntegerModel::pool(const ModelBatch& batch) {
   return rows_of(batch, "embert_pool",
                  [&](const embert_input& input, std::int16_t* rows, embert_scale* scale) {
                    return embert_pool(engine_, &input, rows, scale);
                  });
 }
 
-TextVectors IntegerModel::classify(const TokenBatch& batch) {
+TextVectors IntegerModel::classify(const ModelBatch& batch) {
   TextVectors result;
   result.width = info_.num_labels;
-  result.values.resize(batch.lengths.size() * result.width);
-  for_pieces(batch, options_.max_batch,
-             [&](const embert_input& input, std::size_t first_text, std::size_t) {
-               embert_scale scale = {};
-               check(embert_classify(engine_, &input,
-                                     result.values.data() + first_text * result.width, &scale),
-                     "embert_classify");
-               result.scale = static_cast<double>(embert_scale_to_float(scale));
-             });
+  for_parts(batch, [&](const embert_input& input, std::size_t) {
+    embert_scale scale = {};
+    check(embert_classify(engine_, &input, append_rows(result, input.batch), &scale),
+          "embert_classify");
+    result.scale = real_scale(scale);
+  });
   return result;
 }
 
-TextVectors IntegerModel::encode(const TokenBatch& batch) {
+TextVectors IntegerModel::encode(const ModelBatch& batch) {
   TextVectors result;
   result.width = info_.hidden_size;
-  result.values.reserve(batch.ids.size() * result.width);
-  for_pieces(batch, options_.max_batch,
-             [&](const embert_input& input, std::size_t, std::size_t tokens) {
-               embert_scale scale = {};
-               const std::int16_t* hidden = nullptr;
-               check(embert_encode(engine_, &input, &hidden, &scale), "embert_encode");
-               result.scale = static_cast<double>(embert_scale_to_float(scale));
-               result.values.insert(result.values.end(), hidden, hidden + tokens * result.width);
-             });
+  for_parts(batch, [&](const embert_input& input, std::size_t tokens) {
+    embert_scale scale = {};
+    const std::int16_t* hidden = nullptr;
+    check(embert_encode(engine_, &input, &hidden, &scale), "embert_encode");
+    result.scale = real_scale(scale);
+    std::copy_n(hidden, tokens * result.width, append_rows(result, tokens));
+  });
+  return result;
+}
+
+TextVectors IntegerModel::classify_tokens(const ModelBatch& batch) {
+  TextVectors result;
+  result.width = info_.num_token_labels;
+  for_parts(batch, [&](const embert_input& input, std::size_t tokens) {
+    embert_output output = {};
+    output.token_logits = append_rows(result, tokens);
+    check(embert_run(engine_, &input, &output), "embert_run");
+    result.scale = real_scale(output.token_logits_scale);
+  });
+  return result;
+}
+
+TextVectors IntegerModel::word_logits(const ModelBatch& batch,
+                                      std::span<const std::size_t> places) {
+  TextVectors result;
+  result.width = info_.vocab_size;
+  std::size_t text = 0;
+  for_parts(batch, [&](const embert_input& input, std::size_t) {
+    const std::int16_t* hidden = nullptr;
+    embert_output output = {};
+    output.hidden = &hidden;
+    check(embert_run(engine_, &input, &output), "embert_run");
+    std::size_t first_row = 0;
+    for (std::uint32_t i = 0; i < input.batch; ++i) {
+      embert_scale scale = {};
+      const auto row = static_cast<std::uint32_t>(first_row + places[text++]);
+      check(embert_lm_logits(engine_, row, append_rows(result, 1), &scale), "embert_lm_logits");
+      result.scale = real_scale(scale);
+      first_row += input.lengths[i];
+    }
+  });
   return result;
 }
 

@@ -10,20 +10,20 @@
 #include <string_view>
 #include <vector>
 
-#include "converter/float_model.hpp"
+#include "converter/model_batch.hpp"
 #include "embert/embert.h"
 #include "embert/embert_host.h"
 
 namespace embert::convert {
 
-/// Rows of numbers, one a text.
+/// Rows of numbers, one a text or token.
 struct TextVectors {
   std::size_t width = 0;
-  std::vector<std::int32_t> values;  ///< [texts, width]
+  std::vector<std::int32_t> values;  ///< [rows, width]
   double scale = 1;                  ///< real = value * scale
 
-  std::span<const std::int32_t> row(std::size_t text) const {
-    return {values.data() + text * width, width};
+  std::span<const std::int32_t> row(std::size_t number) const {
+    return {values.data() + number * width, width};
   }
 };
 
@@ -44,6 +44,8 @@ class IntegerModel {
 
   const embert_model_info& info() const { return info_; }
   const embert_model& model() const { return model_; }
+  /// Of a text, special tokens included.
+  std::uint32_t max_tokens() const { return options_.max_tokens; }
   std::size_t arena_bytes() const { return arena_bytes_; }
   /// All of it: a test writes anything into it between two models.
   std::span<std::uint8_t> arena() { return {arena_.get(), arena_bytes_}; }
@@ -53,16 +55,26 @@ class IntegerModel {
   /// Cuts each text at max_tokens. Throws ConvertError where the model has no tokenizer.
   TokenBatch tokenize(std::span<const std::string_view> texts) const;
 
-  TextVectors embed(const TokenBatch& batch);
-  TextVectors pool(const TokenBatch& batch);
-  TextVectors classify(const TokenBatch& batch);
+  // Each text from the start, whatever ran before; pairs run their sources first.
+  TextVectors embed(const ModelBatch& batch);
+  TextVectors pool(const ModelBatch& batch);
+  TextVectors classify(const ModelBatch& batch);
   /// Last hidden state; rows are tokens.
-  TextVectors encode(const TokenBatch& batch);
+  TextVectors encode(const ModelBatch& batch);
+  /// Logits of the token classifier; rows are tokens.
+  TextVectors classify_tokens(const ModelBatch& batch);
+  /// Logits over the vocabulary for one token of each text: text i's token places[i].
+  TextVectors word_logits(const ModelBatch& batch, std::span<const std::size_t> places);
 
  private:
+  /// Hands parts of up to max_batch texts to run(input, tokens), each on an empty cache and with
+  /// its sources.
+  template <typename Run>
+  void for_parts(const ModelBatch& batch, const Run& run);
+  void set_sources(const ModelBatch& part);
   /// One int16 row a text, from call(input, rows, scale).
   template <typename Call>
-  TextVectors rows_of(const TokenBatch& batch, const char* name, const Call& call);
+  TextVectors rows_of(const ModelBatch& batch, const char* name, const Call& call);
 
   struct AlignedDelete {
     void operator()(std::uint8_t* bytes) const;

@@ -14,7 +14,8 @@ namespace embert::convert {
 /// What goes into a model: texts, and for two stacks the source of each.
 struct ModelBatch {
   ModelBatch() = default;
-  ModelBatch(TokenBatch texts_alone) : texts(std::move(texts_alone)) {}  // NOLINT: is one
+  /// Not explicit: for most models texts are all that goes in.
+  ModelBatch(TokenBatch texts_alone) : texts(std::move(texts_alone)) {}
   ModelBatch(TokenBatch targets, TokenBatch their_sources)
       : texts(std::move(targets)), sources(std::move(their_sources)) {}
 

@@ -81,7 +81,8 @@ QuantizeResult quantize_model(const ModelConfig& config, const ModelWeights& wei
   require_expressible(config);
   QuantizeResult result;
   report("measuring ranges", 0.0);
-  const Ranges ranges = measure_ranges(model, config, batch);
+  Ranges ranges = measure_ranges(model, config, batch);
+  widen(ranges, options.headroom);
 
   std::vector<StackPlan> plans;
   std::vector<std::vector<LayerSteps>> steps;

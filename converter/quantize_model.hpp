@@ -23,6 +23,7 @@ using Progress = std::function<void(const std::string& step, double done)>;
 struct QuantizeOptions {
   Rounding rounding = Rounding::kErrorCompensated;
   std::size_t max_rows = 0;  ///< calibration rows a GEMM; 0: affordable_rows()
+  double headroom = 0;       ///< of LayerNorms' outputs, see widen()
 };
 
 struct QuantizeResult {

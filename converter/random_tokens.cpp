@@ -37,8 +37,9 @@ class Random {
 // Gives each text the states of a source.
 void add_random_sources(const BertConfig& config, std::uint64_t seed, TokenBatch& batch) {
   Random random(seed);
+  const int longest = std::min(kLongest, config.max_position_embeddings);
   for (std::size_t text = 0; text < batch.lengths.size(); ++text) {
-    const std::int32_t length = 1 + random.below(kLongest);
+    const std::int32_t length = 1 + random.below(longest);
     batch.source_lengths.push_back(length);
     for (std::int32_t i = 0; i < length * config.cross_hidden_size; ++i) {
       batch.encoder_states.push_back(random.normal());
@@ -67,7 +68,7 @@ TokenBatch random_ids(const BertConfig& config, int max_tokens, std::size_t text
 }
 
 ModelBatch complete_batch(const ModelConfig& config, TokenBatch texts, bool repeat_texts,
-                          std::uint64_t seed) {
+                          int max_tokens, std::uint64_t seed) {
   const BertConfig& last = config.last();
   if (config.stacks.size() == 1) {
     if (last.cross_attention) add_random_sources(last, seed, texts);
@@ -77,7 +78,7 @@ ModelBatch complete_batch(const ModelConfig& config, TokenBatch texts, bool repe
     TokenBatch targets{texts.ids, {}, texts.lengths};
     return {std::move(targets), std::move(texts)};
   }
-  TokenBatch targets = random_ids(last, last.max_position_embeddings, texts.lengths.size(), seed);
+  TokenBatch targets = random_ids(last, max_tokens, texts.lengths.size(), seed);
   std::size_t first = 0;
   for (const std::int32_t length : targets.lengths) {
     if (config.decoder_start_token_id >= 0) targets.ids[first] = config.decoder_start_token_id;

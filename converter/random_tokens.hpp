@@ -16,10 +16,10 @@ TokenBatch random_ids(const BertConfig& config, int max_tokens, std::size_t text
                       std::uint64_t seed);
 
 /// Adds what a model takes beside texts of its first stack. A model of two stacks needs targets:
-/// the texts once more where `repeat_texts` and both vocabularies are of one size, else random
-/// ones. A lone decoder with cross-attention needs the states of a source for each text: up to 64
-/// tokens of independent values of variance 1.
+/// the texts once more where `repeat_texts` and both vocabularies are of one size, else random ones
+/// of up to `max_tokens`. A lone decoder with cross-attention needs the states of a source for each
+/// text: up to 64 tokens, but not more than its positions, of independent values of variance 1.
 ModelBatch complete_batch(const ModelConfig& config, TokenBatch texts, bool repeat_texts,
-                          std::uint64_t seed);
+                          int max_tokens, std::uint64_t seed);
 
 }  // namespace embert::convert

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "converter/calibration_text.hpp"
 #include "converter/random_tokens.hpp"
@@ -13,128 +12,94 @@ namespace {
 
 /// Texts that go through the float model together: bounds the memory of its outputs.
 constexpr std::size_t kTextsTogether = 64;
-constexpr std::uint64_t kCertificateSeed = 0x636572746966;
+constexpr std::uint64_t kSeed = 0x636572746966;
 
-/// 1 for two zero vectors, 0 for one.
-double cosine(std::span<const double> a, std::span<const std::int32_t> b) {
-  double ab = 0, aa = 0, bb = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double x = a[i], y = b[i];
-    ab += x * y;
-    aa += x * x;
-    bb += y * y;
+// Of each text a token whose word, or next word, is asked for: one in the middle, because the ends
+// are mostly special tokens.
+std::vector<std::size_t> asked_tokens(const TokenBatch& texts) {
+  std::vector<std::size_t> places;
+  for (const std::int32_t length : texts.lengths) {
+    places.push_back(static_cast<std::size_t>(length) / 2);
   }
-  if (aa == 0 && bb == 0) return 1;
-  if (aa == 0 || bb == 0) return 0;
-  return ab / (std::sqrt(aa) * std::sqrt(bb));
+  return places;
 }
 
-template <typename T>
-std::int32_t largest(std::span<const T> values) {
-  return static_cast<std::int32_t>(std::max_element(values.begin(), values.end()) - values.begin());
+// Throws ConvertError where the blob is not of the folder.
+void require_same_shape(const ModelConfig& config, const IntegerModel& integers) {
+  const auto require = [](const std::string& what, std::size_t expected, std::size_t found) {
+    if (found == expected) return;
+    throw ConvertError("the blob is not of this folder: expected " + what + " " +
+                       std::to_string(expected) + " as in config.json, found " +
+                       std::to_string(found));
+  };
+  const auto size = [](int value) { return static_cast<std::size_t>(value); };
+  const embert_model_info& info = integers.info();
+  require("stacks", config.stacks.size(), info.num_stacks);
+  for (std::uint32_t s = 0; s < info.num_stacks; ++s) {
+    const BertConfig& expected = config.stacks[s];
+    embert_stack_info found = {};
+    embert_model_get_stack(&integers.model(), s, &found);
+    require("hidden_size", size(expected.hidden_size), found.hidden_size);
+    require("num_hidden_layers", size(expected.num_hidden_layers), found.num_layers);
+    require("vocab_size", size(expected.vocab_size), found.vocab_size);
+    require("max_position_embeddings", size(expected.max_position_embeddings), found.max_positions);
+    require("type_vocab_size", size(expected.type_vocab_size), found.type_vocab_size);
+  }
+  require("is_decoder", config.last().is_decoder ? 1 : 0, info.is_decoder);
+  require("cross-attention to states of size", size(config.last().cross_hidden_size),
+          info.cross_hidden_size);
+  const std::size_t labels = config.label_names.size();
+  require("labels", config.classifier != ClassifierTask::kNone ? labels : 0, info.num_labels);
+  require("labels of tokens", config.token_classifier != TokenTask::kNone ? labels : 0,
+          info.num_token_labels);
+  require("language heads", config.language_head != LanguageHeadKind::kNone ? 1 : 0, info.has_lm);
 }
 
-class Comparison {
- public:
-  Comparison(const ModelFolder& folder, const IntegerModel& integers)
-      : config_(folder.config), pooling_(folder.pooling) {
-    const embert_model_info& info = integers.info();
-    const BertConfig& stack = config_.first();
-    const auto width = static_cast<std::uint32_t>(stack.hidden_size);
-    const std::size_t labels =
-        config_.classifier != ClassifierTask::kNone ? config_.label_names.size() : 0;
-    if (info.hidden_size != width || info.num_labels != labels ||
-        info.vocab_size != static_cast<std::uint32_t>(stack.vocab_size) ||
-        info.num_layers != static_cast<std::uint32_t>(stack.num_hidden_layers)) {
-      throw ConvertError(
-          "the blob is not of this folder: expected hidden size, layers, vocabulary, labels " +
-          std::to_string(width) + ", " + std::to_string(stack.num_hidden_layers) + ", " +
-          std::to_string(stack.vocab_size) + ", " + std::to_string(labels) + ", found " +
-          std::to_string(info.hidden_size) + ", " + std::to_string(info.num_layers) + ", " +
-          std::to_string(info.vocab_size) + ", " + std::to_string(info.num_labels));
+// Runs some texts through both.
+void compare_part(const ModelFolder& folder, FloatModel& floats, IntegerModel& integers,
+                  const ModelBatch& part, Comparison& comparison) {
+  const ModelConfig& config = folder.config;
+  const TokenBatch& texts = part.texts;
+  const std::vector<std::size_t> places = asked_tokens(texts);
+  ForwardOptions options;
+  for (std::size_t i = 0, row = 0; i < places.size(); ++i) {
+    if (comparison.compared() == Compared::kWordLogits) {
+      options.lm_rows.push_back(static_cast<std::int32_t>(row + places[i]));
     }
+    row += static_cast<std::size_t>(texts.lengths[i]);
   }
-
-  bool classifier() const { return config_.classifier == ClassifierTask::kSequenceClassification; }
-
-  void run(FloatModel& floats, IntegerModel& integers, const ModelBatch& part) {
-    const TokenBatch& batch = part.texts;
-    const ForwardOutput output = run_float(floats, part, nullptr, {});
-    const std::size_t texts = batch.lengths.size();
-    const TextVectors vectors = classifier() ? integers.classify(batch) : integers.embed(batch);
-    const std::vector<double> reference =
-        classifier() ? std::vector<double>(output.logits.begin(), output.logits.end())
-                     : pool_float(pooling_, static_cast<std::size_t>(config_.first().hidden_size),
-                                  output.last_hidden_state, batch.lengths);
-    for (std::size_t i = 0; i < texts; ++i) {
-      compare({reference.data() + i * vectors.width, vectors.width}, vectors.row(i), vectors.scale);
-    }
+  const ForwardOutput output = run_float(floats, part, nullptr, options);
+  std::vector<double> reference;
+  TextVectors found;
+  switch (comparison.compared()) {
+    case Compared::kEmbeddings:
+      reference = pool_float(folder.pooling, static_cast<std::size_t>(config.last().hidden_size),
+                             output.last_hidden_state, texts.lengths);
+      found = integers.embed(part);
+      break;
+    case Compared::kLogits:
+      reference.assign(output.logits.begin(), output.logits.end());
+      found = integers.classify(part);
+      break;
+    case Compared::kTokenLogits:
+      reference.assign(output.token_logits.begin(), output.token_logits.end());
+      found = integers.classify_tokens(part);
+      break;
+    case Compared::kWordLogits:
+      reference.assign(output.lm_logits.begin(), output.lm_logits.end());
+      found = integers.word_logits(part, places);
+      break;
   }
-
-  VerifyResult result(const VerifyOptions& options) {
-    VerifyResult& r = result_;
-    r.classifier = classifier();
-    r.texts = r.cosines.size();
-    std::vector<double> sorted = r.cosines;
-    std::sort(sorted.begin(), sorted.end());
-    const auto count = static_cast<double>(r.texts);
-    r.cosine_mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / count;
-    r.cosine_p01 = sorted[(r.texts + 99) / 100 - 1];
-    r.cosine_min = sorted.front();
-    r.agreement = static_cast<double>(agreeing_) / count;
-    if (classifier() && options.labels.size() == r.texts) {
-      const auto right = [&](std::int32_t WorstText::*label) {
-        std::size_t n = 0;
-        for (const WorstText& text : all_) n += text.*label == options.labels[text.text] ? 1u : 0u;
-        return static_cast<double>(n) / count;
-      };
-      r.accuracy_float = right(&WorstText::float_label);
-      r.accuracy_int8 = right(&WorstText::int8_label);
-    }
-    std::stable_sort(all_.begin(), all_.end(), [](const WorstText& a, const WorstText& b) {
-      return a.margin != b.margin ? a.margin > b.margin : a.cosine < b.cosine;
-    });
-    all_.resize(std::min(all_.size(), options.worst));
-    r.worst = std::move(all_);
-    return std::move(r);
+  std::size_t at = 0;
+  for (const std::int32_t length : texts.lengths) {
+    const std::size_t rows =
+        comparison.compared() == Compared::kTokenLogits ? static_cast<std::size_t>(length) : 1;
+    const std::size_t count = rows * found.width;
+    comparison.add({reference.data() + at, count}, {found.values.data() + at, count}, found.width,
+                   found.scale);
+    at += count;
   }
-
- private:
-  void compare(std::span<const double> reference, std::span<const std::int32_t> values,
-               double scale) {
-    WorstText text;
-    text.text = result_.cosines.size();
-    text.cosine = cosine(reference, values);
-    result_.cosines.push_back(text.cosine);
-    if (classifier()) {
-      bool agrees = true;
-      text.float_label = largest(reference);
-      text.int8_label = largest(values);
-      text.margin = reference[static_cast<std::size_t>(text.float_label)] -
-                    reference[static_cast<std::size_t>(text.int8_label)];
-      if (config_.problem_type == ProblemType::kSingleLabel) {
-        agrees = text.float_label == text.int8_label;
-      }
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        const double real = values[i] * scale;
-        result_.logit_error_max = std::max(result_.logit_error_max, std::abs(real - reference[i]));
-        if (config_.problem_type == ProblemType::kMultiLabel) {
-          agrees = agrees && (values[i] > 0) == (reference[i] > 0);
-        }
-      }
-      agreeing_ += agrees ? 1u : 0u;
-    } else {
-      ++agreeing_;
-    }
-    all_.push_back(text);
-  }
-
-  const ModelConfig& config_;
-  const PoolingConfig& pooling_;
-  VerifyResult result_;
-  std::size_t agreeing_ = 0;
-  std::vector<WorstText> all_;
-};
+}
 
 }  // namespace
 
@@ -163,27 +128,31 @@ std::vector<double> pool_float(const PoolingConfig& pooling, std::size_t hidden_
 VerifyResult verify(const ModelFolder& folder, FloatModel& floats, IntegerModel& integers,
                     const ModelBatch& batch, const VerifyOptions& options) {
   if (batch.texts.lengths.empty()) throw ConvertError("nothing to verify: no texts");
-  Comparison comparison(folder, integers);
+  require_same_shape(folder.config, integers);
+  Comparison comparison(folder.config);
   for (const ModelBatch& part : cut_batch(batch, kTextsTogether)) {
-    comparison.run(floats, integers, part);
+    compare_part(folder, floats, integers, part, comparison);
   }
-  VerifyResult result = comparison.result(options);
+  VerifyResult result = comparison.take(options);
   result.tokens = batch.texts.ids.size();
   return result;
 }
 
-std::string obstacle_to_verify(const ModelConfig& config) {
-  return config.last().is_decoder ? "the model is a decoder" : "";
+ModelBatch batch_of_texts(const ModelConfig& config, const IntegerModel& integers,
+                          std::span<const std::string_view> texts) {
+  return complete_batch(config, integers.tokenize(texts), true,
+                        static_cast<int>(integers.max_tokens()), kSeed);
 }
 
 nlohmann::ordered_json certificate_json(const VerifyResult& result) {
   const auto rounded = [](double value, double units) { return std::round(value * units) / units; };
-  nlohmann::ordered_json json = {{"texts", result.texts},
+  nlohmann::ordered_json json = {{"compared", compared_name(result.compared)},
+                                 {"texts", result.texts},
                                  {"tokens", result.tokens},
                                  {"cosine_mean", rounded(result.cosine_mean, 1e5)},
                                  {"cosine_p01", rounded(result.cosine_p01, 1e5)},
                                  {"cosine_min", rounded(result.cosine_min, 1e5)}};
-  if (result.classifier) {
+  if (result.compared != Compared::kEmbeddings) {
     json["agreement"] = rounded(result.agreement, 1e4);
     json["logit_error_max"] = rounded(result.logit_error_max, 1e3);
   }
@@ -200,9 +169,7 @@ nlohmann::ordered_json certify(const ModelFolder& folder, FloatModel& floats,
   const bool has_text = integers.info().has_tokenizer != 0;
   return certificate_json(verify(
       folder, floats, integers,
-      has_text ? complete_batch(folder.config, integers.tokenize(builtin_certificate_texts()), true,
-                                kCertificateSeed)
-               : ids));
+      has_text ? batch_of_texts(folder.config, integers, builtin_certificate_texts()) : ids));
 }
 
 }  // namespace embert::convert

@@ -66,9 +66,9 @@ std::vector<std::string> quality_warnings(const convert::ConvertResult& result) 
     const double agreement = held_out.value("agreement", 1.0);
     if (!(cosine >= kGoodCosine && agreement >= kGoodAgreement)) {
       std::string found = "cosine mean " + fixed(cosine, 4);
-      if (held_out.contains("agreement")) found += ", same label " + fixed(agreement, 4);
+      if (held_out.contains("agreement")) found += ", same answer " + fixed(agreement, 4);
       warnings.push_back("the int8 model is far from float32 (" + found +
-                         "): calibrate with --calibration on texts like yours");
+                         "): calibrate on texts like yours (--calibration, --calibration-ids)");
     }
   }
   if (result.calibration_texts < kFewTexts) {
@@ -138,11 +138,16 @@ void write_summary(const convert::ConvertResult& result, const std::string& outp
   const Json certificate = certificate_of(result);
   if (certificate.contains("held_out")) {
     const Json& held_out = certificate["held_out"];
-    std::string line = "  against float32 on " + held_out["texts"].dump() +
-                       " other texts: cosine mean " + held_out["cosine_mean"].dump() + ", worst " +
-                       held_out["cosine_min"].dump();
-    if (held_out.contains("agreement")) line += ", same label " + held_out["agreement"].dump();
+    std::string line = "  against float32 on " + held_out["texts"].dump() + " other texts, " +
+                       held_out["compared"].get<std::string>() + ": cosine mean " +
+                       held_out["cosine_mean"].dump() + ", worst " + held_out["cosine_min"].dump();
+    if (held_out.contains("agreement")) {
+      line += ", same answer " + held_out["agreement"].dump() + ", largest logit error " +
+              held_out["logit_error_max"].dump();
+    }
     output().line(line);
+  } else if (certificate.contains("not_compared")) {
+    output().line("  not compared with float32: " + certificate["not_compared"].get<std::string>());
   }
 }
 

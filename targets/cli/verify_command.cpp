@@ -32,7 +32,7 @@ Json worst_of(const ModelFile& file, const convert::VerifyResult& result,
   Json worst = Json::array();
   for (const convert::WorstText& entry : result.worst) {
     Json one = {{"text", texts[entry.text]}, {"cosine", entry.cosine}};
-    if (result.classifier) {
+    if (entry.float_label >= 0) {
       one["margin"] = entry.margin;
       one["float_label"] = label_of(file, entry.float_label);
       one["int8_label"] = label_of(file, entry.int8_label);
@@ -44,8 +44,10 @@ Json worst_of(const ModelFile& file, const convert::VerifyResult& result,
 
 void write_json(const ModelFile& file, const convert::VerifyResult& result,
                 const std::vector<std::string>& texts) {
-  Json json = {{"texts", result.texts}, {"tokens", result.tokens}};
-  if (result.classifier) {
+  Json json = {{"compared", convert::compared_name(result.compared)},
+               {"texts", result.texts},
+               {"tokens", result.tokens}};
+  if (result.compared != convert::Compared::kEmbeddings) {
     json["agreement"] = result.agreement;
     json["logit_error_max"] = result.logit_error_max;
   }
@@ -58,9 +60,11 @@ void write_json(const ModelFile& file, const convert::VerifyResult& result,
 
 void write_text(const ModelFile& file, const convert::VerifyResult& result,
                 const std::vector<std::string>& texts) {
+  output().line("compared     " + std::string(convert::compared_name(result.compared)));
   output().line("texts        " + std::to_string(result.texts));
-  if (result.classifier) {
-    output().line("agreement    " + fixed(100 * result.agreement, 2) + " % with the same label");
+  if (result.compared != convert::Compared::kEmbeddings) {
+    output().line("agreement    " + fixed(100 * result.agreement, 2) + " % same answers");
+    output().line("logit_error  " + fixed(result.logit_error_max, 6) + " at most");
   }
   output().line("cosine_mean  " + fixed(result.cosine_mean, 6));
   output().line("cosine_p01   " + fixed(result.cosine_p01, 6));
@@ -94,8 +98,8 @@ void run_verify(const VerifyArguments& arguments) {
   options.threads = threads;
   convert::IntegerModel integers({file.data(), file.bytes()}, options);
 
-  const convert::VerifyResult result =
-      convert::verify(folder, floats, integers, integers.tokenize(views));
+  const convert::VerifyResult result = convert::verify(
+      folder, floats, integers, convert::batch_of_texts(folder.config, integers, views));
   if (arguments.json) {
     write_json(file, result, texts);
   } else {
@@ -116,9 +120,10 @@ void add_verify_command(CLI::App& app) {
   command->add_option("--texts", arguments->texts, "Texts to compare on, one a line")
       ->required()
       ->type_name("FILE");
-  command->add_flag("--json", arguments->json,
-                    "One JSON object: texts, cosine_mean, cosine_p01, cosine_min, worst, and of "
-                    "classifiers agreement");
+  command->add_flag(
+      "--json", arguments->json,
+      "One JSON object: compared, texts, tokens, cosine_mean, cosine_p01, cosine_min, "
+      "worst, and of heads agreement, logit_error_max");
   arguments->run.add_to(*command);
   command->footer("Example:\n  embert verify intent.emb tiny-intent --texts lines.txt");
   command->callback([arguments] { run_verify(*arguments); });

@@ -51,7 +51,7 @@ TokenBatch some_ids(std::size_t texts) {
 TEST(Verify, EmbedderByIds) {
   Pair pair(ModelOptions{});
   const VerifyResult result = verify(pair.folder, *pair.floats, *pair.integers, some_ids(150));
-  EXPECT_FALSE(result.classifier);
+  EXPECT_EQ(result.compared, Compared::kEmbeddings);
   EXPECT_EQ(result.texts, 150u);
   EXPECT_EQ(result.tokens, some_ids(150).ids.size());
   ASSERT_EQ(result.cosines.size(), 150u);
@@ -86,7 +86,7 @@ TEST(Verify, ClassifierCountsAgreementAndLabels) {
   Pair pair(options);
   const TokenBatch batch = some_ids(100);
   const VerifyResult unlabelled = verify(pair.folder, *pair.floats, *pair.integers, batch);
-  EXPECT_TRUE(unlabelled.classifier);
+  EXPECT_EQ(unlabelled.compared, Compared::kLogits);
   EXPECT_FALSE(unlabelled.accuracy_float);
   EXPECT_GT(unlabelled.agreement, 0.9);
 
@@ -124,19 +124,34 @@ TEST(Verify, CertificateIsTheSameForAnyThreadsAndKernels) {
   Pair pair(options);
   const nlohmann::ordered_json json = certify(pair.folder, *pair.floats, pair.blob, 0, 1, {});
   EXPECT_EQ(certify(pair.folder, *pair.floats, pair.blob, embert_isa_detect(), 2, {}), json);
+  EXPECT_EQ(json.at("compared"), "embeddings");
   EXPECT_EQ(json.at("texts"), 64);
   EXPECT_GE(json.at("cosine_mean").get<double>(), json.at("cosine_min").get<double>());
 }
 
 TEST(Verify, BlobOfAnotherModelIsRefused) {
   Pair pair(ModelOptions{});
-  ModelOptions other;
-  other.layers = 1;
-  TempFolder temp;
-  test::write_model_folder(temp.path(), other);
-  const ModelFolder folder = read_model_folder(temp.path());
-  FloatModel floats(folder.config, folder.weights, 1);
-  EXPECT_THROW(verify(folder, floats, *pair.integers, some_ids(3)), ConvertError);
+  const auto refusal = [&](const ModelOptions& options, const char* expected) {
+    TempFolder temp;
+    test::write_model_folder(temp.path(), options);
+    const ModelFolder folder = read_model_folder(temp.path());
+    FloatModel floats(folder.config, folder.weights, 1);
+    try {
+      verify(folder, floats, *pair.integers, some_ids(3));
+      FAIL() << expected;
+    } catch (const ConvertError& error) {
+      EXPECT_EQ(error.what(), std::string("the blob is not of this folder: expected ") + expected);
+    }
+  };
+  ModelOptions layers, vocab, positions, labels;
+  layers.layers = 1;
+  vocab.vocab = 90;
+  positions.positions = 20;
+  labels.labels = 3;
+  refusal(layers, "num_hidden_layers 1 as in config.json, found 2");
+  refusal(vocab, "vocab_size 90 as in config.json, found 96");
+  refusal(positions, "max_position_embeddings 20 as in config.json, found 32");
+  refusal(labels, "labels 3 as in config.json, found 0");
   EXPECT_THROW(verify(pair.folder, *pair.floats, *pair.integers, {}), ConvertError);
 }
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/tool_runner.hpp"
+#include "tests/support/model_folder.hpp"
 
 namespace embert::test {
 namespace {
@@ -146,6 +147,7 @@ TEST(Verify, ComparesWithFloat) {
       run_tool({"verify", EMBERT_BUNDLED_MODEL, kFolder, "--texts", texts, "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["compared"], "logits");
   EXPECT_EQ(json["texts"], 3);
   EXPECT_GE(json["agreement"], 0.99);
   EXPECT_GT(json["cosine_min"], 0.99);
@@ -153,6 +155,80 @@ TEST(Verify, ComparesWithFloat) {
   EXPECT_EQ(run_tool({"verify", EMBERT_BUNDLED_MODEL, kFolder, "--texts", scratch.path("none")})
                 .exit_code,
             2);
+}
+
+/// A decoder with a language head and names as in a file of transformers.
+ModelContent language_model(const ModelOptions& options) {
+  ModelContent content = make_model(options);
+  content.config["architectures"] = {"BertLMHeadModel"};
+  content.config["is_decoder"] = true;
+  const auto hidden = static_cast<std::uint64_t>(options.hidden);
+  const auto add = [&](const std::string& name, const std::vector<std::uint64_t>& shape) {
+    std::vector<float> values(shape.size() == 1 ? shape[0] : shape[0] * shape[1]);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = 0.1F * static_cast<float>(i % 7) - 0.3F;
+    content.tensors.push_back(store_floats("cls.predictions." + name, shape, values));
+  };
+  add("transform.dense.weight", {hidden, hidden});
+  add("transform.dense.bias", {hidden});
+  add("transform.LayerNorm.weight", {hidden});
+  add("transform.LayerNorm.bias", {hidden});
+  add("bias", {static_cast<std::uint64_t>(options.vocab)});
+  return content;
+}
+
+TEST(Verify, ComparesADecodersWords) {
+  const ScratchFolder scratch;
+  ModelOptions options;
+  options.tokenizer = options.bert_prefix = true;
+  const TempFolder folder;
+  write_model_folder(folder.path(), options);
+  write_model(folder.path(), language_model(options));
+  const std::string model = scratch.path("model.emb");
+  const std::string texts = scratch.write("texts.txt", "time flies like an arrow\nfruit\n");
+  const std::string summary = "against float32 on 64 other texts, word logits: cosine mean";
+  const ToolResult converted = run_tool({"convert", folder.path(), "-o", model});
+  ASSERT_EQ(converted.exit_code, 0) << converted.err;
+  EXPECT_NE(converted.out.find(summary), std::string::npos) << converted.out;
+  const ToolResult result = run_tool({"verify", model, folder.path(), "--texts", texts, "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["compared"], "word logits");
+  EXPECT_EQ(json["texts"], 2);
+  EXPECT_GT(json["cosine_min"], 0.99);
+  EXPECT_GT(json["logit_error_max"], 0);
+  EXPECT_EQ(json["worst"][0].size(), 2);
+
+  // No text can drive it, but conversion compares on ids if there are enough.
+  fs::remove(folder.path() / "vocab.txt");
+  const ToolResult by_ids = run_tool({"convert", folder.path(), "-o", model});
+  EXPECT_NE(by_ids.out.find(summary), std::string::npos) << by_ids.out;
+  const ToolResult refused = run_tool({"verify", model, folder.path(), "--texts", texts});
+  EXPECT_EQ(refused.exit_code, 1);
+  expect_one_line(refused, "has no tokenizer");
+  const ToolResult few = run_tool({"convert", folder.path(), "--dry-run", "--calibration-ids",
+                                   scratch.write("ids.txt", "2 7 3\n")});
+  EXPECT_NE(few.out.find("not compared with float32: of fewer than 7 texts"), std::string::npos)
+      << few.out;
+}
+
+TEST(Verify, ReferencePairs) {
+  const fs::path models = fs::path(EMBERT_SHARED_DIR) / "reference/models";
+  if (!fs::exists(models)) GTEST_SKIP() << "NOT TESTED: no reference data at " << models;
+  const ScratchFolder scratch;
+  const std::string texts = scratch.write("texts.txt", "abc\nc b a\nb\n");
+  std::string words = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+  for (char letter = 'a'; letter <= 'z'; ++letter) words += std::string{letter, '\n'};
+  for (const std::string name :
+       {"decoder_cross_attention", "encoder_decoder_projection", "seq2seq_transformer"}) {
+    const std::string folder = scratch.path(name), model = scratch.path("model.emb");
+    fs::copy(models / name, folder);
+    scratch.write(name + "/vocab.txt", words);
+    ASSERT_EQ(run_tool({"convert", folder, "-o", model, "--rounding", "nearest"}).exit_code, 0);
+    const ToolResult result = run_tool({"verify", model, folder, "--texts", texts, "--json"});
+    ASSERT_EQ(result.exit_code, 0) << name << result.err;
+    EXPECT_GT(nlohmann::json::parse(result.out)["cosine_min"], 0.98) << name;
+  }
 }
 
 }  // namespace

@@ -83,15 +83,15 @@ TEST_F(ConvertFolder, IdsAreHeldBackWithoutTokenizerOnly) {
   EXPECT_EQ(nlohmann::json::parse(with.certificate).at("held_out").at("texts"), 64);
 }
 
-TEST_F(ConvertFolder, TooFewIdsToHoldBackAreAWarning) {
+TEST_F(ConvertFolder, TooFewIdsToHoldBackLeaveNothingToCompare) {
   write_ids(6);
   write(false);
   const ConvertResult result = convert(options_);
   EXPECT_EQ(result.calibration_texts, 6u);
-  EXPECT_FALSE(nlohmann::json::parse(result.certificate).contains("held_out"));
-  EXPECT_EQ(result.warnings,
-            std::vector<std::string>{"calibration ids: fewer than 7 texts; none held back, so the "
-                                     "certificate compares nothing"});
+  const auto certificate = nlohmann::json::parse(result.certificate);
+  EXPECT_FALSE(certificate.contains("held_out"));
+  EXPECT_EQ(certificate.at("not_compared"),
+            "of fewer than 7 texts of calibration ids none is held back");
 }
 
 TEST_F(ConvertFolder, WeightsThatOverflowTogether) {

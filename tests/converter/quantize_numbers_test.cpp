@@ -8,7 +8,7 @@
 #include "converter/input_domain.hpp"
 #include "converter/wide_columns.hpp"
 #include "kernels/fixed_point.hpp"
-#include "tests/converter/random_bert.hpp"
+#include "tests/converter/random_model.hpp"
 
 namespace embert::convert {
 namespace {

@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small BERT encoder with seeded random weights, and its way through quantisation to a blob.
+// Any member of the family with seeded random weights, and its way through quantisation and blob to
+// the runtime.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "converter/quantize_model.hpp"
+#include "converter/verify.hpp"
 #include "tests/converter/random_model.hpp"
 
 namespace embert::test {
 
 struct RandomBert {
+  RandomBert(const convert::ModelConfig& of, std::uint64_t seed)
+      : config(of), weights(random_weights(of, seed)) {}
+
   convert::ModelConfig config;
   convert::ModelWeights weights;
 };
 
-/// small_stack() with pooler and, where labels > 0, classifier.
-RandomBert make_random_bert(std::uint64_t seed, int labels = 0);
+/// An encoder of small_stack() with pooler and, where labels > 0, classifier.
+RandomBert random_encoder(std::uint64_t seed, int labels = 0);
 
-/// random_texts() for its stack.
-convert::TokenBatch make_random_texts(const RandomBert& bert, std::size_t texts,
-                                      std::uint64_t seed);
-
-/// Calibrated on 300 texts.
+/// Calibrated on 200 random texts.
 convert::QuantizeResult quantize(const RandomBert& bert, int threads = 1,
-                                 convert::Rounding rounding = convert::Rounding::kErrorCompensated);
+                                 const convert::QuantizeOptions& options = {});
 
 /// Blob without tokenizer.
 std::vector<std::uint8_t> blob_of(const RandomBert& bert, const convert::QuantizeResult& result);
 
-/// Smallest cosine, over 16 texts, of the mean hidden state to that of the float model. A float
-/// vector of zeros counts as 1 where the runtime's is zero, too.
-double worst_cosine(const RandomBert& bert, const std::vector<std::uint8_t>& blob);
+/// The runtime with the blob against the float model, on 24 other texts.
+convert::VerifyResult agreement(const RandomBert& bert, std::span<const std::uint8_t> blob);
+convert::VerifyResult agreement(const RandomBert& bert);
 
 }  // namespace embert::test

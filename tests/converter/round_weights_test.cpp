@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "converter/round_weights.hpp"
-#include "tests/converter/random_bert.hpp"
+#include "tests/converter/random_model.hpp"
 
 namespace embert::convert {
 namespace {
