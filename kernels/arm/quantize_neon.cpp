@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Left operands from 16-bit rows, 64 columns at a time in 16-bit lanes, tails by the law's own
 // functions. SQDMULH gives x r / 2^15, so that one rounding shift by 7 ends what the law shifts by
-// 22; an unsigned r in 2^15..2^16 enters as r - 2^15, and x is added.
+// 22; an unsigned r in 2^15..2^16 enters as r - 2^15, and x is added. About 20
+// instructions for 64 elements narrowed, 70 for a dynamic row.
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"
 

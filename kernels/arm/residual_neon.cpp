@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sum with the residual on 16 columns, rows inside, tails by the law's own functions.
+// Sum with the residual on 16 columns, rows inside, tails by the law's own functions. About 55
+// instructions for 16 elements.
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"
 
