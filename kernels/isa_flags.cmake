@@ -41,7 +41,7 @@ if(NOT EMBERT_GENERIC AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|i[3-6]8
     x86/residual_avx512vnni.cpp
     x86/softmax_avx2.cpp
     x86/softmax_avx512vnni.cpp)
-elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
+elseif(NOT EMBERT_GENERIC AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
   list(APPEND variant_sources
     arm/activation_neon.cpp
     arm/attention_scores_neon.cpp
