@@ -16,6 +16,14 @@
 #endif
 #endif
 
+#ifndef EMBERT_AARCH64
+#if defined(__aarch64__)
+#define EMBERT_AARCH64 1
+#else
+#define EMBERT_AARCH64 0
+#endif
+#endif
+
 namespace embert {
 
 /// Instruction-set clusters, as bits of a mask. Values are pinned: embert.h repeats them.
@@ -25,6 +33,9 @@ enum Isa : uint32_t {
   kIsaAvx2 = 1u << 0,        ///< AVX2, and the SSE4.2 CRC instruction
   kIsaAvxVnni = 1u << 1,     ///< AVX2 and AVX-VNNI (VEX-coded VPDPBUSD)
   kIsaAvx512Vnni = 1u << 2,  ///< AVX-512 F, BW, DQ, VL and VNNI
+  kIsaNeon = 1u << 8,        ///< Advanced SIMD of ARMv8.0
+  kIsaDotprod = 1u << 9,     ///< ARMv8.2 with SDOT, and the CRC instructions that ARMv8.1 demands
+  kIsaI8mm = 1u << 10,       ///< SMMLA, beside SDOT
 };
 
 /// The left operand of a GEMM is one byte a value. VPDPBUSD multiplies unsigned by signed bytes,

@@ -24,6 +24,9 @@ Kernels select_kernels(uint32_t isa_mask) {
 
 const char* isa_name(uint32_t isa_mask) {
   const uint32_t isas = isa_mask & compiled_isas();
+  if (isas & kIsaI8mm) return "i8mm";
+  if (isas & kIsaDotprod) return "dotprod";
+  if (isas & kIsaNeon) return "neon";
   if (isas & kIsaAvx512Vnni) return "avx512vnni";
   if (isas & kIsaAvxVnni) return "avxvnni";
   if (isas & kIsaAvx2) return "avx2";

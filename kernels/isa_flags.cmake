@@ -9,6 +9,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # gcc 12 warns of the undefined pass-through operands inside its own intrinsics (GCC bug 105593).
   list(APPEND isa_flags_avx512vnni -Wno-uninitialized -Wno-maybe-uninitialized)
 endif()
+set(isa_flags_neon -march=armv8-a)
+set(isa_flags_dotprod -march=armv8.2-a+dotprod+crc)
+set(isa_flags_i8mm -march=armv8.2-a+dotprod+i8mm)
 
 set(variant_sources)
 if(NOT EMBERT_GENERIC AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|i[3-6]86)$")
@@ -38,6 +41,23 @@ if(NOT EMBERT_GENERIC AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|i[3-6]8
     x86/residual_avx512vnni.cpp
     x86/softmax_avx2.cpp
     x86/softmax_avx512vnni.cpp)
+elseif(NOT EMBERT_GENERIC AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
+  list(APPEND variant_sources
+    arm/activation_neon.cpp
+    arm/attention_scores_neon.cpp
+    arm/crc32c_dotprod.cpp
+    arm/dot_rows_dotprod.cpp
+    arm/dot_rows_neon.cpp
+    arm/embedding_neon.cpp
+    arm/gemm_dotprod.cpp
+    arm/gemm_i8mm.cpp
+    arm/gemm_neon.cpp
+    arm/key_value_neon.cpp
+    arm/layernorm_neon.cpp
+    arm/quantize_neon.cpp
+    arm/requantize_neon.cpp
+    arm/residual_neon.cpp
+    arm/softmax_neon.cpp)
 endif()
 
 foreach(source IN LISTS variant_sources)

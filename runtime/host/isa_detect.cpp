@@ -3,7 +3,6 @@
 // saves at a task switch (AVX and AVX-512 state). The cpuinfo that distributions ship (2022) does
 // not know AVX-VNNI, so that one bit is read here: CPUID leaf 7, subleaf 1, EAX bit 4. It needs no
 // state beyond that of AVX2.
-#include <cpuinfo.h>
 
 #include "embert/embert.h"
 #include "kernels/config.hpp"
@@ -11,6 +10,7 @@
 
 #if EMBERT_X86
 #include <cpuid.h>
+#include <cpuinfo.h>
 #endif
 
 namespace {
@@ -19,6 +19,9 @@ static_assert(EMBERT_ISA_SCALAR == embert::kIsaScalar, "pinned value");
 static_assert(EMBERT_ISA_AVX2 == embert::kIsaAvx2, "pinned value");
 static_assert(EMBERT_ISA_AVXVNNI == embert::kIsaAvxVnni, "pinned value");
 static_assert(EMBERT_ISA_AVX512VNNI == embert::kIsaAvx512Vnni, "pinned value");
+static_assert(EMBERT_ISA_NEON == embert::kIsaNeon, "pinned value");
+static_assert(EMBERT_ISA_DOTPROD == embert::kIsaDotprod, "pinned value");
+static_assert(EMBERT_ISA_I8MM == embert::kIsaI8mm, "pinned value");
 
 #if EMBERT_X86
 bool has_avxvnni() {
@@ -30,6 +33,8 @@ bool has_avxvnni() {
 
 uint32_t machine_isas() {
   uint32_t mask = EMBERT_ISA_SCALAR;
+  // cpuinfo fails on processors that it does not know; the scalar kernels run everywhere.
+  if (!cpuinfo_initialize()) return mask;
   if (!cpuinfo_has_x86_avx2() || !cpuinfo_has_x86_sse4_2()) return mask;
   mask |= EMBERT_ISA_AVX2;
   if (has_avxvnni()) mask |= EMBERT_ISA_AVXVNNI;
@@ -45,8 +50,4 @@ uint32_t machine_isas() { return EMBERT_ISA_SCALAR; }
 
 }  // namespace
 
-uint32_t embert_isa_detect(void) {
-  // cpuinfo fails on processors that it does not know; the scalar kernels run everywhere.
-  if (!cpuinfo_initialize()) return EMBERT_ISA_SCALAR;
-  return machine_isas() & embert::compiled_isas();
-}
+uint32_t embert_isa_detect(void) { return machine_isas() & embert::compiled_isas(); }

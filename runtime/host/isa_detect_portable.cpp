@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // embert_isa_detect without cpuinfo: on x86 what the compiler's own look-up finds, which includes
 // the register state that the operating system saves. Not every compiler knows AVX-VNNI there,
-// whose processors run the AVX2 kernels.
+// whose processors run the AVX2 kernels. On 64-bit ARM the kernel's hardware capabilities say all, so
+// cpuinfo is not asked there in any build: that of distributions (2022) does not know I8MM, and it
+// gives up where /proc/cpuinfo is that of another machine, as under an emulator.
 #include "embert/embert.h"
 #include "kernels/config.hpp"
 #include "kernels/dispatch.hpp"
+
+#if EMBERT_AARCH64 && defined(__linux__)
+#include <sys/auxv.h>
+#endif
 
 namespace {
 
@@ -21,6 +27,20 @@ uint32_t machine_isas() {
   }
   return mask;
 }
+#elif EMBERT_AARCH64 && defined(__linux__)
+// Bits of the kernel's interface, by their places: headers older than the processor lack the names.
+uint32_t machine_isas() {
+  const unsigned long features = getauxval(AT_HWCAP), more = getauxval(AT_HWCAP2);
+  const bool simd = (features & (1ul << 1)) != 0, crc32 = (features & (1ul << 7)) != 0;
+  const bool dotprod = (features & (1ul << 20)) != 0, i8mm = (more & (1ul << 13)) != 0;
+  uint32_t mask = EMBERT_ISA_SCALAR;
+  if (simd) mask |= EMBERT_ISA_NEON;
+  if (simd && crc32 && dotprod) mask |= EMBERT_ISA_DOTPROD;
+  if (simd && dotprod && i8mm) mask |= EMBERT_ISA_I8MM;
+  return mask;
+}
+#elif EMBERT_AARCH64
+uint32_t machine_isas() { return EMBERT_ISA_NEON; }  // part of the architecture
 #else
 uint32_t machine_isas() { return EMBERT_ISA_SCALAR; }
 #endif

@@ -11,7 +11,8 @@ namespace embert::cli {
 namespace {
 
 /// Slowest first: a name allows the clusters up to its own.
-constexpr uint32_t kIsaLadder[] = {EMBERT_ISA_AVX2, EMBERT_ISA_AVXVNNI, EMBERT_ISA_AVX512VNNI};
+constexpr uint32_t kIsaLadder[] = {EMBERT_ISA_AVX2, EMBERT_ISA_AVXVNNI, EMBERT_ISA_AVX512VNNI,
+                                   EMBERT_ISA_NEON, EMBERT_ISA_DOTPROD, EMBERT_ISA_I8MM};
 
 }  // namespace
 
@@ -26,8 +27,11 @@ void RunOptions::add_to(CLI::App& command) {
 }
 
 void add_isa_option(CLI::App& command, std::string& isa) {
-  command.add_option("--isa", isa, "Kernels up to: auto, scalar, avx2, avxvnni, avx512vnni")
-      ->check(CLI::IsMember({"auto", "scalar", "avx2", "avxvnni", "avx512vnni"}))
+  command
+      .add_option("--isa", isa,
+                  "Kernels up to: auto, scalar; avx2, avxvnni, avx512vnni; neon, dotprod, i8mm")
+      ->check(CLI::IsMember(
+          {"auto", "scalar", "avx2", "avxvnni", "avx512vnni", "neon", "dotprod", "i8mm"}))
       ->type_name("NAME")
       ->capture_default_str();
 }

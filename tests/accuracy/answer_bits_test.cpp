@@ -18,6 +18,7 @@
 
 #include "converter/integer_model.hpp"
 #include "tests/accuracy/accuracy_models.hpp"
+#include "tests/support/isa_masks.hpp"
 #include "tests/support/synthetic_blob.hpp"
 #include "tests/support/test_corpora.hpp"
 
@@ -70,19 +71,6 @@ std::uint32_t crc_of_outputs(std::span<const std::uint8_t> blob, const TokenBatc
   const std::uint32_t crc = crc_bytes(0, model.encode(texts).values);
   const bool classifier = model.info().num_labels > 0;
   return crc_bytes(crc, (classifier ? model.classify(texts) : model.embed(texts)).values);
-}
-
-std::vector<std::uint32_t> isa_masks() {
-  std::vector<std::uint32_t> masks;
-  for (const std::uint32_t mask : {EMBERT_ISA_AVX2, EMBERT_ISA_AVX2 | EMBERT_ISA_AVXVNNI,
-                                   EMBERT_ISA_AVX2 | EMBERT_ISA_AVX512VNNI, embert_isa_detect()}) {
-    if ((mask & ~embert_isa_detect()) != 0) {
-      std::printf("[  NOTICE  ] NOT TESTED: this machine has no %s\n", embert_isa_name(mask));
-    } else {
-      masks.push_back(mask);
-    }
-  }
-  return masks;
 }
 
 /// The CRC of the scalar kernels, checked against everything else.

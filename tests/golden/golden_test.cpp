@@ -15,6 +15,7 @@
 #include "tests/golden/golden_blob.hpp"
 #include "tests/golden/golden_outputs.hpp"
 #include "tests/support/golden_case.hpp"
+#include "tests/support/isa_masks.hpp"
 
 namespace embert::test {
 namespace {
@@ -115,9 +116,7 @@ TEST_P(Golden, KernelsAndThreadsChangeNoBit) {
   const GoldenCase golden(folder_);
   const AlignedBytes& blob = golden_blob(GetParam());
   const auto expected = run_all(blob, golden, isa_, 1, Padding::kHidden);
-  for (const std::uint32_t allowed :
-       {EMBERT_ISA_SCALAR, EMBERT_ISA_AVX2, EMBERT_ISA_AVX2 | EMBERT_ISA_AVXVNNI,
-        EMBERT_ISA_AVX2 | EMBERT_ISA_AVX512VNNI}) {
+  for (const std::uint32_t allowed : isa_masks()) {
     for (const std::uint32_t threads : {1U, 2U}) {
       if ((allowed & isa_) != allowed) continue;
       const auto found = run_all(blob, golden, allowed, threads, Padding::kHidden);

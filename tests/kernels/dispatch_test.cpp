@@ -36,6 +36,19 @@ TEST(Dispatch, MasksGetTheBestOfTheirClusters) {
   EXPECT_EQ(chosen(kIsaAvx2 | kIsaAvxVnni | kIsaAvx512Vnni, "softmax"),
             "softmax_u8_s32_avx512vnni");
 }
+#elif EMBERT_AARCH64
+TEST(Dispatch, MasksGetTheBestOfTheirClusters) {
+  const auto chosen = [](uint32_t mask, const char* operation) {
+    return chosen_kernels(select_kernels(mask))[operation];
+  };
+  EXPECT_EQ(chosen(kIsaNeon, "gemm"), "gemm_s32_n16k4_neon");
+  EXPECT_EQ(chosen(kIsaNeon | kIsaDotprod, "gemm"), "gemm_s32_n16k4_dotprod");
+  EXPECT_EQ(chosen(kIsaNeon | kIsaDotprod, "softmax"), "softmax_u8_s32_neon");
+  EXPECT_EQ(chosen(kIsaNeon | kIsaDotprod | kIsaI8mm, "gemm"), "gemm_s32_n16k4_i8mm");
+  EXPECT_EQ(chosen(kIsaNeon | kIsaDotprod | kIsaI8mm, "dot_rows"), "dot_rows_dotprod");
+  EXPECT_EQ(chosen(kIsaNeon, "crc32c"), "crc32c_scalar");
+  EXPECT_EQ(chosen(kIsaI8mm, "softmax"), "softmax_u8_s32_scalar");
+}
 #endif
 
 TEST(Dispatch, NoClusterMeansScalar) {
@@ -74,8 +87,9 @@ TEST(Dispatch, LaterRowsAreBetterClusters) {
 #undef EMBERT_KERNEL
 }
 
-// An independent look at the machine: the compiler's own detection.
-TEST(Dispatch, DetectionAgreesWithTheCompilers) {
+// An independent look at the machine: the compiler's own detection, or the identification registers
+// that Linux shows to programs.
+TEST(Dispatch, DetectionAgreesWithTheMachine) {
 #if EMBERT_X86
   const uint32_t isas = runnable_isas(), compiled = compiled_isas();
   __builtin_cpu_init();
@@ -85,8 +99,16 @@ TEST(Dispatch, DetectionAgreesWithTheCompilers) {
   EXPECT_EQ((isas & kIsaAvx2) != 0, avx2 && (compiled & kIsaAvx2) != 0);
   EXPECT_EQ((isas & kIsaAvx512Vnni) != 0, avx512 && (compiled & kIsaAvx512Vnni) != 0);
   EXPECT_TRUE((isas & kIsaAvxVnni) == 0 || avx2);
+#elif EMBERT_AARCH64 && defined(__linux__)
+  uint64_t features = 0, more = 0;  // ID_AA64ISAR0_EL1 and ID_AA64ISAR1_EL1
+  asm("mrs %0, s3_0_c0_c6_0" : "=r"(features));
+  asm("mrs %0, s3_0_c0_c6_1" : "=r"(more));
+  const bool dotprod = (features >> 44 & 15) != 0 && (features >> 16 & 15) != 0;
+  const bool i8mm = dotprod && (more >> 52 & 15) != 0;
+  EXPECT_EQ(runnable_isas(), static_cast<uint32_t>(kIsaNeon) | (dotprod ? kIsaDotprod : 0u) |
+                                 (i8mm ? kIsaI8mm : 0u));
 #else
-  GTEST_SKIP() << "x86 only";
+  GTEST_SKIP() << "no other way to look";
 #endif
 }
 

@@ -7,6 +7,7 @@
 #include "embert/embert_lm.h"
 #include "kernels/variants.hpp"
 #include "tests/runtime/decoder_models.hpp"
+#include "tests/support/isa_masks.hpp"
 
 namespace embert::test {
 namespace {
@@ -63,13 +64,7 @@ TEST_P(Bits, AreTheSameOnEveryClusterThreadsBatchAndDirt) {
   const auto [low, high] = std::minmax_element(expected.begin(), expected.end());
   EXPECT_LT(*low, -500);  // the test model is alive
   EXPECT_GT(*high, 500);
-  for (std::uint32_t isa :
-       std::vector<std::uint32_t>{0, EMBERT_ISA_AVX2, EMBERT_ISA_AVX2 | EMBERT_ISA_AVXVNNI,
-                                  EMBERT_ISA_AVX2 | EMBERT_ISA_AVX512VNNI, embert_isa_detect()}) {
-    if ((isa & ~embert_isa_detect()) != 0) {
-      std::printf("[  SKIPPED ] this machine has no %s\n", embert_isa_name(isa));
-      continue;
-    }
+  for (const std::uint32_t isa : isa_masks()) {
     const embert_model model = open_model(blob, isa);
     for (std::uint32_t threads : {1u, 2u, 3u}) {
       for (std::uint32_t batch : {1u, 3u, 8u}) {

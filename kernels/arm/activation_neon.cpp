@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Activation on 16 columns in 16-bit lanes. A saturating left shift brings the interval into the
+// upper byte of the magnitude and the fraction, in 1/256, into the lower one: UZP2 and UZP1 take
+// them apart. Nodes and differences are looked up bytewise with TBL in pieces of 64 entries; what
+// lies beyond the table becomes 0 by itself, but for 256 intervals. About 55 instructions for 16
+// elements (gelu). Tails by the law's own functions.
+#include "kernels/arm/lanes_neon.hpp"
+#include "kernels/variants.hpp"
+
+namespace embert {
+namespace {
+
+template <size_t Pieces>
+struct Bytes {
+  uint8x16x4_t piece[Pieces == 0 ? 1 : Pieces];  // 64 entries each
+};
+
+template <size_t Pieces>
+struct Table {
+  // Low and high bytes of nodes and of differences.
+  Bytes<Pieces> node_low, node_high, low, high;
+  int16x8_t index_count;   // shift that makes the fraction 8 bits wide
+  int16x8_t output_count;  // negative
+  int16x8_t offset;
+  int16x8_t last;   // magnitude inside the table, for 256 intervals
+  int16x8_t upper;  // the odd kind's value for g >= 0
+};
+
+template <size_t Pieces>
+void make_table(const Activation& a, Table<Pieces>* t) {
+  const int32_t interval_shift = a.exponent - 4;
+  t->index_count = vdupq_n_s16(static_cast<int16_t>(8 - interval_shift));
+  t->output_count = vdupq_n_s16(static_cast<int16_t>(a.exponent - 14));
+  t->offset = vdupq_n_s16(static_cast<int16_t>(a.offset_q14));
+  t->last = vdupq_n_s16(static_cast<int16_t>(sat16((256 << interval_shift) - 1)));
+  t->upper = vdupq_n_s16(static_cast<int16_t>(2 << a.exponent));
+  for (size_t p = 0; p < Pieces; ++p) {
+    uint8_t bytes[4][64];
+    for (size_t i = 0; i < 64; ++i) {
+      const int32_t node = a.nodes[64 * p + i], difference = a.nodes[64 * p + i + 1] - node;
+      bytes[0][i] = static_cast<uint8_t>(node & 0xff);
+      bytes[1][i] = static_cast<uint8_t>(node >> 8 & 0xff);
+      bytes[2][i] = static_cast<uint8_t>(difference & 0xff);
+      bytes[3][i] = static_cast<uint8_t>(difference >> 8 & 0xff);
+    }
+    t->node_low.piece[p] = vld1q_u8_x4(bytes[0]);
+    t->node_high.piece[p] = vld1q_u8_x4(bytes[1]);
+    t->low.piece[p] = vld1q_u8_x4(bytes[2]);
+    t->high.piece[p] = vld1q_u8_x4(bytes[3]);
+  }
+}
+template <size_t Pieces>
+EMBERT_INLINE uint8x16_t look_up(const Bytes<Pieces>& bytes, uint8x16_t i) {
+  uint8x16_t found = vqtbl4q_u8(bytes.piece[0], i);
+#pragma GCC unroll 3
+  for (size_t p = 1; p < Pieces; ++p) {
+    i = vsubq_u8(i, vdupq_n_u8(64));
+    found = vqtbx4q_u8(found, bytes.piece[p], i);
+  }
+  return found;
+}
+
+EMBERT_INLINE int16x8_t words(uint8x16_t low, uint8x16_t high, bool second) {
+  return vreinterpretq_s16_u8(second ? vzip2q_u8(low, high) : vzip1q_u8(low, high));
+}
+
+// h(|g|) of 16 columns.
+template <size_t Pieces>
+EMBERT_INLINE int16x8x2_t remainders(int16x8x2_t g, const Table<Pieces>& t) {
+  const int16x8_t magnitude[2] = {vqabsq_s16(g.val[0]), vqabsq_s16(g.val[1])};
+  const uint8x16_t a =
+      vreinterpretq_u8_u16(vqshlq_u16(vreinterpretq_u16_s16(magnitude[0]), t.index_count));
+  const uint8x16_t b =
+      vreinterpretq_u8_u16(vqshlq_u16(vreinterpretq_u16_s16(magnitude[1]), t.index_count));
+  const uint8x16_t i = vuzp2q_u8(a, b), fraction = vuzp1q_u8(a, b);
+  const uint8x16_t node_low = look_up(t.node_low, i), node_high = look_up(t.node_high, i);
+  const uint8x16_t low = look_up(t.low, i), high = look_up(t.high, i);
+  const uint16x8_t fractions[2] = {vshll_n_u8(vget_low_u8(fraction), 7),
+                                   vshll_high_n_u8(fraction, 7)};
+  int16x8x2_t h;
+#pragma GCC unroll 2
+  for (size_t v = 0; v < 2; ++v) {
+    const int16x8_t part =
+        vqrdmulhq_s16(words(low, high, v != 0), vreinterpretq_s16_u16(fractions[v]));
+    h.val[v] = vaddq_s16(words(node_low, node_high, v != 0), part);
+    if (Pieces == 4) {
+      const uint16x8_t inside = vcleq_s16(magnitude[v], t.last);
+      h.val[v] = vandq_s16(h.val[v], vreinterpretq_s16_u16(inside));
+    }
+  }
+  return h;
+}
+
+enum class Kind { kEven, kOdd };
+
+template <Kind kKind, size_t Pieces>
+EMBERT_INLINE uint16x8_t combine(int16x8_t g, int16x8_t h, const Table<Pieces>& t) {
+  const int16x8_t zero = vdupq_n_s16(0);
+  int16x8_t base, rest;
+  if (kKind == Kind::kOdd) {
+    const uint16x8_t negative = vcltzq_s16(g);
+    base = vbicq_s16(t.upper, vreinterpretq_s16_u16(negative));
+    rest = vbslq_s16(negative, h, vnegq_s16(h));
+  } else {
+    base = vmaxq_s16(g, zero);
+    rest = vsubq_s16(t.offset, h);
+  }
+  return vreinterpretq_u16_s16(vmaxq_s16(vqaddq_s16(base, vrshlq_s16(rest, t.output_count)), zero));
+}
+
+template <bool kRight, Kind kKind, size_t Pieces>
+void run(RequantizeActivationArgs args) {  // a copy, which no store can change
+  const int32x4_t count = shift_count(args.factor);
+  Table<Pieces> table;
+  make_table<Pieces>(args.activation, &table);
+  size_t c = 0;
+  for (; c + 16 <= args.n; c += 16) {
+    const int32x4x4_t m = vld1q_s32_x4(args.factor.multiplier + c);
+    for (size_t i = 0; i < args.m; ++i) {
+      const int16x8x2_t g = requantize16<kRight>(args.acc + i * args.acc_stride + c, m, count);
+      int16x8x2_t h = {{vdupq_n_s16(0), vdupq_n_s16(0)}};
+      if constexpr (Pieces > 0) h = remainders<Pieces>(g, table);
+      const uint16x8x2_t u = {
+          {combine<kKind>(g.val[0], h.val[0], table), combine<kKind>(g.val[1], h.val[1], table)}};
+      vst1q_u16_x2(args.dst + i * args.dst_stride + c, u);
+    }
+  }
+  for (; c < args.n; ++c) {
+    for (size_t i = 0; i < args.m; ++i) {
+      const int32_t x = column_value(args.factor, args.acc + i * args.acc_stride, c);
+      args.dst[i * args.dst_stride + c] =
+          static_cast<uint16_t>(embert::activate(clamp(x, -32767, 32767), args.activation));
+    }
+  }
+}
+
+template <bool kRight>
+void run_kind(const RequantizeActivationArgs& args) {
+  const int32_t intervals = args.activation.intervals;
+  if (intervals == 0) return run<kRight, Kind::kEven, 0>(args);
+  if (intervals == 64) return run<kRight, Kind::kEven, 1>(args);
+  if (intervals == 128) return run<kRight, Kind::kOdd, 2>(args);
+  run<kRight, Kind::kEven, 4>(args);
+}
+
+}  // namespace
+
+void requantize_activation_neon(const RequantizeActivationArgs& args) {
+  if (args.factor.right != 0) {
+    run_kind<true>(args);
+  } else {
+    run_kind<false>(args);
+  }
+}
+
+}  // namespace embert

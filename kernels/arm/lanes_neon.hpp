@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the operations share on 4 lanes. SQRDMULH is QMUL of fixed_point.hpp: (2 a b + 2^31) >> 32,
+// saturating only where both are -2^31, which the law excludes. SRSHL by a negative count is RS,
+// with a sum wider than its lanes.
+#pragma once
+
+#if !defined(__ARM_NEON)
+#error "this file needs the flags of the cluster neon (isa_flags.cmake)"
+#endif
+#include <arm_neon.h>
+#include <string.h>
+
+#include "kernels/fixed_point.hpp"
+
+namespace embert {
+namespace {
+
+#define EMBERT_INLINE static inline __attribute__((always_inline))
+
+/// The count of a tensor's one shift: left if positive.
+EMBERT_INLINE int32x4_t shift_count(const Requantize& factor) {
+  return vdupq_n_s32(factor.left - factor.right);
+}
+
+/// requantize() of fixed_point.hpp.
+template <bool kRight>
+EMBERT_INLINE int32x4_t requantize(int32x4_t x, int32x4_t multiplier, int32x4_t count) {
+  if (kRight) return vrshlq_s32(vqrdmulhq_s32(x, multiplier), count);
+  return vqrdmulhq_s32(vqshlq_s32(x, count), multiplier);
+}
+
+/// Column c of a row: tails.
+EMBERT_INLINE int32_t column_value(const Requantize& factor, const int32_t* acc, size_t c) {
+  return embert::requantize(acc[c], factor.multiplier[c], factor.left, factor.right);
+}
+
+/// 16 columns in 16 bits, saturated.
+template <bool kRight>
+EMBERT_INLINE int16x8x2_t requantize16(const int32_t* acc, const int32x4x4_t& m, int32x4_t count) {
+  const int32x4x4_t x = vld1q_s32_x4(acc);
+  int16x8x2_t y;
+  y.val[0] = vqmovn_high_s32(vqmovn_s32(requantize<kRight>(x.val[0], m.val[0], count)),
+                             requantize<kRight>(x.val[1], m.val[1], count));
+  y.val[1] = vqmovn_high_s32(vqmovn_s32(requantize<kRight>(x.val[2], m.val[2], count)),
+                             requantize<kRight>(x.val[3], m.val[3], count));
+  return y;
+}
+
+/// 16 values to bytes in +-127.
+EMBERT_INLINE int8x16_t to_bytes(int16x8x2_t x) {
+  const int8x16_t bytes = vqmovn_high_s16(vqmovn_s16(x.val[0]), x.val[1]);
+  return vmaxq_s8(bytes, vdupq_n_s8(-127));
+}
+
+/// The first bytes of 16: tails.
+EMBERT_INLINE void store_first(void* dst, uint8x16_t x, size_t bytes) {
+  uint8_t copy[16];
+  vst1q_u8(copy, x);
+  memcpy(dst, copy, bytes);
+}
+}  // namespace
+}  // namespace embert

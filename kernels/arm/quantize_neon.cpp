@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Left operands from 16-bit rows, 64 columns at a time in 16-bit lanes, tails by the law's own
+// functions. SQDMULH gives x r / 2^15, so that one rounding shift by 7 ends what the law shifts by
+// 22; an unsigned r in 2^15..2^16 enters as r - 2^15, and x is added. About 20
+// instructions for 64 elements narrowed, 70 for a dynamic row.
+#include "kernels/arm/lanes_neon.hpp"
+#include "kernels/variants.hpp"
+
+namespace embert {
+namespace {
+
+EMBERT_INLINE int16x8x4_t load32(const int16_t* p) { return vld1q_s16_x4(p); }
+EMBERT_INLINE int16x8x4_t load32(const uint16_t* p) {
+  return vld1q_s16_x4(reinterpret_cast<const int16_t*>(p));  // below 2^15
+}
+
+// Applies pack(16 columns) -> 16 bytes; one(value) -> int32 is the same for the tail.
+template <typename Source, typename Pack, typename One>
+EMBERT_INLINE void narrow_row(const Source* src, size_t k, uint8_t flip, uint8_t* dst, Pack pack,
+                              One one) {
+  size_t c = 0;
+  for (; c + 64 <= k; c += 64) {
+    const int16x8x4_t x = load32(src + c), y = load32(src + c + 32);
+    const uint8x16x4_t bytes = {{pack(x.val[0], x.val[1]), pack(x.val[2], x.val[3]),
+                                 pack(y.val[0], y.val[1]), pack(y.val[2], y.val[3])}};
+    vst1q_u8_x4(dst + c, bytes);
+  }
+  for (; c + 32 <= k; c += 32) {
+    const int16x8x4_t x = load32(src + c);
+    const uint8x16x2_t bytes = {{pack(x.val[0], x.val[1]), pack(x.val[2], x.val[3])}};
+    vst1q_u8_x2(dst + c, bytes);
+  }
+  for (; c < k; ++c) {
+    const int32_t value = one(src[c]);  // read before dst[c], which may lie in src
+    dst[c] = static_cast<uint8_t>(static_cast<uint8_t>(value) ^ flip);
+  }
+  for (; c < pad_inputs(k); ++c) dst[c] = flip;
+}
+
+template <typename Source>
+EMBERT_INLINE int32_t row_maximum(const Source* src, size_t k) {
+  const bool is_signed = Source(-1) < 0;
+  int16x8_t largest[4];
+  for (int16x8_t& x : largest) x = vdupq_n_s16(1);
+  size_t c = 0;
+  for (; c + 32 <= k; c += 32) {
+    const int16x8x4_t x = load32(src + c);
+#pragma GCC unroll 4
+    for (size_t v = 0; v < 4; ++v) {
+      largest[v] = vmaxq_s16(largest[v], is_signed ? vabsq_s16(x.val[v]) : x.val[v]);
+    }
+  }
+  int32_t result =
+      vmaxvq_s16(vmaxq_s16(vmaxq_s16(largest[0], largest[1]), vmaxq_s16(largest[2], largest[3])));
+  for (; c < k; ++c) {
+    const int32_t magnitude = src[c] < 0 ? -src[c] : src[c];
+    result = magnitude > result ? magnitude : result;
+  }
+  return result;
+}
+
+}  // namespace
+
+void narrow_rows_neon(const NarrowRowsArgs& args) {
+  const int8x16_t lowest = vdupq_n_s8(-127);
+  for (size_t i = 0; i < args.m; ++i) {
+    narrow_row(
+        args.src + i * args.src_stride, args.k, kSignedLhsFlip, args.dst + i * args.dst_stride,
+        [&](int16x8_t a, int16x8_t b) {
+          const int8x16_t bytes = vqrshrn_high_n_s16(vqrshrn_n_s16(a, 7), b, 7);
+          return vreinterpretq_u8_s8(vmaxq_s8(bytes, lowest));
+        },
+        [](int32_t x) { return sat8(shift_round(x, 7)); });
+  }
+}
+
+void quantize_rows_s16_neon(const QuantizeRowsS16Args& args) {
+  for (size_t i = 0; i < args.m; ++i) {
+    const int16_t* src = args.src + i * args.src_stride;
+    args.row_max[i] = row_maximum(src, args.k);
+    const RowScale scale = row_scale(args.row_max[i], 127);
+    const int16x8_t z = vdupq_n_s16(static_cast<int16_t>(scale.z));
+    const int16x8_t r = vdupq_n_s16(static_cast<int16_t>(scale.r));
+    const auto product = [&](int16x8_t x) { return vqdmulhq_s16(vshlq_s16(x, z), r); };
+    narrow_row(
+        src, args.k, kSignedLhsFlip, args.dst + i * args.dst_stride,
+        [&](int16x8_t a, int16x8_t b) {
+          return vreinterpretq_u8_s8(vrshrn_high_n_s16(vrshrn_n_s16(product(a), 7), product(b), 7));
+        },
+        [&](int32_t x) { return quantize_row_value(x, scale); });
+  }
+}
+
+void quantize_rows_u16_neon(const QuantizeRowsU16Args& args) {
+  const uint8x16_t flip = vdupq_n_u8(kUnsignedLhsFlip);
+  for (size_t i = 0; i < args.m; ++i) {
+    const uint16_t* src = args.src + i * args.src_stride;
+    args.row_max[i] = row_maximum(src, args.k);
+    const RowScale scale = row_scale(args.row_max[i], 255);
+    const int16x8_t z = vdupq_n_s16(static_cast<int16_t>(scale.z));
+    const int16x8_t r = vdupq_n_s16(static_cast<int16_t>(scale.r - 32768));
+    const auto product = [&](int16x8_t x) {
+      const int16x8_t shifted = vshlq_s16(x, z);
+      return vaddq_s16(shifted, vqdmulhq_s16(shifted, r));
+    };
+    narrow_row(
+        src, args.k, kUnsignedLhsFlip, args.dst + i * args.dst_stride,
+        [&](int16x8_t a, int16x8_t b) {
+          const int8x16_t bytes = vrshrn_high_n_s16(vrshrn_n_s16(product(a), 7), product(b), 7);
+          return veorq_u8(vreinterpretq_u8_s8(bytes), flip);
+        },
+        [&](int32_t x) { return quantize_row_value(x, scale); });
+  }
+}
+
+}  // namespace embert

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a model's encoder for instruction counts: encode_passes MODEL TOKENS PASSES. One text, one
+// thread. The difference of two runs' counts is that of passes alone.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "embert/embert.h"
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    std::fprintf(stderr, "usage: encode_passes MODEL TOKENS PASSES\n");
+    return 1;
+  }
+  std::ifstream file(argv[1], std::ios::binary | std::ios::ate);
+  const auto bytes = static_cast<std::size_t>(file.tellg());
+  void* blob = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+  file.seekg(0);
+  file.read(static_cast<char*>(blob), static_cast<std::streamsize>(bytes));
+  const std::uint32_t tokens = static_cast<std::uint32_t>(std::atoi(argv[2]));
+
+  embert_model model;
+  embert_status status = embert_model_open(blob, bytes, embert_isa_detect(), &model);
+  embert_options options = {};
+  std::size_t arena_bytes = 0;
+  embert_engine* engine = nullptr;
+  if (status == EMBERT_STATUS_OK) {
+    options = embert_options_default(&model);
+    options.max_tokens = tokens;
+    status = embert_arena_bytes(&model, &options, &arena_bytes);
+  }
+  if (status == EMBERT_STATUS_OK) {
+    void* arena = std::aligned_alloc(64, (arena_bytes + 63) / 64 * 64);
+    status = embert_engine_init(&model, &options, arena, arena_bytes, &engine);
+  }
+  std::vector<std::int32_t> ids(tokens);
+  for (std::uint32_t i = 0; i < tokens; ++i) ids[i] = static_cast<std::int32_t>(1000 + 7 * i);
+  embert_input input = {};
+  input.ids = ids.data();
+  input.lengths = &tokens;
+  input.batch = 1;
+  const std::int16_t* hidden = nullptr;
+  for (int pass = 0; pass < std::atoi(argv[3]) && status == EMBERT_STATUS_OK; ++pass) {
+    status = embert_encode(engine, &input, &hidden, nullptr);
+  }
+  embert_model_info info = {};
+  if (status == EMBERT_STATUS_OK) status = embert_model_get_info(&model, &info);
+  std::uint32_t bits = 0;  // of the hidden states: the same on every processor
+  for (std::size_t i = 0; hidden != nullptr && i < std::size_t{tokens} * info.hidden_size; ++i) {
+    bits = bits * 0x01000193u ^ static_cast<std::uint16_t>(hidden[i]);
+  }
+  std::printf("%s, %s, bits %08x\n", embert_isa_name(embert_isa_detect()),
+              embert_status_name(status), bits);
+  return status == EMBERT_STATUS_OK ? 0 : 3;
+}
