@@ -16,6 +16,23 @@
 #endif
 #endif
 
+#ifndef EMBERT_MVE
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 1)
+#define EMBERT_MVE 1
+#else
+#define EMBERT_MVE 0
+#endif
+#endif
+
+// The DSP instructions of processors without vectors.
+#ifndef EMBERT_DSP
+#if defined(__ARM_FEATURE_DSP) && __ARM_ARCH_PROFILE == 'M' && !EMBERT_MVE
+#define EMBERT_DSP 1
+#else
+#define EMBERT_DSP 0
+#endif
+#endif
+
 namespace embert {
 
 /// Instruction-set clusters, as bits of a mask. Values are pinned: embert.h repeats them.
@@ -25,6 +42,8 @@ enum Isa : uint32_t {
   kIsaAvx2 = 1u << 0,        ///< AVX2, and the SSE4.2 CRC instruction
   kIsaAvxVnni = 1u << 1,     ///< AVX2 and AVX-VNNI (VEX-coded VPDPBUSD)
   kIsaAvx512Vnni = 1u << 2,  ///< AVX-512 F, BW, DQ, VL and VNNI
+  kIsaMve = 1u << 16,        ///< Helium (integer M-profile vector extension)
+  kIsaDsp = 1u << 17,        ///< SMLAD and its like of Cortex-M4 and M7
 };
 
 /// The left operand of a GEMM is one byte a value. VPDPBUSD multiplies unsigned by signed bytes,

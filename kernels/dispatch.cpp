@@ -24,6 +24,8 @@ Kernels select_kernels(uint32_t isa_mask) {
 
 const char* isa_name(uint32_t isa_mask) {
   const uint32_t isas = isa_mask & compiled_isas();
+  if (isas & kIsaDsp) return "dsp";
+  if (isas & kIsaMve) return "mve";
   if (isas & kIsaAvx512Vnni) return "avx512vnni";
   if (isas & kIsaAvxVnni) return "avxvnni";
   if (isas & kIsaAvx2) return "avx2";
