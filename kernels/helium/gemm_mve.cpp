@@ -17,39 +17,59 @@ namespace {
 constexpr size_t kColumns = 2;
 constexpr size_t kBlock = 16;  // inputs
 
+// What the tiles of one pair of columns share; the assembly knows the places of its members.
+struct Columns {
+  int32_t start[kColumns];  // bias and correction
+  size_t first;             // inputs of the first block
+  size_t blocks;            // after it
+  size_t next;              // bytes from the end of a row to the next tile's
+  int32_t* dst;
+  size_t dst_stride;  // bytes
+  size_t tiles;
+};
+
 // Inputs in blocks of 16: the first holds what does not fill one (or 16), so that only its loads
-// have a predicate. The loop multiplies one block while it loads the next; q0, q1 columns, q2-q4
-// rows. In assembly, because gcc 12 neither keeps that order nor the sums in even registers.
+// have a predicate. The inner loop multiplies one block while it loads the next; q0, q1 columns,
+// q2-q4 rows. In assembly, because gcc 12 keeps neither that order nor the sums in even registers.
 template <size_t Rows>
-EMBERT_INLINE void tile(const GemmArgs& args, size_t i, size_t j,
-                        const int32_t (&start)[kColumns]) {
-  const size_t last = Rows - 1;
-  const uint8_t* a0 = args.lhs + i * args.lhs_stride;
-  const uint8_t* a1 = a0 + (last > 0 ? args.lhs_stride : 0);
-  const uint8_t* a2 = a0 + last * args.lhs_stride;
-  size_t first = (args.k - 1) % kBlock + 1;
-  const size_t blocks = (args.k - first) / kBlock;
-  const uint32_t rhs =
-      static_cast<uint32_t>(reinterpret_cast<uintptr_t>(args.rhs + n16k4_index(j, 0, args.k)));
-  uint32x4_t words = vaddq_n_u32(vshlq_n_u32(vidupq_n_u32(0, 1), 6), rhs);
-  int32_t s00 = start[0], s01 = start[1], s10 = s00, s11 = s01, s20 = s00, s21 = s01;
+void tiles(Columns columns, const uint8_t* lhs, size_t lhs_stride, const int8_t* rhs) {
+  const size_t k = columns.first + columns.blocks * kBlock;
+  columns.next = Rows * lhs_stride - k;
+  const uint8_t *a0 = lhs, *a1 = a0 + lhs_stride, *a2 = a1 + lhs_stride;
+  const uint32_t address = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(rhs));
+  const uint32x4_t words = vaddq_n_u32(vshlq_n_u32(vidupq_n_u32(0, 1), 6), address);
+  // Of the second block, less what the loop advances before it loads.
+  const uint32x4_t second = vaddq_n_u32(words, 16 * static_cast<uint32_t>(columns.first) - 256);
+  uint32x4_t at;
+  int32_t s00, s01, s10, s11, s20, s21;
+  size_t t;
   asm volatile(
-      "vctp.8 %[first]\n"
-      "vpstttt\n"
+      "0:\n"
+      "ldrd %[s00], %[s01], [%[columns]]\n"
+      "ldr %[t], [%[columns], #8]\n"
+      "vctp.8 %[t]\n"
+      "vpstt\n"
       "vldrwt.u32 q0, [%q[words]]\n"
-      "vldrwt.u32 q1, [%q[words], #4]\n"
       "vldrbt.u8 q2, [%[a0]]\n"
+      "add %[a0], %[a0], %[t]\n"
+      "vmladava.s8 %[s00], q0, q2\n"
+      ".if %c[rows] > 1\n"
+      "ldrd %[s10], %[s11], [%[columns]]\n"
+      "vpst\n"
       "vldrbt.u8 q3, [%[a1]]\n"
+      "add %[a1], %[a1], %[t]\n"
+      ".endif\n"
+      ".if %c[rows] > 2\n"
+      "ldrd %[s20], %[s21], [%[columns]]\n"
       "vpst\n"
       "vldrbt.u8 q4, [%[a2]]\n"
-      "add %[a0], %[a0], %[first]\n"
-      "add %[a1], %[a1], %[first]\n"
-      "add %[a2], %[a2], %[first]\n"
-      "lsl %[first], %[first], #4\n"
-      "sub %[first], %[first], #256\n"
-      "vadd.i32 %q[words], %q[words], %[first]\n"  // the loop advances before it loads
-      "vmladava.s8 %[s00], q0, q2\n"
-      "wls lr, %[blocks], 2f\n"
+      "add %[a2], %[a2], %[t]\n"
+      ".endif\n"
+      "vpst\n"
+      "vldrwt.u32 q1, [%q[words], #4]\n"
+      "ldr %[t], [%[columns], #12]\n"
+      "vmov %q[at], %q[second]\n"
+      "wls lr, %[t], 2f\n"
       "1:\n"
       ".if %c[rows] > 1\n"
       "vmladava.s8 %[s10], q0, q3\n"
@@ -57,7 +77,7 @@ EMBERT_INLINE void tile(const GemmArgs& args, size_t i, size_t j,
       ".if %c[rows] > 2\n"
       "vmladava.s8 %[s20], q0, q4\n"
       ".endif\n"
-      "vldrw.u32 q0, [%q[words], #256]!\n"
+      "vldrw.u32 q0, [%q[at], #256]!\n"
       "vmladava.s8 %[s01], q1, q2\n"
       "vldrb.u8 q2, [%[a0]], #16\n"
       ".if %c[rows] > 1\n"
@@ -69,27 +89,39 @@ EMBERT_INLINE void tile(const GemmArgs& args, size_t i, size_t j,
       "vldrb.u8 q4, [%[a2]], #16\n"
       ".endif\n"
       "vmladava.s8 %[s00], q0, q2\n"
-      "vldrw.u32 q1, [%q[words], #4]\n"
+      "vldrw.u32 q1, [%q[at], #4]\n"
       "le lr, 1b\n"
       "2:\n"
       "vmladava.s8 %[s01], q1, q2\n"
+      "ldrd %[t], lr, [%[columns], #20]\n"
+      "strd %[s00], %[s01], [%[t]]\n"
+      "add %[t], %[t], lr\n"
       ".if %c[rows] > 1\n"
       "vmladava.s8 %[s10], q0, q3\n"
       "vmladava.s8 %[s11], q1, q3\n"
+      "strd %[s10], %[s11], [%[t]]\n"
+      "add %[t], %[t], lr\n"
       ".endif\n"
       ".if %c[rows] > 2\n"
       "vmladava.s8 %[s20], q0, q4\n"
       "vmladava.s8 %[s21], q1, q4\n"
+      "strd %[s20], %[s21], [%[t]]\n"
+      "add %[t], %[t], lr\n"
       ".endif\n"
-      : [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [first] "+r"(first), [words] "+w"(words),
-        [s00] "+Te"(s00), [s01] "+Te"(s01), [s10] "+Te"(s10), [s11] "+Te"(s11), [s20] "+Te"(s20),
-        [s21] "+Te"(s21)
-      : [blocks] "r"(blocks), [rows] "i"(Rows)
+      "str %[t], [%[columns], #20]\n"
+      "ldr %[t], [%[columns], #16]\n"
+      "add %[a0], %[a0], %[t]\n"
+      "add %[a1], %[a1], %[t]\n"
+      "add %[a2], %[a2], %[t]\n"
+      "ldr %[t], [%[columns], #28]\n"
+      "subs %[t], %[t], #1\n"
+      "str %[t], [%[columns], #28]\n"
+      "bne 0b\n"
+      : [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [at] "=&w"(at), [s00] "=&Te"(s00),
+        [s01] "=&Te"(s01), [s10] "=&Te"(s10), [s11] "=&Te"(s11), [s20] "=&Te"(s20),
+        [s21] "=&Te"(s21), [t] "=&r"(t)
+      : [words] "w"(words), [second] "w"(second), [columns] "r"(&columns), [rows] "i"(Rows)
       : "cc", "memory", "lr", "p0", "q0", "q1", "q2", "q3", "q4");
-  int32_t* dst = args.dst + i * args.dst_stride + j;
-  dst[0] = s00, dst[1] = s01;
-  if (Rows > 1) dst += args.dst_stride, dst[0] = s10, dst[1] = s11;
-  if (Rows > 2) dst += args.dst_stride, dst[0] = s20, dst[1] = s21;
 }
 
 }  // namespace
@@ -97,16 +129,23 @@ EMBERT_INLINE void tile(const GemmArgs& args, size_t i, size_t j,
 void gemm_s32_n16k4_mve(const GemmArgs& all) {
   const GemmArgs args = all;  // a copy, which no store can change
   const int32_t correction = lhs_correction(args.lhs_type);
+  const size_t first = (args.k - 1) % kBlock + 1, blocks = (args.k - first) / kBlock;
+  // m = 3 threes + 2 twos + one; one only for a single row.
+  const size_t one = args.m == 1 ? 1 : 0, twos = one != 0 ? 0 : (3 - args.m % 3) % 3;
+  const size_t threes = (args.m - 2 * twos) / 3;
   for (size_t j = 0; j < args.n; j += kColumns) {
-    int32_t start[kColumns] = {};
+    Columns columns = {{0, 0}, first, blocks, 0, args.dst + j, 4 * args.dst_stride, threes};
     for (size_t c = 0; c < kColumns; ++c) {
-      if (args.bias != nullptr) start[c] = args.bias[j + c];
-      if (correction != 0) start[c] += correction * args.sums[j + c];
+      if (args.bias != nullptr) columns.start[c] = args.bias[j + c];
+      if (correction != 0) columns.start[c] += correction * args.sums[j + c];
     }
-    size_t i = 0;
-    for (; i + 3 <= args.m; i += 3) tile<3>(args, i, j, start);
-    if (i + 2 == args.m) tile<2>(args, i, j, start);
-    if (i + 1 == args.m) tile<1>(args, i, j, start);
+    const int8_t* rhs = args.rhs + n16k4_index(j, 0, args.k);
+    if (threes > 0) tiles<3>(columns, args.lhs, args.lhs_stride, rhs);
+    const uint8_t* lhs = args.lhs + 3 * threes * args.lhs_stride;
+    columns.dst += 3 * threes * args.dst_stride;
+    columns.tiles = twos + one;
+    if (twos > 0) tiles<2>(columns, lhs, args.lhs_stride, rhs);
+    if (one > 0) tiles<1>(columns, lhs, args.lhs_stride, rhs);
   }
 }
 
