@@ -8,7 +8,9 @@
 namespace embert {
 namespace {
 
-// In assembly, because gcc 12 does not make such loops. Rows may coincide.
+// In assembly, because gcc 12 does not make such loops. Rows may coincide. The
+// predicate has no name that compilers share for the list of changed registers; nothing around has
+// one.
 EMBERT_INLINE void dot(const int8_t* a0, const int8_t* a1, const int8_t* b0, const int8_t* b1,
                        size_t k, int32_t (&sums)[4]) {
   int32_t s00 = 0, s01 = 0, s10 = 0, s11 = 0;
@@ -27,7 +29,7 @@ EMBERT_INLINE void dot(const int8_t* a0, const int8_t* a1, const int8_t* b0, con
       : [a0] "+r"(a0), [a1] "+r"(a1), [b0] "+r"(b0), [b1] "+r"(b1), [s00] "+Te"(s00),
         [s01] "+Te"(s01), [s10] "+Te"(s10), [s11] "+Te"(s11)
       : [k] "r"(k)
-      : "cc", "memory", "lr", "p0", "q0", "q1", "q2", "q3");
+      : "cc", "memory", "lr", "q0", "q1", "q2", "q3");
   sums[0] = s00, sums[1] = s01, sums[2] = s10, sums[3] = s11;
 }
 

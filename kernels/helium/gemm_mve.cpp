@@ -31,6 +31,8 @@ struct Columns {
 // Inputs in blocks of 16: the first holds what does not fill one (or 16), so that only its loads
 // have a predicate. The inner loop multiplies one block while it loads the next; q0, q1 columns,
 // q2-q4 rows. In assembly, because gcc 12 keeps neither that order nor the sums in even registers.
+// The predicate has no name that compilers share for the list of changed registers; nothing around
+// has one.
 template <size_t Rows>
 void tiles(Columns columns, const uint8_t* lhs, size_t lhs_stride, const int8_t* rhs) {
   const size_t k = columns.first + columns.blocks * kBlock;
@@ -121,7 +123,7 @@ void tiles(Columns columns, const uint8_t* lhs, size_t lhs_stride, const int8_t*
         [s01] "=&Te"(s01), [s10] "=&Te"(s10), [s11] "=&Te"(s11), [s20] "=&Te"(s20),
         [s21] "=&Te"(s21), [t] "=&r"(t)
       : [words] "w"(words), [second] "w"(second), [columns] "r"(&columns), [rows] "i"(Rows)
-      : "cc", "memory", "lr", "p0", "q0", "q1", "q2", "q3", "q4");
+      : "cc", "memory", "lr", "q0", "q1", "q2", "q3", "q4");
 }
 
 }  // namespace
