@@ -57,7 +57,10 @@ if(EMBERT_HAS_MVE)
     helium/requantize_mve.cpp
     helium/softmax_mve.cpp)
 elseif(EMBERT_HAS_DSP)
-  list(APPEND variant_sources dsp/gemm_dsp.cpp)
+  list(APPEND variant_sources
+    dsp/gemm_dsp.cpp
+    dsp/layernorm_dsp.cpp
+    dsp/requantize_dsp.cpp)
 endif()
 
 foreach(source IN LISTS variant_sources)

@@ -2,7 +2,8 @@
 // SMLAD, two products of 16-bit halves and a sum, in tiles of 2 rows x 2 columns. SXTB16 takes the
 // even bytes of a word apart and, with a rotation, the odd ones; 4 inputs of a column are one word
 // of n16k4, the next column's lie beside it. A step is 22 instructions for 16 multiply-adds (1.4
-// each): 4 loads, 8 SXTB16, 8 SMLAD and the loop. A last row takes 15 for 8.
+// each, also of whole products under QEMU): 4 loads, 8 SXTB16, 8 SMLAD and the loop. A last row
+// takes 15 for 8.
 #if !defined(__ARM_FEATURE_DSP)
 #error "this file needs a processor with DSP instructions (isa_flags.cmake)"
 #endif

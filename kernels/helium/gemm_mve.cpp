@@ -2,12 +2,14 @@
 // VMLADAVA, a dot product of 16 bytes into a general register, in tiles of 3 rows x 2 columns. 16
 // inputs of one column are 4 words of n16k4, 64 bytes apart: one gather. So Helium needs no layout
 // of its own. A step of 16 inputs is 6 VMLADAVA for 96 multiply-adds, 2 gathers and 3 loads, 11
-// instructions (0.115 a multiply-add); the loop end costs nothing after its first turn.
-// llvm-mca's model of cortex-m55: 12.0 cycles, 8 multiply-adds a cycle, which is the peak, and the
-// same 12.0 with plain loads of a layout with a column's inputs side by side. If a core needs a
-// cycle for each gathered word instead, loads bound the step at 14 cycles (6.9 a cycle). Tiles of
-// 2 rows reach 8.0 and of 1 row 2.9 in the model, where 7 in 8 cycles are waits for gathers.
-// VMLADAVA takes even registers only, so 7 sums are the most beside a loop counter.
+// instructions (0.115 a multiply-add); the loop end costs nothing after its first turn. Whole
+// products under QEMU, which counts it: 0.153 at 16 x 384 x 384, 0.140 at 128 x 384 x 384, 0.335
+// for one row.
+// llvm-mca's model of cortex-m55: 12.0 cycles a step, 8 multiply-adds a cycle, which is the peak,
+// and the same 12.0 with plain loads of a layout with a column's inputs side by side. If a core
+// needs a cycle for each gathered word instead, loads bound the step at 14 cycles (6.9 a cycle).
+// Tiles of 2 rows reach 8.0 in the model, of 1 row 2.9: there most cycles wait for gathers.
+// VMLADAVA takes even registers only, 7 beside a loop counter, so 3 x 2 is the most.
 #include "kernels/helium/lanes_mve.hpp"
 #include "kernels/variants.hpp"
 
