@@ -6,9 +6,6 @@
 #if !defined(__ARM_FEATURE_DSP)
 #error "this file needs a processor with DSP instructions (isa_flags.cmake)"
 #endif
-#include <arm_acle.h>
-#include <string.h>
-
 #include "kernels/fixed_point.hpp"
 
 namespace embert {

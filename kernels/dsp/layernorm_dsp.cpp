@@ -2,6 +2,9 @@
 // LayerNorm: sums of two columns at a time, the squares' in 64 bits by SMLALD. n v - s1 comes
 // shifted, as v (n 2^z) - s1 2^z modulo 2^32, where the difference lies. Under
 // QEMU 33 instructions an element; the scalar kernel takes 52.
+#include <arm_acle.h>
+#include <string.h>
+
 #include "kernels/dsp/fixed_point_dsp.hpp"
 #include "kernels/variants.hpp"
 
