@@ -24,6 +24,23 @@
 #endif
 #endif
 
+#ifndef EMBERT_MVE
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 1)
+#define EMBERT_MVE 1
+#else
+#define EMBERT_MVE 0
+#endif
+#endif
+
+// The DSP instructions of processors without vectors.
+#ifndef EMBERT_DSP
+#if defined(__ARM_FEATURE_DSP) && __ARM_ARCH_PROFILE == 'M' && !EMBERT_MVE
+#define EMBERT_DSP 1
+#else
+#define EMBERT_DSP 0
+#endif
+#endif
+
 namespace embert {
 
 /// Instruction-set clusters, as bits of a mask. Values are pinned: embert.h repeats them.
@@ -36,6 +53,8 @@ enum Isa : uint32_t {
   kIsaNeon = 1u << 8,        ///< Advanced SIMD of ARMv8.0
   kIsaDotprod = 1u << 9,     ///< ARMv8.2 with SDOT, and the CRC instructions that ARMv8.1 demands
   kIsaI8mm = 1u << 10,       ///< SMMLA, beside SDOT
+  kIsaMve = 1u << 16,        ///< Helium (integer M-profile vector extension)
+  kIsaDsp = 1u << 17,        ///< SMLAD and its like of Cortex-M4 and M7
 };
 
 /// The left operand of a GEMM is one byte a value. VPDPBUSD multiplies unsigned by signed bytes,

@@ -27,6 +27,8 @@ const char* isa_name(uint32_t isa_mask) {
   if (isas & kIsaI8mm) return "i8mm";
   if (isas & kIsaDotprod) return "dotprod";
   if (isas & kIsaNeon) return "neon";
+  if (isas & kIsaDsp) return "dsp";
+  if (isas & kIsaMve) return "mve";
   if (isas & kIsaAvx512Vnni) return "avx512vnni";
   if (isas & kIsaAvxVnni) return "avxvnni";
   if (isas & kIsaAvx2) return "avx2";

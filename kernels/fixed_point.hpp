@@ -18,11 +18,13 @@ template <typename T>
 static constexpr T clamp(T x, T lowest, T highest) {
   return x < lowest ? lowest : x > highest ? highest : x;
 }
-static constexpr int32_t sat8(int64_t x) {
-  return static_cast<int32_t>(clamp<int64_t>(x, -127, 127));
+template <typename T>
+static constexpr int32_t sat8(T x) {
+  return static_cast<int32_t>(clamp<T>(x, -127, 127));
 }
-static constexpr int32_t sat16(int64_t x) {
-  return static_cast<int32_t>(clamp<int64_t>(x, -32768, 32767));
+template <typename T>
+static constexpr int32_t sat16(T x) {
+  return static_cast<int32_t>(clamp<T>(x, -32768, 32767));
 }
 static constexpr int32_t sat32(int64_t x) {
   return static_cast<int32_t>(clamp<int64_t>(x, INT32_MIN, INT32_MAX));
@@ -31,6 +33,14 @@ static constexpr int32_t sat32(int64_t x) {
 /// RS(x, k) = floor(x / 2^k + 1/2): shift right, rounding half up. k in 0..62.
 static constexpr int64_t shift_round(int64_t x, int32_t k) {
   return k == 0 ? x : (x + (int64_t{1} << (k - 1))) >> k;
+}
+/// The same in 32 bits, for processors that have no more; k in 0..31.
+static constexpr int32_t shift_round_s32(int32_t x, int32_t k) {
+  return k == 0 ? x : (x >> k) + ((x >> (k - 1)) & 1);
+}
+/// SL(x, k) = x * 2^k, saturated. k in 0..15.
+static constexpr int32_t shift_left_s32(int32_t x, int32_t k) {
+  return x > INT32_MAX >> k ? INT32_MAX : x < INT32_MIN >> k ? INT32_MIN : x * (1 << k);
 }
 
 /// QMUL(a, m) = RS(a * m, 31): a times m / 2^31. Not both may be -2^31.
@@ -46,8 +56,7 @@ struct Requantize {
   int32_t right;
 };
 static constexpr int32_t requantize(int32_t x, int32_t multiplier, int32_t left, int32_t right) {
-  const int32_t shifted = sat32(static_cast<int64_t>(x) * (int64_t{1} << left));
-  return static_cast<int32_t>(shift_round(multiply_q31(shifted, multiplier), right));
+  return shift_round_s32(multiply_q31(shift_left_s32(x, left), multiplier), right);
 }
 
 /// floor(log2 x), x >= 1.
@@ -117,7 +126,7 @@ static constexpr int32_t probability_q15(int32_t exponential, Reciprocal r) {
 static constexpr int32_t join_planes(int32_t high, int32_t low, Reciprocal r) {
   const int32_t scale = 1 << (23 - r.z);
   return multiply_q31(high * scale, r.value) +
-         static_cast<int32_t>(shift_round(multiply_q31(low * scale, r.value), 8));
+         shift_round_s32(multiply_q31(low * scale, r.value), 8);
 }
 
 /// A 16-bit value as two bytes, v ~ 256 * high + low, |v| <= kValueBound. low = -128 is given up
@@ -162,16 +171,15 @@ static inline int32_t activate(int32_t g, const Activation& a) {
   int32_t h = 0;
   if (i < a.intervals) {
     const int32_t fraction = magnitude & ((1 << interval_shift) - 1);
-    h = a.nodes[i] + static_cast<int32_t>(shift_round(
-                         int64_t{a.nodes[i + 1] - a.nodes[i]} * fraction, interval_shift));
+    h = a.nodes[i] + shift_round_s32((a.nodes[i + 1] - a.nodes[i]) * fraction, interval_shift);
   }
-  int64_t u = 0;
+  int32_t u = 0;
   if (a.odd != 0) {
-    u = (g >= 0 ? 2 << a.exponent : 0) + shift_round(g >= 0 ? -h : h, output_shift);
+    u = (g >= 0 ? 2 << a.exponent : 0) + shift_round_s32(g >= 0 ? -h : h, output_shift);
   } else {
-    u = (g > 0 ? g : 0) + shift_round(a.offset_q14 - h, output_shift);
+    u = (g > 0 ? g : 0) + shift_round_s32(a.offset_q14 - h, output_shift);
   }
-  return static_cast<int32_t>(clamp<int64_t>(u, 0, 32767));
+  return clamp<int32_t>(u, 0, 32767);
 }
 
 /// The embedding sum of one channel; word of 8 or 16 bits, segment is the difference to segment 0.
@@ -192,7 +200,7 @@ static constexpr int32_t residual_sum(int32_t requantized, int32_t row_max, int3
   const int32_t product =
       clamp(multiply_q31(requantized, row_max * 65536), -kResidualBound, kResidualBound);
   const int32_t carried = multiply_q31(residual * 32768, residual_multiplier);
-  return sat16(shift_round(int64_t{product} + carried + constant, 4));
+  return sat16(shift_round_s32(product + carried + constant, 4));
 }
 
 /// LayerNorm (Ba et al. 2016, eq. 3) of one row of n int16 values, in units of the values' step:
@@ -214,9 +222,9 @@ static inline LayerNormRow layernorm_row(int64_t s1, int64_t s2, int64_t epsilon
 static constexpr int32_t layernorm_value(int32_t v, int32_t n, const LayerNormRow& row,
                                          int32_t gain, int32_t bias, int32_t shift) {
   const int32_t centred = n * v - row.s1;
-  const int32_t normal_q21 = static_cast<int32_t>(
-      shift_round(multiply_q31(centred * (1 << row.pre_shift), row.y_q30), row.shift));
-  return sat16(shift_round(int64_t{multiply_q31(normal_q21 * 8, gain)} + bias, shift - 7));
+  const int32_t normal_q21 =
+      shift_round_s32(multiply_q31(centred * (1 << row.pre_shift), row.y_q30), row.shift);
+  return sat16(shift_round_s32(multiply_q31(normal_q21 * 8, gain) + bias, shift - 7));
 }
 
 }  // namespace embert

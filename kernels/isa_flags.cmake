@@ -59,6 +59,29 @@ elseif(NOT EMBERT_GENERIC AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|AR
     arm/residual_neon.cpp
     arm/softmax_neon.cpp)
 endif()
+# Cortex-M has one instruction set for everything, which the toolchain's flags choose.
+include(CheckCXXSourceCompiles)
+check_cxx_source_compiles("#if !(__ARM_FEATURE_MVE & 1)\n#error\n#endif\nint main() { return 0; }" EMBERT_HAS_MVE)
+check_cxx_source_compiles(
+  "#if !__ARM_FEATURE_DSP || __ARM_ARCH_PROFILE != 'M'\n#error\n#endif\nint main() { return 0; }" EMBERT_HAS_DSP)
+if(EMBERT_HAS_MVE)
+  list(APPEND variant_sources
+    helium/activation_mve.cpp
+    helium/attention_scores_mve.cpp
+    helium/dot_rows_mve.cpp
+    helium/embedding_mve.cpp
+    helium/gemm_mve.cpp
+    helium/key_value_mve.cpp
+    helium/layernorm_mve.cpp
+    helium/quantize_mve.cpp
+    helium/requantize_mve.cpp
+    helium/softmax_mve.cpp)
+elseif(EMBERT_HAS_DSP)
+  list(APPEND variant_sources
+    dsp/gemm_dsp.cpp
+    dsp/layernorm_dsp.cpp
+    dsp/requantize_dsp.cpp)
+endif()
 
 foreach(source IN LISTS variant_sources)
   string(REGEX MATCH "_([a-z0-9]+)\\.cpp$" _ "${source}")

@@ -9,7 +9,7 @@ import sys
 
 C_HEADERS = {"stdint.h", "stddef.h", "string.h"}
 INTRINSICS = {"immintrin.h", "nmmintrin.h", "arm_neon.h", "arm_mve.h", "arm_acle.h"}
-VARIANT_FOLDERS = ("kernels/x86/", "kernels/arm/", "kernels/helium/")
+VARIANT_FOLDERS = ("kernels/x86/", "kernels/arm/", "kernels/helium/", "kernels/dsp/")
 PACKING = ("kernels/layout.hpp", "kernels/pack.hpp", "kernels/fixed_point.hpp", "kernels/tables.hpp",
            "kernels/config.hpp")
 ANY = None

@@ -8,6 +8,7 @@
 
 #include "embert/embert.h"
 #include "kernels/config.hpp"
+#include "kernels/dispatch.hpp"
 
 namespace embert {
 
@@ -22,7 +23,7 @@ inline std::vector<std::uint32_t> isa_masks() {
   const std::uint32_t ladder[] = {EMBERT_ISA_NEON, EMBERT_ISA_NEON | EMBERT_ISA_DOTPROD,
                                   EMBERT_ISA_NEON | EMBERT_ISA_DOTPROD | EMBERT_ISA_I8MM};
 #else
-  const std::vector<std::uint32_t> ladder;
+  const std::vector<std::uint32_t> ladder(compiled_isas() != 0, compiled_isas());  // Cortex-M
 #endif
   for (const std::uint32_t mask : ladder) {
     if ((mask & ~embert_isa_detect()) == 0) {

@@ -91,11 +91,14 @@ const char* embert_version(void);
 #define EMBERT_ISA_NEON 0x100u
 #define EMBERT_ISA_DOTPROD 0x200u
 #define EMBERT_ISA_I8MM 0x400u
+#define EMBERT_ISA_MVE 0x10000u
+#define EMBERT_ISA_DSP 0x20000u
 
 /** What this machine and this build both have. On hosted systems cpuinfo reads the machine on the first call,
  * which allocates; on bare metal the build says. */
 uint32_t embert_isa_detect(void);
-/** Name of the fastest cluster in the mask: "scalar", "avx2", "avxvnni", "avx512vnni", "neon", "dotprod", "i8mm". */
+/** Name of the fastest cluster in the mask: "scalar", "avx2", "avxvnni", "avx512vnni", "neon", "dotprod", "i8mm", "mve",
+ * "dsp". */
 const char* embert_isa_name(uint32_t isa_mask);
 
 /* ---- Model --------------------------------------------------------------------------------------------- */

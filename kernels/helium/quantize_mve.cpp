@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Left operands from 16-bit rows, 8 columns at a time in 16-bit lanes; lanes beyond a row are zero,
+// as its last bytes are to be. VQDMULH gives x r / 2^15 and VMULH x r / 2^16, so that one rounding
+// shift ends what the law shifts by 22.
+#include "kernels/helium/lanes_mve.hpp"
+#include "kernels/variants.hpp"
+
+namespace embert {
+namespace {
+
+// Bytes of 8 columns, or of those that are left, to a multiple of 4.
+EMBERT_INLINE void store8(uint8_t* p, int16x8_t x, AllLanes) {
+  vstrbq_u16(p, vreinterpretq_u16_s16(x));
+}
+EMBERT_INLINE void store8(uint8_t* p, int16x8_t x, FirstLanes lanes) {
+  vstrbq_p_u16(p, vreinterpretq_u16_s16(x), vctp16q(pad_inputs(lanes.left)));
+}
+
+// Of the magnitudes, at least 1.
+EMBERT_INLINE int32_t row_maximum(const int16_t* src, size_t k) {
+  uint16_t largest = 1;
+  by_eights(k,
+            [&](size_t c, auto lanes) { largest = vmaxavq_s16(largest, load8(src + c, lanes)); });
+  return largest;
+}
+
+}  // namespace
+
+void narrow_rows_mve(const NarrowRowsArgs& all) {
+  const NarrowRowsArgs args = all;  // a copy, which no store can change
+  const int16x8_t highest = vdupq_n_s16(127), lowest = vdupq_n_s16(-127);
+  for (size_t i = 0; i < args.m; ++i) {
+    const int16_t* src = args.src + i * args.src_stride;
+    uint8_t* dst = args.dst + i * args.dst_stride;
+    by_eights(args.k, [&](size_t c, auto lanes) {
+      const int16x8_t x = vrshrq_n_s16(load8(src + c, lanes), 7);
+      store8(dst + c, vmaxq_s16(vminq_s16(x, highest), lowest), lanes);
+    });
+  }
+}
+
+void quantize_rows_s16_mve(const QuantizeRowsS16Args& all) {
+  const QuantizeRowsS16Args args = all;
+  for (size_t i = 0; i < args.m; ++i) {
+    const int16_t* src = args.src + i * args.src_stride;
+    uint8_t* dst = args.dst + i * args.dst_stride;
+    args.row_max[i] = row_maximum(src, args.k);
+    const RowScale scale = row_scale(args.row_max[i], 127);
+    const int16_t r = static_cast<int16_t>(scale.r);
+    by_eights(args.k, [&](size_t c, auto lanes) {
+      const int16x8_t x = vshlq_r_s16(load8(src + c, lanes), scale.z);
+      store8(dst + c, vrshrq_n_s16(vqdmulhq_n_s16(x, r), 7), lanes);
+    });
+  }
+}
+
+void quantize_rows_u16_mve(const QuantizeRowsU16Args& all) {
+  const QuantizeRowsU16Args args = all;
+  const uint16x8_t flip = vdupq_n_u16(kUnsignedLhsFlip);
+  for (size_t i = 0; i < args.m; ++i) {
+    const int16_t* src = reinterpret_cast<const int16_t*>(args.src) + i * args.src_stride;
+    uint8_t* dst = args.dst + i * args.dst_stride;
+    args.row_max[i] = row_maximum(src, args.k);
+    const RowScale scale = row_scale(args.row_max[i], 255);
+    const uint16x8_t r = vdupq_n_u16(static_cast<uint16_t>(scale.r));
+    by_eights(args.k, [&](size_t c, auto lanes) {
+      const int16x8_t x = vshlq_r_s16(load8(src + c, lanes), scale.z);
+      const uint16x8_t q = vrshrq_n_u16(vmulhq_u16(vreinterpretq_u16_s16(x), r), 6);
+      store8(dst + c, vreinterpretq_s16_u16(veorq_u16(q, flip)), lanes);
+    });
+  }
+}
+
+}  // namespace embert
