@@ -45,7 +45,10 @@ struct PlainWord {
 // are kept: a longer word is unknown whatever it is.
 struct NormalizedWord {
   uint8_t bytes[4 * kMaxWordChars];
-  SourcePlace places[kMaxWordChars];
+  // The place of each character, in parts: on small machines this is most of the stack.
+  uint32_t byte_starts[kMaxWordChars];
+  uint32_t char_indices[kMaxWordChars];
+  uint8_t source_bytes[kMaxWordChars];  // 1..4: a place is one code point of the text
   SourcePlace last;
   uint32_t length = 0;
   uint32_t characters = 0;
@@ -54,7 +57,9 @@ struct NormalizedWord {
 
   void append(const NormalizedChar& c, uint32_t limit) {
     if (characters < limit) {
-      places[characters] = c.place;
+      byte_starts[characters] = c.place.byte_start;
+      char_indices[characters] = c.place.char_index;
+      source_bytes[characters] = static_cast<uint8_t>(c.place.byte_end - c.place.byte_start);
       length += encode_utf8(c.code_point, bytes + length);
     }
     last = c.place;
@@ -72,12 +77,12 @@ struct NormalizedWord {
   }
 
   TokenPlace place(uint32_t begin, uint32_t end) {
-    const SourcePlace& from = places[character_of(begin)];
-    const SourcePlace& to = places[character_of(end - 1)];
-    return {from.byte_start, to.byte_end, from.char_index, to.char_index + 1};
+    const uint32_t from = character_of(begin), to = character_of(end - 1);
+    return {byte_starts[from], byte_starts[to] + source_bytes[to], char_indices[from],
+            char_indices[to] + 1};
   }
   TokenPlace whole() {
-    return {places[0].byte_start, last.byte_end, places[0].char_index, last.char_index + 1};
+    return {byte_starts[0], last.byte_end, char_indices[0], last.char_index + 1};
   }
 };
 

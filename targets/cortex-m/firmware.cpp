@@ -126,8 +126,9 @@ void answer_lines(uint8_t* line) {
   }
 }
 
-/// Opens the model that the image carries, in the least memory that its longest texts need.
-void open_model(Memory& parts) {
+/// Opens the model that the image carries, in the least memory that its longest texts need. Not
+/// inlined: what it has on the stack would stay there under every text.
+[[gnu::noinline]] void open_model(Memory& parts) {
   const size_t blob_bytes = static_cast<size_t>(embert_firmware_model_end - embert_firmware_model);
   const uint32_t isas = embert_isa_detect();
   embert_model model;
