@@ -2,6 +2,7 @@
 #include "runtime/tasks/fixed_math.hpp"
 
 #include "kernels/fixed_point.hpp"
+#include "runtime/scale.hpp"
 
 namespace embert {
 namespace {
@@ -30,8 +31,8 @@ uint64_t exp2_fraction_q31(uint32_t f_q26) {
 }  // namespace
 
 bool make_logit_ratio(embert_scale scale, LogitRatio* ratio) {
-  const uint32_t exponent = scale.float_bits >> 23;  // with the sign on top
-  if (exponent < 1 || exponent > 254) return false;
+  if (!scale_ok(scale.float_bits)) return false;
+  const uint32_t exponent = scale.float_bits >> 23;
   const uint64_t significand = (scale.float_bits & 0x7fffff) | 0x800000;
   // scale = significand * 2^(exponent - 150); the product lies in [2^62, 2^64).
   const uint64_t product = significand * kLog2EQ39;

@@ -28,10 +28,9 @@ LocalRunner::LocalRunner(const ModelFile& file, uint32_t max_tokens) {
   type_ids_.resize(max_tokens);
   logits_.resize(file.info().num_labels);
   embedding_.resize(file.info().hidden_size);
-  check(
-      runner_.open(file.data(), file.bytes(), file.info().isa_mask, max_tokens, arena_.get(),
-                   arena_bytes, {ids_.data(), type_ids_.data(), logits_.data(), embedding_.data()}),
-      "TextRunner::open");
+  check(runner_.open(*file.model(), max_tokens, arena_.get(), arena_bytes,
+                     {ids_.data(), type_ids_.data(), logits_.data(), embedding_.data()}),
+        "TextRunner::open");
 }
 
 void add_device_command(CLI::App& app) {

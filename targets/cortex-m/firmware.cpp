@@ -144,8 +144,7 @@ void answer_lines(uint8_t* line) {
   const device::TextBuffers buffers = {
       parts.take<int32_t>(options.max_tokens), parts.take<int32_t>(options.max_tokens),
       parts.take<int32_t>(info.num_labels), parts.take<int16_t>(info.hidden_size)};
-  status = runner.open(embert_firmware_model, blob_bytes, isas, options.max_tokens, arena,
-                       arena_bytes, buffers);
+  status = runner.open(model, options.max_tokens, arena, arena_bytes, buffers);
   if (status != EMBERT_STATUS_OK) fail("model", embert_status_name(status));
 
   write_text("embert ");

@@ -23,16 +23,15 @@ int32_t highest_of(const int32_t* logits, uint32_t count) {
 
 }  // namespace
 
-embert_status TextRunner::open(const void* blob, size_t blob_bytes, uint32_t isa_mask,
-                               uint32_t max_tokens, void* arena, size_t arena_bytes,
-                               const TextBuffers& buffers) {
+embert_status TextRunner::open(const embert_model& model, uint32_t max_tokens, void* arena,
+                               size_t arena_bytes, const TextBuffers& buffers) {
   memset(arena, kUnused, arena_bytes);
   arena_ = static_cast<const uint8_t*>(arena);
   arena_bytes_ = arena_bytes;
   buffers_ = buffers;
   max_tokens_ = max_tokens;
-  embert_status status = embert_model_open(blob, blob_bytes, isa_mask, &model_);
-  if (status == EMBERT_STATUS_OK) status = embert_model_get_info(&model_, &info_);
+  model_ = model;
+  const embert_status status = embert_model_get_info(&model_, &info_);
   if (status != EMBERT_STATUS_OK) return status;
   if (info_.has_tokenizer == 0) return EMBERT_STATUS_NO_TOKENIZER;
   embert_options options = embert_options_default(&model_);

@@ -21,9 +21,9 @@ struct TextBuffers {
 
 class TextRunner {
  public:
-  /// Opens the blob and puts an engine for texts of max_tokens into the arena. All stay in use.
-  embert_status open(const void* blob, size_t blob_bytes, uint32_t isa_mask, uint32_t max_tokens,
-                     void* arena, size_t arena_bytes, const TextBuffers& buffers);
+  /// Puts an engine for texts of max_tokens into the arena. Blob, arena and buffers stay in use.
+  embert_status open(const embert_model& model, uint32_t max_tokens, void* arena,
+                     size_t arena_bytes, const TextBuffers& buffers);
 
   /// Everything of a reply but ticks and stack.
   RunReply run(const char* text, size_t text_bytes);

@@ -104,25 +104,21 @@ TEST(Validate, NamesAnotherModel) {
 TEST(Validate, NamesAnotherProtocol) {
   // A refusal of version 2: as a firmware of another time would send it.
   const ScratchFolder scratch;
-  std::string frame;
-  {
-    const std::string script = scratch.write(
-        "other.py",
-        "import sys\n"
-        "def crc32c(data):\n"
-        "  r = 0xffffffff\n"
-        "  for b in data:\n"
-        "    r ^= b\n"
-        "    for _ in range(8): r = r >> 1 ^ (0x82f63b78 if r & 1 else 0)\n"
-        "  return (r ^ 0xffffffff).to_bytes(4, 'little')\n"
-        "body = bytes([2, 255, 1, 0, 2])\n"
-        "out = bytearray()\n"
-        "for group in (body + crc32c(body)).split(b'\\0'): out += bytes([len(group) + 1]) + group\n"
-        "sys.stdout.buffer.write(b'\\0' + out + b'\\0'); sys.stdout.flush(); sys.stdin.read()\n");
-    frame = script;
-  }
+  const std::string script = scratch.write(
+      "other.py",
+      "import sys\n"
+      "def crc32c(data):\n"
+      "  r = 0xffffffff\n"
+      "  for b in data:\n"
+      "    r ^= b\n"
+      "    for _ in range(8): r = r >> 1 ^ (0x82f63b78 if r & 1 else 0)\n"
+      "  return (r ^ 0xffffffff).to_bytes(4, 'little')\n"
+      "body = bytes([2, 255, 1, 0, 2])\n"
+      "out = bytearray()\n"
+      "for group in (body + crc32c(body)).split(b'\\0'): out += bytes([len(group) + 1]) + group\n"
+      "sys.stdout.buffer.write(b'\\0' + out + b'\\0'); sys.stdout.flush(); sys.stdin.read()\n");
   expect_refused(
-      validate({kModel, "--on", "exec:exec python3 '" + frame + "'", "--texts", kSentences}), 2,
+      validate({kModel, "--on", "exec:exec python3 '" + script + "'", "--texts", kSentences}), 2,
       "the device speaks protocol version 2, this tool version 1");
 }
 

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <numeric>
 #include <stdexcept>
-#include <thread>
 
 #include "tests/golden/golden_outputs.hpp"
+#include "tests/support/run_threads.hpp"
 
 namespace embert::test {
 namespace {
@@ -17,12 +17,6 @@ void check(embert_status status, const char* what) {
 }
 
 double real(embert_scale scale) { return static_cast<double>(embert_scale_to_float(scale)); }
-
-void run_threads(void*, void (*task)(void*, std::size_t), void* argument, std::size_t tasks) {
-  std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < tasks; ++i) threads.emplace_back(task, argument, i);
-  for (std::thread& thread : threads) thread.join();
-}
 
 /// Rows of the tokens of all texts, as [batch, length, width].
 template <typename T>
