@@ -26,8 +26,9 @@ Selftest model_selftest(const Model& model) {
           section + before_text, bytes - before_text};
 }
 
-/// Whether the text's tokens are the ids that the rest of the test runs on.
-bool gives_the_ids(const Model& model, const Selftest& test) {
+/// Whether the text's tokens are the ids that the rest of the test runs on. Not inlined: its ids
+/// would stay on the stack under the run.
+[[gnu::noinline]] bool gives_the_ids(const Model& model, const Selftest& test) {
   if (test.text_bytes == 0) return true;
   const uint32_t most =
       model.header->max_tokens < kMaxSelftestTokens ? model.header->max_tokens : kMaxSelftestTokens;
