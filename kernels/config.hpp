@@ -24,6 +24,15 @@
 #endif
 #endif
 
+// 32-bit ARM with an operating system: NEON is what most of these have, not all.
+#ifndef EMBERT_ARMV7
+#if defined(__arm__) && __ARM_ARCH >= 7 && __ARM_ARCH_PROFILE == 'A'
+#define EMBERT_ARMV7 1
+#else
+#define EMBERT_ARMV7 0
+#endif
+#endif
+
 #ifndef EMBERT_MVE
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 1)
 #define EMBERT_MVE 1
@@ -50,7 +59,7 @@ enum Isa : uint32_t {
   kIsaAvx2 = 1u << 0,        ///< AVX2, and the SSE4.2 CRC instruction
   kIsaAvxVnni = 1u << 1,     ///< AVX2 and AVX-VNNI (VEX-coded VPDPBUSD)
   kIsaAvx512Vnni = 1u << 2,  ///< AVX-512 F, BW, DQ, VL and VNNI
-  kIsaNeon = 1u << 8,        ///< Advanced SIMD of ARMv8.0
+  kIsaNeon = 1u << 8,        ///< Advanced SIMD of ARMv7 or ARMv8.0
   kIsaDotprod = 1u << 9,     ///< ARMv8.2 with SDOT, and the CRC instructions that ARMv8.1 demands
   kIsaI8mm = 1u << 10,       ///< SMMLA, beside SDOT
   kIsaMve = 1u << 16,        ///< Helium (integer M-profile vector extension)

@@ -13,6 +13,32 @@ set(isa_flags_neon -march=armv8-a)
 set(isa_flags_dotprod -march=armv8.2-a+dotprod+crc)
 set(isa_flags_i8mm -march=armv8.2-a+dotprod+i8mm)
 
+# What these compilers are for, as kernels/config.hpp asks: a 32-bit system may run on a 64-bit processor, and
+# Cortex-M has one instruction set for everything, which the toolchain's flags choose.
+include(CheckCXXSourceCompiles)
+check_cxx_source_compiles(
+  "#if !defined(__arm__) || __ARM_ARCH < 7 || __ARM_ARCH_PROFILE != 'A'\n#error\n#endif\nint main() { return 0; }"
+  EMBERT_HAS_ARMV7)
+check_cxx_source_compiles("#if !(__ARM_FEATURE_MVE & 1)\n#error\n#endif\nint main() { return 0; }" EMBERT_HAS_MVE)
+check_cxx_source_compiles(
+  "#if !__ARM_FEATURE_DSP || __ARM_ARCH_PROFILE != 'M'\n#error\n#endif\nint main() { return 0; }" EMBERT_HAS_DSP)
+if(EMBERT_HAS_ARMV7)
+  set(isa_flags_neon -mfpu=neon)
+endif()
+
+set(neon_sources
+  arm/activation_neon.cpp
+  arm/attention_scores_neon.cpp
+  arm/dot_rows_neon.cpp
+  arm/embedding_neon.cpp
+  arm/gemm_neon.cpp
+  arm/key_value_neon.cpp
+  arm/layernorm_neon.cpp
+  arm/quantize_neon.cpp
+  arm/requantize_neon.cpp
+  arm/residual_neon.cpp
+  arm/softmax_neon.cpp)
+
 set(variant_sources)
 if(NOT EMBERT_GENERIC AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|i[3-6]86)$")
   list(APPEND variant_sources
@@ -41,30 +67,16 @@ if(NOT EMBERT_GENERIC AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|i[3-6]8
     x86/residual_avx512vnni.cpp
     x86/softmax_avx2.cpp
     x86/softmax_avx512vnni.cpp)
+elseif(NOT EMBERT_GENERIC AND EMBERT_HAS_ARMV7)
+  list(APPEND variant_sources ${neon_sources})
 elseif(NOT EMBERT_GENERIC AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
   list(APPEND variant_sources
-    arm/activation_neon.cpp
-    arm/attention_scores_neon.cpp
     arm/crc32c_dotprod.cpp
     arm/dot_rows_dotprod.cpp
-    arm/dot_rows_neon.cpp
-    arm/embedding_neon.cpp
     arm/gemm_dotprod.cpp
     arm/gemm_i8mm.cpp
-    arm/gemm_neon.cpp
-    arm/key_value_neon.cpp
-    arm/layernorm_neon.cpp
-    arm/quantize_neon.cpp
-    arm/requantize_neon.cpp
-    arm/residual_neon.cpp
-    arm/softmax_neon.cpp)
-endif()
-# Cortex-M has one instruction set for everything, which the toolchain's flags choose.
-include(CheckCXXSourceCompiles)
-check_cxx_source_compiles("#if !(__ARM_FEATURE_MVE & 1)\n#error\n#endif\nint main() { return 0; }" EMBERT_HAS_MVE)
-check_cxx_source_compiles(
-  "#if !__ARM_FEATURE_DSP || __ARM_ARCH_PROFILE != 'M'\n#error\n#endif\nint main() { return 0; }" EMBERT_HAS_DSP)
-if(EMBERT_HAS_MVE)
+    ${neon_sources})
+elseif(EMBERT_HAS_MVE)
   list(APPEND variant_sources
     helium/activation_mve.cpp
     helium/attention_scores_mve.cpp

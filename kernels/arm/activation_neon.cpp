@@ -12,7 +12,7 @@ namespace {
 
 template <size_t Pieces>
 struct Bytes {
-  uint8x16x4_t piece[Pieces == 0 ? 1 : Pieces];  // 64 entries each
+  ByteTable piece[Pieces == 0 ? 1 : Pieces];  // 64 entries each
 };
 
 template <size_t Pieces>
@@ -43,19 +43,19 @@ void make_table(const Activation& a, Table<Pieces>* t) {
       bytes[2][i] = static_cast<uint8_t>(difference & 0xff);
       bytes[3][i] = static_cast<uint8_t>(difference >> 8 & 0xff);
     }
-    t->node_low.piece[p] = vld1q_u8_x4(bytes[0]);
-    t->node_high.piece[p] = vld1q_u8_x4(bytes[1]);
-    t->low.piece[p] = vld1q_u8_x4(bytes[2]);
-    t->high.piece[p] = vld1q_u8_x4(bytes[3]);
+    t->node_low.piece[p] = load_table(bytes[0]);
+    t->node_high.piece[p] = load_table(bytes[1]);
+    t->low.piece[p] = load_table(bytes[2]);
+    t->high.piece[p] = load_table(bytes[3]);
   }
 }
 template <size_t Pieces>
 EMBERT_INLINE uint8x16_t look_up(const Bytes<Pieces>& bytes, uint8x16_t i) {
-  uint8x16_t found = vqtbl4q_u8(bytes.piece[0], i);
+  uint8x16_t found = look_up(bytes.piece[0], i);
 #pragma GCC unroll 3
   for (size_t p = 1; p < Pieces; ++p) {
     i = vsubq_u8(i, vdupq_n_u8(64));
-    found = vqtbx4q_u8(found, bytes.piece[p], i);
+    found = look_up(bytes.piece[p], i, found);
   }
   return found;
 }

@@ -10,12 +10,16 @@
 #include <arm_neon.h>
 #include <string.h>
 
+#include "kernels/config.hpp"
 #include "kernels/fixed_point.hpp"
+
+#define EMBERT_INLINE static inline __attribute__((always_inline))
+#if EMBERT_ARMV7
+#include "kernels/arm/lanes_armv7.hpp"
+#endif
 
 namespace embert {
 namespace {
-
-#define EMBERT_INLINE static inline __attribute__((always_inline))
 
 /// The count of a tensor's one shift: left if positive.
 EMBERT_INLINE int32x4_t shift_count(const Requantize& factor) {
@@ -51,6 +55,18 @@ EMBERT_INLINE int8x16_t to_bytes(int16x8x2_t x) {
   const int8x16_t bytes = vqmovn_high_s16(vqmovn_s16(x.val[0]), x.val[1]);
   return vmaxq_s8(bytes, vdupq_n_s8(-127));
 }
+
+#if EMBERT_AARCH64
+/// 64 bytes to look up; an index beyond them gives 0 or what is given for it.
+using ByteTable = uint8x16x4_t;
+EMBERT_INLINE ByteTable load_table(const uint8_t* p) { return vld1q_u8_x4(p); }
+EMBERT_INLINE uint8x16_t look_up(const ByteTable& table, uint8x16_t i) {
+  return vqtbl4q_u8(table, i);
+}
+EMBERT_INLINE uint8x16_t look_up(const ByteTable& table, uint8x16_t i, uint8x16_t otherwise) {
+  return vqtbx4q_u8(otherwise, table, i);
+}
+#endif
 
 /// The first bytes of 16: tails.
 EMBERT_INLINE void store_first(void* dst, uint8x16_t x, size_t bytes) {

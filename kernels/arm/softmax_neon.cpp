@@ -50,7 +50,7 @@ EMBERT_INLINE uint32x4_t product(int32x4_t score, const Row& row) {
   return vmulq_u32(vreinterpretq_u32_s32(vmaxq_s32(score, row.lowest)), row.multiplier);
 }
 // 16 keys to 16 bytes.
-EMBERT_INLINE uint8x16_t key_block(const int32_t* scores, const Row& row, uint8x16x4_t table) {
+EMBERT_INLINE uint8x16_t key_block(const int32_t* scores, const Row& row, const ByteTable& table) {
   const int32x4x4_t x = vld1q_s32_x4(scores);
   const uint16x8_t s0 = vaddhn_high_u32(vaddhn_u32(product(x.val[0], row), row.base),
                                         product(x.val[1], row), row.base);
@@ -58,7 +58,7 @@ EMBERT_INLINE uint8x16_t key_block(const int32_t* scores, const Row& row, uint8x
                                         product(x.val[3], row), row.base);
   const uint8x16_t f = vandq_u8(vshrn_high_n_u16(vshrn_n_u16(s0, 6), s1, 6), vdupq_n_u8(63));
   const uint8x16_t n = vshrq_n_u8(vuzp2q_u8(vreinterpretq_u8_u16(s0), vreinterpretq_u8_u16(s1)), 4);
-  const uint8x16_t u = vsubq_u8(vqtbl4q_u8(table, f), vceqzq_u8(n));  // one more for n = 0
+  const uint8x16_t u = vsubq_u8(look_up(table, f), vceqzq_u8(n));  // one more for n = 0
   return vrshlq_u8(vrhaddq_u8(u, vdupq_n_u8(255)), vnegq_s8(vreinterpretq_s8_u8(n)));
 }
 
@@ -66,7 +66,7 @@ EMBERT_INLINE uint8x16_t key_block(const int32_t* scores, const Row& row, uint8x
 
 void softmax_u8_s32_neon(const SoftmaxArgs& all) {
   const SoftmaxArgs args = all;  // a copy, which no store can change
-  const uint8x16x4_t table = vld1q_u8_x4(kFractions.u);
+  const ByteTable table = load_table(kFractions.u);
   const uint8x16_t flip = vdupq_n_u8(kUnsignedLhsFlip);
   const uint32_t multiplier = args.score_multiplier;
   for (size_t i = 0; i < args.m; ++i) {

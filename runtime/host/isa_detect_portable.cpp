@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // embert_isa_detect without cpuinfo: on x86 what the compiler's own look-up finds, which includes
 // the register state that the operating system saves. Not every compiler knows AVX-VNNI there,
-// whose processors run the AVX2 kernels. On 64-bit ARM the kernel's hardware capabilities say all,
-// so cpuinfo is not asked there in any build: that of distributions (2022) does not know I8MM, and
-// it gives up where /proc/cpuinfo is that of another machine, as under an emulator.
+// whose processors run the AVX2 kernels. On ARM the kernel's hardware capabilities say all, so
+// cpuinfo is not asked there in any build: that of distributions (2022) does not know I8MM, and it
+// gives up where /proc/cpuinfo is that of another machine, as under an emulator.
 #include "embert/embert.h"
 #include "kernels/config.hpp"
 #include "kernels/dispatch.hpp"
 
-#if EMBERT_AARCH64 && defined(__linux__)
+#if (EMBERT_AARCH64 || EMBERT_ARMV7) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
 
@@ -41,6 +41,10 @@ uint32_t machine_isas() {
 }
 #elif EMBERT_AARCH64
 uint32_t machine_isas() { return EMBERT_ISA_NEON; }  // part of the architecture
+#elif EMBERT_ARMV7 && defined(__linux__)
+uint32_t machine_isas() {
+  return (getauxval(AT_HWCAP) & (1ul << 12)) != 0 ? EMBERT_ISA_NEON : EMBERT_ISA_SCALAR;
+}
 #else
 uint32_t machine_isas() { return EMBERT_ISA_SCALAR; }
 #endif

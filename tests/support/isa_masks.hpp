@@ -23,7 +23,7 @@ inline std::vector<std::uint32_t> isa_masks() {
   const std::uint32_t ladder[] = {EMBERT_ISA_NEON, EMBERT_ISA_NEON | EMBERT_ISA_DOTPROD,
                                   EMBERT_ISA_NEON | EMBERT_ISA_DOTPROD | EMBERT_ISA_I8MM};
 #else
-  const std::vector<std::uint32_t> ladder(compiled_isas() != 0, compiled_isas());  // Cortex-M
+  const std::vector<std::uint32_t> ladder(compiled_isas() != 0, compiled_isas());  // one cluster
 #endif
   for (const std::uint32_t mask : ladder) {
     if ((mask & ~embert_isa_detect()) == 0) {
