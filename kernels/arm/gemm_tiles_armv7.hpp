@@ -46,9 +46,8 @@ EMBERT_INLINE void add_twos(size_t twos, const uint8_t* lhs, const uint8_t* seco
       "bne 1b\n"
       ".purgem embert_products\n"
       : [lhs] "+r"(lhs), [second] "+r"(second), [weights] "+r"(weights), [twos] "+r"(twos),
-        [a0] "+w"(a->pair[0]), [a1] "+w"(a->pair[1]), [a2] "+w"(a->pair[2]),
-        [a3] "+w"(a->pair[3]), [b0] "+w"(b->pair[0]), [b1] "+w"(b->pair[1]),
-        [b2] "+w"(b->pair[2]), [b3] "+w"(b->pair[3])
+        [a0] "+w"(a->pair[0]), [a1] "+w"(a->pair[1]), [a2] "+w"(a->pair[2]), [a3] "+w"(a->pair[3]),
+        [b0] "+w"(b->pair[0]), [b1] "+w"(b->pair[1]), [b2] "+w"(b->pair[2]), [b3] "+w"(b->pair[3])
       : [step] "r"(kPanelColumns * kStepInputs)
       : "cc", "memory", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7");
 }

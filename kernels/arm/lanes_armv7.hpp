@@ -136,7 +136,10 @@ EMBERT_INLINE void vst1q_u8_x2(uint8_t* p, uint8x16x2_t x) {
   vst1q_u8(p + 16, x.val[1]);
 }
 EMBERT_INLINE void vst1q_u8_x4(uint8_t* p, uint8x16x4_t x) {
-  for (size_t v = 0; v < 4; ++v) vst1q_u8(p + 16 * v, x.val[v]);
+  vst1q_u8(p, x.val[0]);
+  vst1q_u8(p + 16, x.val[1]);
+  vst1q_u8(p + 32, x.val[2]);
+  vst1q_u8(p + 48, x.val[3]);
 }
 #endif
 

@@ -8,6 +8,11 @@
 #include "kernels/dispatch.hpp"
 #include "tests/support/isa.hpp"
 
+#if EMBERT_ARMV7 && defined(__linux__)
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
 namespace embert {
 namespace {
 
@@ -87,8 +92,8 @@ TEST(Dispatch, LaterRowsAreBetterClusters) {
 #undef EMBERT_KERNEL
 }
 
-// An independent look at the machine: the compiler's own detection, or the identification registers
-// that Linux shows to programs.
+// An independent look at the machine: the compiler's own detection, the identification registers
+// that Linux shows to programs, or what becomes of a process that tries an instruction.
 TEST(Dispatch, DetectionAgreesWithTheMachine) {
 #if EMBERT_X86
   const uint32_t isas = runnable_isas(), compiled = compiled_isas();
@@ -107,6 +112,15 @@ TEST(Dispatch, DetectionAgreesWithTheMachine) {
   const bool i8mm = dotprod && (more >> 52 & 15) != 0;
   EXPECT_EQ(runnable_isas(), static_cast<uint32_t>(kIsaNeon) | (dotprod ? kIsaDotprod : 0u) |
                                  (i8mm ? kIsaI8mm : 0u));
+#elif EMBERT_ARMV7 && defined(__linux__)
+  const pid_t child = fork();
+  if (child == 0) {
+    asm volatile(".fpu neon\n vorr q0, q0, q0");
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(runnable_isas(), static_cast<uint32_t>(WIFEXITED(status) ? kIsaNeon : kIsaScalar));
 #else
   GTEST_SKIP() << "no other way to look";
 #endif
