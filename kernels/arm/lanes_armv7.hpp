@@ -108,10 +108,12 @@ EMBERT_INLINE uint8x16_t look_up(const ByteTable& table, uint8x16_t i, uint8x16_
                      look_up(table, vget_high_u8(i), vget_high_u8(otherwise)));
 }
 
+// Lists, which clang has.
+#if !defined(__clang__)
 EMBERT_INLINE int32x4x4_t vld4q_dup_s32(const int32_t* p) {
   return {{vld1q_dup_s32(p), vld1q_dup_s32(p + 1), vld1q_dup_s32(p + 2), vld1q_dup_s32(p + 3)}};
 }
-
+#endif
 // Lists, which clang and gcc 14 have.
 #if !defined(__clang__) && __GNUC__ < 14
 EMBERT_INLINE int32x4x4_t vld1q_s32_x4(const int32_t* p) {
