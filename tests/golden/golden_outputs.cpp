@@ -11,7 +11,8 @@ namespace {
 /// Columns [begin, begin + count) of [rows][width].
 GoldenTensor columns(const GoldenTensor& from, std::size_t begin, std::size_t count) {
   GoldenTensor out = from;
-  const std::size_t width = from.shape.back(), rows = from.values.size() / width;
+  const auto width = static_cast<std::size_t>(from.shape.back());
+  const std::size_t rows = from.values.size() / width;
   out.shape.back() = count;
   out.values.clear();
   for (std::size_t row = 0; row < rows; ++row) {
@@ -22,7 +23,7 @@ GoldenTensor columns(const GoldenTensor& from, std::size_t begin, std::size_t co
 }
 
 GoldenTensor reshaped(GoldenTensor tensor, const std::vector<std::uint64_t>& shape) {
-  std::size_t values = 1;
+  std::uint64_t values = 1;
   for (const std::uint64_t extent : shape) values *= extent;
   if (values != tensor.values.size()) throw std::runtime_error("a tensor has another shape");
   tensor.shape = shape;
@@ -43,7 +44,8 @@ void refuse_rows_without_keys(const GoldenInput& input) {
 /// Joins the steps' [batch, 1, width] to [batch, steps, width].
 GoldenTensor join_steps(const std::vector<GoldenTensor>& steps) {
   GoldenTensor out = steps.front();
-  const std::size_t batch = out.shape[0], width = out.shape[2];
+  const auto batch = static_cast<std::size_t>(out.shape[0]);
+  const auto width = static_cast<std::size_t>(out.shape[2]);
   out.shape[1] = steps.size();
   out.values.clear();
   for (std::size_t text = 0; text < batch; ++text) {

@@ -30,7 +30,7 @@ GoldenInput random_texts(const std::vector<std::uint32_t>& lengths, std::uint32_
 /// Row `row` of text `text` in each of the heads, or in the only [length, width].
 std::vector<std::vector<std::int32_t>> rows_of(const GoldenTensor& tensor, std::size_t text,
                                                std::size_t row) {
-  const auto& shape = tensor.shape;
+  const std::vector<std::size_t> shape(tensor.shape.begin(), tensor.shape.end());
   const std::size_t width = shape.back(), length = shape[shape.size() - 2];
   const std::size_t heads = shape.size() == 4 ? shape[1] : 1;
   std::vector<std::vector<std::int32_t>> rows;
