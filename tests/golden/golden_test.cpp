@@ -125,6 +125,16 @@ TEST_P(Golden, KernelsAndThreadsChangeNoBit) {
   }
 }
 
+// The converter recorded what scalar kernels give.
+TEST_P(Golden, SelftestPasses) {
+  for (const std::uint32_t allowed : isa_masks()) {
+    GoldenEngine engine(golden_blob(GetParam()), allowed & isa_, 2);
+    const embert_model_info& info = engine.info();
+    const bool has_source = info.num_stacks == 1 && info.cross_hidden_size > 0;
+    EXPECT_EQ(engine.selftest(), has_source ? EMBERT_STATUS_NO_SELFTEST : EMBERT_STATUS_OK);
+  }
+}
+
 // Asked for alone, what stands on token 0 takes the shorter way through the last layer.
 TEST_P(Golden, FirstRowsAloneAreTheSame) {
   const GoldenCase golden(folder_);
