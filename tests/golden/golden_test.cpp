@@ -64,8 +64,8 @@ class Golden : public testing::TestWithParam<std::string> {
   static void SetUpTestSuite() { print_table_head(); }
   void SetUp() override {
     folder_ = golden_folder(EMBERT_SHARED_DIR, GetParam());
-    if (!std::filesystem::exists(folder_))
-      GTEST_SKIP() << "NOT TESTED: no reference data at " << folder_;
+    const std::string why_not = why_no_golden_blob(GetParam());
+    if (!why_not.empty()) GTEST_SKIP() << "NOT TESTED: " << why_not;
   }
 
   std::filesystem::path folder_;
