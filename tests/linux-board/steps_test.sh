@@ -36,7 +36,8 @@ esac
 FAKE
 script "$SCRATCH/fake/ssh" <<'FAKE'
 [ "${*: -2:1}" = pi ] || { echo "ssh: connect to host ${*: -2:1} port 22: No route to host" >&2; exit 255; }
-cd "$BOARD" && PATH=$SCRATCH/on-board:$PATH exec sh -c "${*: -1}"
+cd "$BOARD"
+${CUT:-cat} | PATH=$SCRATCH/on-board:$PATH exec sh -c "${*: -1}"
 FAKE
 script "$SCRATCH/fake/adb" <<'FAKE'
 [ -z "${ANDROID_SERIAL:-}" ] || { echo "error: device '$ANDROID_SERIAL' not found" >&2; exit 1; }
@@ -93,7 +94,9 @@ shows 'translate good night into Portuguese$' out
 refused 'nowhere cannot be reached: .*No route to host (try: ssh ' raspberry-pi nowhere
 MACHINE=x86_64 refused 'pi is x86_64 64 (uname -m): expected aarch64 or armv7l' raspberry-pi pi
 PATH=$SCRATCH/few refused 'ssh is not installed (Debian: openssh-client)' raspberry-pi pi
+refused '--texts: there is no file "none"' raspberry-pi pi run --texts none
 rm "$BOARD/embert/model.emb"
+CUT='head -c 1000' refused 'embert/model.emb cannot be written: the copy is damaged' raspberry-pi pi copy
 ln -s /dev/full "$BOARD/embert/model.emb.part"
 refused 'embert/model.emb cannot be written: .*No space left on device' raspberry-pi pi copy
 [ ! -e "$BOARD/embert/model.emb" ]
