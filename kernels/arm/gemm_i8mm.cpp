@@ -86,7 +86,7 @@ void pack_tile(const uint8_t* lhs, size_t stride, size_t rows, size_t k, int8_t*
 
 // Groups of a panel, 4 steps each, to both halves: ST4 of columns 0-3 and 4-7 in two steps each.
 void pack_groups(const int8_t* rhs, size_t groups, int8_t* low, int8_t* high) {
-  size_t pairs = groups / 2;
+  size_t fours = groups / 4, rest = groups % 4;
   asm volatile(
       ".macro embert_group\n"
       "ldp q0, q2, [%[rhs]], #256\n"
@@ -102,19 +102,23 @@ void pack_groups(const int8_t* rhs, size_t groups, int8_t* low, int8_t* high) {
       "st4 {v4.4s-v7.4s}, [%[low]], #64\n"
       "st4 {v20.4s-v23.4s}, [%[high]], #64\n"
       ".endm\n"
-      "cbz %[pairs], 2f\n"
+      "cbz %[fours], 2f\n"
       "1:\n"
+      ".rept 4\n"
       "embert_group\n"
-      "embert_group\n"
-      "subs %[pairs], %[pairs], #1\n"
+      ".endr\n"
+      "subs %[fours], %[fours], #1\n"
       "b.ne 1b\n"
       "2:\n"
-      "tbz %[groups], #0, 3f\n"
-      "embert_group\n"
+      "cbz %[rest], 4f\n"
       "3:\n"
+      "embert_group\n"
+      "subs %[rest], %[rest], #1\n"
+      "b.ne 3b\n"
+      "4:\n"
       ".purgem embert_group\n"
-      : [rhs] "+r"(rhs), [low] "+r"(low), [high] "+r"(high), [pairs] "+r"(pairs)
-      : [groups] "r"(groups)
+      : [rhs] "+r"(rhs), [low] "+r"(low), [high] "+r"(high), [fours] "+r"(fours), [rest] "+r"(rest)
+      :
       : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19",
         "v20", "v21", "v22", "v23");
 }
@@ -174,10 +178,9 @@ void full_tiles(size_t tiles, const int8_t* lhs, const int8_t* rhs, size_t group
       "embert_mmla 20, 21, 22, 23, 3\n"
       ".endif\n"
       ".endm\n"
-      // Two rows of sums to or from dst.
+      // Two rows of sums to or from dst: the lower halves of their registers, then the upper ones.
       ".macro embert_rows operation, first, last\n"
-      "\\operation {v\\first\\().s-v\\last\\().s}[0], [%[row]], #16\n"
-      "\\operation {v\\first\\().s-v\\last\\().s}[1], [%[row]], %[next]\n"
+      "\\operation {v\\first\\().2s-v\\last\\().2s}, [%[row]], %[stride]\n"
       "\\operation {v\\first\\().s-v\\last\\().s}[2], [%[row]], #16\n"
       "\\operation {v\\first\\().s-v\\last\\().s}[3], [%[row]], %[next]\n"
       ".endm\n"
@@ -193,7 +196,6 @@ void full_tiles(size_t tiles, const int8_t* lhs, const int8_t* rhs, size_t group
       ".endm\n"
       "0:\n"
       "mov %[inputs], %[lhs]\n"
-      "mov %[row], %[dst]\n"
       "cbz %[start], 5f\n"
       "ld4r {v8.2d-v11.2d}, [%[start]]\n"
       "ld4r {v12.2d-v15.2d}, [%[start]]\n"
@@ -227,6 +229,7 @@ void full_tiles(size_t tiles, const int8_t* lhs, const int8_t* rhs, size_t group
       "b.ne 0b\n"
       "b 7f\n"
       "5:\n"
+      "mov %[row], %[dst]\n"
       "embert_all_rows ld4\n"
       "b 6b\n"
       "7:\n"
@@ -237,7 +240,7 @@ void full_tiles(size_t tiles, const int8_t* lhs, const int8_t* rhs, size_t group
       : [inputs] "=&r"(inputs), [rhs] "+r"(rhs), [count] "=&r"(count), [row] "=&r"(row),
         [start] "+r"(start), [dst] "+r"(dst), [tiles] "+r"(tiles)
       : [lhs] "r"(lhs), [eights] "r"(groups / kUnrolled), [rest] "r"(groups % kUnrolled),
-        [next] "r"(stride_bytes - 16), [pairs] "i"(kPairs)
+        [stride] "r"(stride_bytes), [next] "r"(stride_bytes - 16), [pairs] "i"(kPairs)
       : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11",
         "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24",
         "v25", "v26", "v27", "v28", "v29", "v30", "v31");
