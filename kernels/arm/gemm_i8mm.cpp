@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SMMLA: 2 rows x 8 inputs times 2 columns x 8 inputs, tiles of 12 or 8 rows x 8 columns. Both
-// operands are brought into its order once, in chunks on the stack: the rows of a block of 32 for
-// all panels, the weights of a panel for all rows of a block. Pairs of columns are c and c + 4, so
-// that ST4 of words joins two steps of 8 columns to 4 registers, and ST4 of lanes stores the sums.
+// operands are brought into its order on the stack, in chunks of inputs: a block of up to 32 rows,
+// and as many panels as find room beside it. A pair of columns is c and c + 4, so that ST4 of words
+// joins two steps of 8 columns into 4 registers, and ST4 stores a row of 8 sums from their lower
+// halves.
+// An iteration (128 inputs) of 12 rows is 384 SMMLA for 12288 multiply-adds, 40 loads of 4
+// registers and 2 more: 0.035 instructions a multiply-add, nothing spilled; of 8 rows, 256, 32 and
+// 2.
 #if !defined(__ARM_FEATURE_MATMUL_INT8)
 #error "this file needs the flags of the cluster i8mm (isa_flags.cmake)"
 #endif
@@ -15,8 +19,8 @@ namespace {
 constexpr size_t kBlockRows = 32;
 constexpr size_t kQuad = 4;           // rows that are packed together
 constexpr size_t kHalf = 8;           // columns of a tile: half a panel
-constexpr size_t kGroup = 16;         // inputs of an iteration: two SMMLA deep
-constexpr size_t kUnrolled = 8;       // groups
+constexpr size_t kGroup = 16;         // inputs: two SMMLA deep
+constexpr size_t kUnrolled = 8;       // groups of an iteration
 constexpr size_t kBytes = 60 * 1024;  // of packed operands
 constexpr size_t kMaxPanels = 16;     // of a run
 constexpr size_t kStepBytes = kPanelColumns * kStepInputs;
