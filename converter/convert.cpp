@@ -7,6 +7,7 @@
 
 #include "converter/read_model_folder.hpp"
 #include "converter/read_tokenizer.hpp"
+#include "converter/selftest.hpp"
 #include "converter/verify.hpp"
 #include "converter/write_tokenizer_section.hpp"
 
@@ -174,6 +175,7 @@ ConvertResult convert(const ConvertOptions& options) {
     result.certificate = certificate.dump();
     extras.certificate = result.certificate;
   }
+  extras.selftest = make_selftest(quantized.model, folder.config, extras);
   report("packing", 0.98);
   result.blob = write_blob(quantized.model, extras, &result.sizes);
   report("done", 1);

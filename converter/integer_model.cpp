@@ -108,6 +108,13 @@ TokenBatch IntegerModel::tokenize(std::span<const std::string_view> texts) const
   return batch;
 }
 
+std::uint32_t IntegerModel::selftest() {
+  std::uint32_t checksum = 0;
+  const embert_status status = embert_selftest(engine_, &checksum);
+  if (status != EMBERT_STATUS_SELFTEST_FAILED) check(status, "embert_selftest");
+  return checksum;
+}
+
 void IntegerModel::set_sources(const ModelBatch& part) {
   if (!part.sources.lengths.empty()) {
     const RuntimeInput sources(part.sources);

@@ -55,6 +55,9 @@ class IntegerModel {
   /// Cuts each text at max_tokens. Throws ConvertError where the model has no tokenizer.
   TokenBatch tokenize(std::span<const std::string_view> texts) const;
 
+  /// The checksum that the blob's self-test finds, whatever it expects.
+  std::uint32_t selftest();
+
   // Each text from the start, whatever ran before; pairs run their sources first.
   TextVectors embed(const ModelBatch& batch);
   TextVectors pool(const ModelBatch& batch);

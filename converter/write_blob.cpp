@@ -273,6 +273,7 @@ std::vector<std::uint8_t> write_blob(const QuantizedModel& model, const BlobExtr
   out.add(kSectionTokenLabels, label_bytes(model.num_token_labels, extras.token_labels));
   out.add(kSectionCertificate,
           std::span<const char>(extras.certificate.data(), extras.certificate.size()));
+  out.add(kSectionSelftest, extras.selftest);
   return out.finish(make_header(model, extras));
 }
 

@@ -21,6 +21,7 @@ struct BlobExtras {
   std::vector<std::string> labels;        ///< one a class of the classifier
   std::vector<std::string> token_labels;  ///< one a class of the token classifier
   std::string certificate;                ///< JSON; may be empty
+  std::vector<std::uint8_t> selftest;     ///< FORMAT.md, section 7; may be empty
 };
 
 struct BlobSizes {

@@ -171,19 +171,25 @@ void feed_forward(const Pass& pass, size_t task) {
   }
 }
 
-/// The layer that runs next, and what stands behind it.
-void enter_layer(Pass& pass, size_t index) {
-  const Model& model = pass.engine.model;
-  pass.layer_index = index;
-  pass.layer = model_layer(model, pass.stack, index);
-  if (index + 1 < pass.stack.numbers->num_layers) {
-    const Layer next = model_layer(model, pass.stack, index + 1);
+// Not inlined, as the next: a Layer is 300 bytes or more of stack, which would stay there under all
+// layers.
+/// What makes the input of layer `index`, or behind the last one the last hidden state.
+[[gnu::noinline]] void set_next(Pass& pass, size_t index) {
+  if (index < pass.stack.numbers->num_layers) {
+    const Layer next = model_layer(pass.engine.model, pass.stack, index);
     pass.next_norm = next.input_norm;
     pass.next_hidden = next.hidden_rows;
   } else {
     pass.next_norm = pass.stack.output_norm;
     pass.next_hidden = {};
   }
+}
+
+/// The layer that runs next, and what stands behind it.
+[[gnu::noinline]] void enter_layer(Pass& pass, size_t index) {
+  pass.layer_index = index;
+  pass.layer = model_layer(pass.engine.model, pass.stack, index);
+  set_next(pass, index + 1);
 }
 
 /// Each text's first row to the front: what follows is computed for these alone.
@@ -199,7 +205,7 @@ void gather_first_rows(Pass& pass) {
   pass.gathered = true;
 }
 
-void show_scales(const Pass& pass) {
+[[gnu::noinline]] void show_scales(const Pass& pass) {
   embert_scale* scales = pass.output.hidden_state_scales;
   if (pass.output.hidden_states == nullptr || scales == nullptr) return;
   const BlobStack& numbers = *pass.stack.numbers;
@@ -218,9 +224,7 @@ Pass run_stack(Engine& engine, size_t stack, const embert_input& input, const em
   pass.first_only = first_only;
   if (pass.causal) remember_masks(pass);
 
-  const Layer first = model_layer(engine.model, pass.stack, 0);
-  pass.next_norm = first.input_norm;
-  pass.next_hidden = first.hidden_rows;
+  set_next(pass, 0);
   parallel(pass, embed_rows);
   for (size_t l = 0; l < pass.stack.numbers->num_layers; ++l) {
     enter_layer(pass, l);

@@ -60,16 +60,6 @@ const int16_t* hidden_row(const Pass& pass, uint32_t row) {
   return pass.at<int16_t>(pass.plan.normalized) + row * pass.hidden_size();
 }
 
-/// Calls visit(logits, count, first) for the vocabulary, block by block.
-template <typename Visit>
-void for_words(const Pass& pass, const LmRow& lm, Visit visit) {
-  const size_t words = pass.stack.numbers->vocab_size;
-  for (size_t first = 0; first < words; first += kWordBlock) {
-    const size_t count = smaller(kWordBlock, words - first);
-    visit(lm.logits(first, count), count, first);
-  }
-}
-
 /// The best words, as many as list has room for, and the denominator of all.
 embert_log_sum rank_words(const Pass& pass, const LmRow& lm, TopList* list) {
   for_words(pass, lm, [&](const int32_t* logits, size_t count, size_t first) {

@@ -25,4 +25,14 @@ class LmRow {
   const int8_t* planes_;  ///< s8 [2][lhs_stride]
 };
 
+/// Calls visit(logits, count, first) for the vocabulary, block by block.
+template <typename Visit>
+void for_words(const Pass& pass, const LmRow& lm, Visit visit) {
+  const size_t words = pass.stack.numbers->vocab_size;
+  for (size_t first = 0; first < words; first += kWordBlock) {
+    const size_t count = smaller(kWordBlock, words - first);
+    visit(lm.logits(first, count), count, first);
+  }
+}
+
 }  // namespace embert

@@ -345,6 +345,28 @@ void check_stack(Walk& walk, const BlobStack& s, uint32_t index) {
   walk.norm(kSectionOutputNorm, true, hidden);
 }
 
+void check_selftest(Walk& walk, const BlobHeader& h, bool has_tokenizer) {
+  uint64_t bytes = 0;
+  const uint8_t* section = walk.next_of_any_size(kSectionSelftest, &bytes);
+  if (section == nullptr || bytes == 0) return;
+  walk.require(bytes >= sizeof(BlobSelftest), EMBERT_STATUS_BLOB_SECTION);
+  if (!walk.sound()) return;
+  const BlobSelftest& test = *reinterpret_cast<const BlobSelftest*>(section);
+  walk.require_value(in_range(test.tokens, 1, kMaxSelftestTokens) && test.tokens <= h.max_tokens);
+  if (!walk.sound()) return;
+  const uint64_t before_text = sizeof(test) + test.tokens * sizeof(int32_t);
+  walk.require(has_tokenizer ? bytes >= before_text : bytes == before_text,
+               EMBERT_STATUS_BLOB_SECTION);
+  if (!walk.sound()) return;
+  const int32_t* ids = reinterpret_cast<const int32_t*>(section + sizeof(test));
+  for (uint32_t i = 0; i < h.num_stacks; ++i) {
+    const BlobStack& stack = h.stacks[i];
+    walk.require_value(
+        test.tokens <= stack.max_positions &&
+        all_in<int32_t>(ids, test.tokens, 0, static_cast<int32_t>(stack.vocab_size) - 1));
+  }
+}
+
 /// Every section in its place, of its size, with values inside their bounds.
 embert_status check_sections(const uint8_t* blob, const BlobHeader& h) {
   Walk walk(blob, h);
@@ -365,11 +387,12 @@ embert_status check_sections(const uint8_t* blob, const BlobHeader& h) {
   }
   walk.dense(kSectionProjection, has(kHeadProjection), last.cross_hidden_size,
              h.stacks[0].hidden_size);
-  uint64_t any = 0;
-  walk.next_of_any_size(kSectionTokenizer, &any);  // checked when it is opened
+  uint64_t tokenizer = 0, any = 0;
+  walk.next_of_any_size(kSectionTokenizer, &tokenizer);  // checked when it is opened
   walk.names(kSectionLabels, h.num_labels);
   walk.names(kSectionTokenLabels, h.num_token_labels);
   walk.next_of_any_size(kSectionCertificate, &any);  // text
+  check_selftest(walk, h, tokenizer > 0);
   return walk.finish();
 }
 

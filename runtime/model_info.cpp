@@ -41,7 +41,8 @@ constexpr const char* kSectionNames[] = {"layers",
                                          "tokenizer",
                                          "labels",
                                          "token_labels",
-                                         "certificate"};
+                                         "certificate",
+                                         "selftest"};
 static_assert(sizeof(kSectionNames) / sizeof(kSectionNames[0]) == kSectionEnd - kSectionLayers,
               "every kind of section has a name");
 

@@ -82,6 +82,10 @@ const char* embert_status_name(embert_status status) {
       return "EMBERT_STATUS_NO_MASK_TOKEN";
     case EMBERT_STATUS_NO_CHOICES:
       return "EMBERT_STATUS_NO_CHOICES";
+    case EMBERT_STATUS_NO_SELFTEST:
+      return "EMBERT_STATUS_NO_SELFTEST";
+    case EMBERT_STATUS_SELFTEST_FAILED:
+      return "EMBERT_STATUS_SELFTEST_FAILED";
   }
   return "unknown status";
 }

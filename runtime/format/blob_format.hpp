@@ -11,7 +11,7 @@
 namespace embert {
 
 static constexpr uint8_t kBlobMagic[8] = {'e', 'm', 'b', 'e', 'r', 't', '\r', '\n'};
-static constexpr uint32_t kBlobVersion = 2;
+static constexpr uint32_t kBlobVersion = 3;
 static constexpr size_t kBlobAlignment = 64;
 static constexpr size_t kBlobCrcStart = 16;  ///< the checksum covers [16, blob_bytes)
 
@@ -254,6 +254,7 @@ enum BlobSectionKind : uint32_t {
   kSectionLabels,           ///< num_labels zero-terminated UTF-8 names
   kSectionTokenLabels,      ///< num_token_labels names
   kSectionCertificate,      ///< UTF-8 JSON: what the converter measured; may be empty
+  kSectionSelftest,         ///< BlobSelftest, s32 ids [tokens], UTF-8 text; may be empty
   kSectionEnd
 };
 static constexpr uint32_t kFirstLayerSection = kSectionInputNorm;
@@ -266,9 +267,17 @@ static constexpr uint32_t stack_sections(uint32_t num_layers) {
   return kSectionsBeforeLayers + num_layers * kSectionsPerLayer + 1;
 }
 
+/// A text and the checksum of what the model makes of it (embert_selftest).
+struct BlobSelftest {
+  uint32_t crc32c;
+  uint32_t tokens;  ///< 1..kMaxSelftestTokens
+};
+static constexpr uint32_t kMaxSelftestTokens = 32;
+
 static_assert(sizeof(BlobLayer) == 16 + 14 * 8 + 3 * 16 + 8, "BlobLayer is part of the format");
 static_assert(sizeof(BlobStack) == 80, "BlobStack is part of the format");
 static_assert(sizeof(BlobHeader) == 512, "BlobHeader is part of the format");
 static_assert(sizeof(BlobSection) == 24, "BlobSection is part of the format");
+static_assert(sizeof(BlobSelftest) == 8, "BlobSelftest is part of the format");
 
 }  // namespace embert

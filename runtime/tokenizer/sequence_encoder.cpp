@@ -41,48 +41,49 @@ struct PlainWord {
   TokenPlace whole() { return place(0, length); }
 };
 
-// A word as it comes out of the normaliser, with the place of each character. Only max_word_chars
-// are kept: a longer word is unknown whatever it is.
+// A word as it comes out of the normaliser. Only max_word_chars are kept: a longer word is unknown
+// whatever it is. Where its characters came from is not kept but read again from a bookmark: places
+// of 200 characters would be most of a small machine's stack.
 struct NormalizedWord {
   uint8_t bytes[4 * kMaxWordChars];
-  // The place of each character, in parts: on small machines this is most of the stack.
-  uint32_t byte_starts[kMaxWordChars];
-  uint32_t char_indices[kMaxWordChars];
-  uint8_t source_bytes[kMaxWordChars];  // 1..4: a place is one code point of the text
-  SourcePlace last;
   uint32_t length = 0;
   uint32_t characters = 0;
-  uint32_t counted_bytes = 0;  // what counted_characters stands for
-  uint32_t counted_characters = 0;
+  SourcePlace first = {}, last = {};
+  TextStream places;     // stands before the character that comes next
+  SourcePlace at = {};   // of the character that it gave last
+  uint32_t counted = 0;  // bytes of the characters that it gave
+
+  explicit NormalizedWord(const TextStream& stream) : places(stream) {}
+
+  // Empty; the next character is the one that `stream` gives next.
+  void begin(const TextStream& stream) {
+    length = characters = counted = 0;
+    places = stream;
+  }
 
   void append(const NormalizedChar& c, uint32_t limit) {
-    if (characters < limit) {
-      byte_starts[characters] = c.place.byte_start;
-      char_indices[characters] = c.place.char_index;
-      source_bytes[characters] = static_cast<uint8_t>(c.place.byte_end - c.place.byte_start);
-      length += encode_utf8(c.code_point, bytes + length);
-    }
+    if (characters < limit) length += encode_utf8(c.code_point, bytes + length);
+    if (characters == 0) first = c.place;
     last = c.place;
     ++characters;
   }
 
-  void clear() { length = characters = counted_bytes = counted_characters = 0; }
-
-  // The character that a byte belongs to; asked for bytes in rising order.
-  uint32_t character_of(uint32_t byte) {
-    for (; counted_bytes <= byte; ++counted_bytes) {
-      if ((bytes[counted_bytes] & 0xC0) != 0x80) ++counted_characters;
+  // Of the character that a byte belongs to; asked for bytes in rising order.
+  const SourcePlace& place_of(uint32_t byte) {
+    for (; counted <= byte; ++counted) {
+      NormalizedChar c;
+      if ((bytes[counted] & 0xC0) != 0x80 && places.next(&c)) at = c.place;
     }
-    return counted_characters - 1;
+    return at;
   }
 
   TokenPlace place(uint32_t begin, uint32_t end) {
-    const uint32_t from = character_of(begin), to = character_of(end - 1);
-    return {byte_starts[from], byte_starts[to] + source_bytes[to], char_indices[from],
-            char_indices[to] + 1};
+    if (begin == 0 && end == length) return whole();
+    const SourcePlace from = place_of(begin), &to = place_of(end - 1);
+    return {from.byte_start, to.byte_end, from.char_index, to.char_index + 1};
   }
-  TokenPlace whole() {
-    return {byte_starts[0], last.byte_end, char_indices[0], last.char_index + 1};
+  TokenPlace whole() const {
+    return {first.byte_start, last.byte_end, first.char_index, last.char_index + 1};
   }
 };
 
@@ -235,7 +236,7 @@ class SequenceEncoder {
         sink_.emit(view_.header->unk_id, word.whole(), word_++);
         return;
       }
-      sink_.emit(id, word.place(at, at + piece), word_);
+      sink_.emit(id, sink_.wants_places() ? word.place(at, at + piece) : TokenPlace{}, word_);
       at += piece;
       root = view_.header->continuation_root;
       skip = view_.header->prefix_bytes;
@@ -249,17 +250,18 @@ class SequenceEncoder {
     } else if (word->characters != 0) {
       encode_word(*word);
     }
-    word->clear();
+    word->characters = word->length = 0;
   }
 
   // Goes on through the normaliser, up to the end or to where plain words may be read again.
   void encode_normalized(uint32_t end) {
     const bool match_tokens = (flags_ & kTokenizerHasNormalizedTokens) != 0;
-    NormalizedWord word;
     TextStream stream(text_, cursor_, end, flags_);
+    NormalizedWord word(stream);
     SourcePlace blank = {};  // first of the white space that has just been read
     bool after_blank = false;
     for (;;) {
+      if (word.characters == 0) word.begin(stream);
       NormalizedChar c;
       if (match_tokens) {
         const TextStream bookmark = stream;

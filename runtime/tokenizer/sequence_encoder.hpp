@@ -28,6 +28,10 @@ struct TokenSink {
   int32_t sequence_id;
   uint32_t count = 0;  // tokens so far
 
+  bool wants_places() const {
+    return arrays->byte_offsets != nullptr || arrays->char_offsets != nullptr;
+  }
+
   void emit(uint32_t id, const TokenPlace& place, uint32_t word) {
     const uint32_t number = count++;
     if (number < first || number >= last) return;

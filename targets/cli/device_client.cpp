@@ -92,7 +92,10 @@ DeviceClient::Outcome DeviceClient::look_at(std::span<const uint8_t> body, devic
 bool DeviceClient::next_event(Clock::time_point until, LineEvent* event) {
   for (;;) {
     while (next_ < pending_.size()) {
-      *event = reader_.take(pending_[next_++]);
+      const uint8_t byte = pending_[next_++];
+      among_frames_ = among_frames_ || byte == 0;
+      if (!among_frames_) continue;
+      *event = reader_.take(byte);
       if (*event != LineEvent::kNothing) return true;
     }
     pending_ = connection_.read(until);

@@ -49,6 +49,7 @@ class DeviceClient {
   device::FrameReader reader_;
   std::vector<uint8_t> pending_;  ///< bytes that have come and were not looked at, from next_ on
   size_t next_ = 0;
+  bool among_frames_ = false;  ///< a firmware writes text before the first one
   LineTrouble trouble_;
 };
 

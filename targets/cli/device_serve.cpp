@@ -52,6 +52,10 @@ uint64_t nanoseconds(void*) {
 void serve(const ServeOptions& options) {
   const ModelFile file(options.model, isa_mask_of(options.isa));
   LocalRunner local(file, options.max_tokens != 0 ? options.max_tokens : file.info().max_tokens);
+  if (local.runner().selftest() == EMBERT_STATUS_SELFTEST_FAILED) {
+    throw InternalError("the self-test of " + file.path() +
+                        " gives other bits here than where it was made: a broken machine or build");
+  }
   Line line = {STDIN_FILENO, STDOUT_FILENO, 0};
   if (options.port != 0) line.in = line.out = accept_one(options.port);
 

@@ -146,6 +146,10 @@ void answer_lines(uint8_t* line) {
       parts.take<int32_t>(info.num_labels), parts.take<int16_t>(info.hidden_size)};
   status = runner.open(model, options.max_tokens, arena, arena_bytes, buffers);
   if (status != EMBERT_STATUS_OK) fail("model", embert_status_name(status));
+  status = runner.selftest();
+  if (status != EMBERT_STATUS_OK && status != EMBERT_STATUS_NO_SELFTEST) {
+    fail("self-test", embert_status_name(status));
+  }
 
   write_text("embert ");
   write_text(embert_version());
@@ -159,7 +163,8 @@ void answer_lines(uint8_t* line) {
   write_number(arena_bytes, 0);
   write_text(", texts up to ");
   write_number(options.max_tokens, 0);
-  write_text(" tokens\r\n");
+  write_text(status == EMBERT_STATUS_OK ? " tokens\r\nself-test passed\r\n"
+                                        : " tokens\r\nself-test: the model has none\r\n");
 }
 
 [[noreturn]] void run() {

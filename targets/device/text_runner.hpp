@@ -25,6 +25,9 @@ class TextRunner {
   embert_status open(const embert_model& model, uint32_t max_tokens, void* arena,
                      size_t arena_bytes, const TextBuffers& buffers);
 
+  /// Of the model, with the engine that texts will have.
+  embert_status selftest() { return embert_selftest(engine_, nullptr); }
+
   /// Everything of a reply but ticks and stack.
   RunReply run(const char* text, size_t text_bytes);
 

@@ -5,12 +5,15 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/convert.hpp"
+#include "embert/embert.h"
 #include "tests/support/error_text.hpp"
 #include "tests/support/model_folder.hpp"
+#include "tests/support/synthetic_blob.hpp"
 
 namespace embert::convert {
 namespace {
 
+using test::AlignedBytes;
 using test::error_text;
 using test::ModelOptions;
 
@@ -33,6 +36,19 @@ class ConvertFolder : public ::testing::Test {
   }
   std::string error() {
     return error_text([&] { convert(options_); });
+  }
+
+  static embert_status selftest(const AlignedBytes& blob) {
+    embert_model model = {};
+    EXPECT_EQ(embert_model_open(blob.data(), blob.size(), embert_isa_detect(), &model),
+              EMBERT_STATUS_OK);
+    const embert_options options = embert_options_default(&model);
+    std::size_t bytes = 0;
+    EXPECT_EQ(embert_arena_bytes(&model, &options, &bytes), EMBERT_STATUS_OK);
+    AlignedBytes arena(bytes);
+    embert_engine* engine = nullptr;
+    EXPECT_EQ(embert_engine_init(&model, &options, arena.data(), bytes, &engine), EMBERT_STATUS_OK);
+    return embert_selftest(engine, nullptr);
   }
 
   test::TempFolder folder_;
@@ -100,6 +116,25 @@ TEST_F(ConvertFolder, WeightsThatOverflowTogether) {
   norm = test::store_floats(norm.name, norm.shape, std::vector<float>(32, 3e38F));
   test::write_model(folder_.path(), content);
   EXPECT_NE(error().find("values that are not finite in layer 0"), std::string::npos) << error();
+}
+
+TEST_F(ConvertFolder, SelftestOfTextOrIds) {
+  options_.certify = false;
+  for (const bool tokenizer : {false, true}) {
+    for (const int tokens : {3, 32}) {
+      write(tokenizer);
+      options_.max_tokens = tokens;
+      AlignedBytes blob(convert(options_).blob);
+      EXPECT_EQ(selftest(blob), EMBERT_STATUS_OK);
+      const std::string_view text(reinterpret_cast<const char*>(blob.data()), blob.size());
+      const std::size_t number = text.find(" 3.14 ");
+      EXPECT_EQ(number != std::string_view::npos, tokenizer);
+      if (!tokenizer || tokens < 32) continue;
+      blob.data()[number] = '3';  // one token fewer
+      test::seal_blob(blob.data(), blob.size());
+      EXPECT_EQ(selftest(blob), EMBERT_STATUS_SELFTEST_FAILED);
+    }
+  }
 }
 
 }  // namespace

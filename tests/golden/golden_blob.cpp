@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/golden/golden_blob.hpp"
 
-#include <map>
-#include <stdexcept>
-
-#include "converter/convert.hpp"
 #include "converter/json_file.hpp"
 #include "tests/support/golden_case.hpp"
 
@@ -24,18 +20,10 @@ std::vector<std::string> or_no_data(std::vector<std::string> names) {
 
 }  // namespace
 
-const AlignedBytes& golden_blob(const std::string& golden_case) {
-  static std::map<std::string, AlignedBytes> blobs;
-  const auto known = blobs.find(golden_case);
-  if (known != blobs.end()) return known->second;
-  convert::ConvertOptions options;
-  options.folder = golden_folder(EMBERT_SHARED_DIR, golden_case);
-  options.threads = 2;
-  options.certify = false;
-  const convert::ConvertResult converted = convert::convert(options);
-  if (converted.source != convert::CalibrationSource::kRandomIds)
-    throw std::runtime_error(golden_case + " was not calibrated on random ids");
-  return blobs.emplace(golden_case, AlignedBytes(converted.blob)).first->second;
+std::string why_no_golden_blob(const std::string& golden_case) {
+  const std::filesystem::path folder = golden_folder(EMBERT_SHARED_DIR, golden_case);
+  if (!std::filesystem::exists(folder)) return "no reference data at " + folder.string();
+  return why_no_blob_of(golden_case);
 }
 
 std::vector<std::string> all_cases() { return or_no_data(golden_cases(EMBERT_SHARED_DIR)); }

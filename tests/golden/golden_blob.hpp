@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of the reference data as blobs, each converted once a process.
+// Cases of the reference data as blobs: converted, or what a build with converter saved. Each once
+// a process.
 #pragma once
 
 #include <string>
@@ -9,6 +10,13 @@
 
 namespace embert::test {
 
+/// Why a case can not be tested; empty: it can.
+std::string why_no_golden_blob(const std::string& golden_case);
+std::string why_no_blob_of(const std::string& golden_case);
+
+inline std::string saved_golden_blob(const std::string& golden_case) {
+  return std::string(EMBERT_GOLDEN_BLOBS "/") + golden_case + ".emb";
+}
 const AlignedBytes& golden_blob(const std::string& golden_case);
 
 /// Names of all cases, or of those that decode; for want of any (no reference data) "no_data".

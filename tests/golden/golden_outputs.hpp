@@ -50,6 +50,7 @@ class GoldenEngine {
   GoldenOutputs encode_source(const GoldenInput& input);
   /// Only what stands on token 0 of each text: pooler_output and class_logits.
   GoldenOutputs run_token_zero(const GoldenInput& input);
+  embert_status selftest() { return embert_selftest(engine_, nullptr); }
 
  private:
   struct Buffers;

@@ -64,8 +64,8 @@ class Golden : public testing::TestWithParam<std::string> {
   static void SetUpTestSuite() { print_table_head(); }
   void SetUp() override {
     folder_ = golden_folder(EMBERT_SHARED_DIR, GetParam());
-    if (!std::filesystem::exists(folder_))
-      GTEST_SKIP() << "NOT TESTED: no reference data at " << folder_;
+    const std::string why_not = why_no_golden_blob(GetParam());
+    if (!why_not.empty()) GTEST_SKIP() << "NOT TESTED: " << why_not;
   }
 
   std::filesystem::path folder_;
@@ -122,6 +122,16 @@ TEST_P(Golden, KernelsAndThreadsChangeNoBit) {
       const auto found = run_all(blob, golden, allowed, threads, Padding::kHidden);
       EXPECT_TRUE(found == expected) << "kernels " << allowed << ", threads " << threads;
     }
+  }
+}
+
+// The converter recorded what scalar kernels give.
+TEST_P(Golden, SelftestPasses) {
+  for (const std::uint32_t allowed : isa_masks()) {
+    GoldenEngine engine(golden_blob(GetParam()), allowed & isa_, 2);
+    const embert_model_info& info = engine.info();
+    const bool has_source = info.num_stacks == 1 && info.cross_hidden_size > 0;
+    EXPECT_EQ(engine.selftest(), has_source ? EMBERT_STATUS_NO_SELFTEST : EMBERT_STATUS_OK);
   }
 }
 

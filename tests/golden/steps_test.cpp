@@ -64,8 +64,8 @@ class Steps : public testing::TestWithParam<std::string> {};
 
 TEST_P(Steps, EqualTheWholePass) {
   const std::filesystem::path folder = golden_folder(EMBERT_SHARED_DIR, GetParam());
-  if (!std::filesystem::exists(folder))
-    GTEST_SKIP() << "NOT TESTED: no reference data at " << folder;
+  const std::string why_not = why_no_golden_blob(GetParam());
+  if (!why_not.empty()) GTEST_SKIP() << "NOT TESTED: " << why_not;
   GoldenEngine engine(golden_blob(GetParam()), embert_isa_detect(), 2);
   const GoldenCase golden(folder);
   const std::uint32_t vocab_size = engine.info().vocab_size;

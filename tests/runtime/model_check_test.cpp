@@ -20,6 +20,7 @@ class ModelCheck : public BlobFields {
     model.intermediate_size = 24;
     model.vocab_size = 12;
     model.max_positions = 8;
+    model.selftest_ids = {3, 1, 4, 1};
     return model;
   }
   /// Opens a blob and classifies a short text with it, in an arena of exactly the size asked for.
@@ -76,7 +77,7 @@ TEST_F(ModelCheck, RefusesABlobThatIsNotOne) {
   EXPECT_EQ(embert_model_open(blob_.data() + 1, blob_.size() - 1, EMBERT_ISA_SCALAR, &model),
             EMBERT_STATUS_BLOB_MISALIGNED);
   expect(header().magic[0], 'E', EMBERT_STATUS_BLOB_MAGIC, "magic");
-  expect(header().version, 1, EMBERT_STATUS_BLOB_VERSION, "version");
+  expect(header().version, 2, EMBERT_STATUS_BLOB_VERSION, "version");
   expect(header().layout, 2, EMBERT_STATUS_LAYOUT, "layout");
   expect(header().blob_bytes, blob_.size() + 1, EMBERT_STATUS_BLOB_TRUNCATED, "blob_bytes");
   EXPECT_EQ(open(), EMBERT_STATUS_OK);
@@ -162,7 +163,7 @@ TEST_F(ModelCheck, RefusesSectionsOutOfPlace) {
   };
   for (std::uint32_t kind :
        {kSectionLayers, kSectionWordEmbeddings, kSectionQkv, kSectionDistances, kSectionFfn2,
-        kSectionPooler, kSectionLmRows, kSectionTokenizer, kSectionCertificate}) {
+        kSectionPooler, kSectionLmRows, kSectionTokenizer, kSectionCertificate, kSectionSelftest}) {
     const bool of_layer = kind >= kFirstLayerSection && kind < kSectionOutputNorm;
     BlobSection& s = section(kind, of_layer ? 1 : 0);
     bad(s.kind, kind + 1, "kind");
@@ -219,6 +220,19 @@ TEST_F(ModelCheck, RefusesValuesOutOfRange) {
   bad(*contents<char>(kSectionLabels), '\0', "one label name too many");
   bad(contents<char>(kSectionLabels)[section(kSectionLabels).bytes - 1], 'x',
       "last label name without end");
+}
+
+TEST_F(ModelCheck, RefusesASelftestThatCanNotRun) {
+  BlobSelftest& test = *contents<BlobSelftest>(kSectionSelftest);
+  std::int32_t* ids = reinterpret_cast<std::int32_t*>(&test + 1);
+  bad_value(test.tokens, 0u, "tokens");
+  bad_value(test.tokens, 9u, "tokens");  // max_tokens is 8
+  bad_value(test.tokens, UINT32_MAX, "tokens");
+  bad_value(ids[0], -1, "id");
+  bad_value(ids[3], 12, "id");
+  // 4 ids are there, and no tokenizer that could read a text.
+  expect(test.tokens, 3u, EMBERT_STATUS_BLOB_SECTION, "tokens");
+  expect(test.tokens, 5u, EMBERT_STATUS_BLOB_SECTION, "tokens");
 }
 
 TEST_F(ModelCheck, RefusesABrokenTokenizer) {

@@ -341,6 +341,11 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
   names(kSectionLabels, has(kHeadClassifier), m.num_labels);
   names(kSectionTokenLabels, has(kHeadTokenClassifier), m.num_token_labels);
   out.add(kSectionCertificate, std::vector<char>{'{', '}'});
+  out.start(kSectionSelftest);
+  if (!m.selftest_ids.empty()) {
+    out.append(std::vector<BlobSelftest>{{0, static_cast<std::uint32_t>(m.selftest_ids.size())}});
+    out.append(m.selftest_ids);
+  }
 
   std::vector<std::uint8_t> blob = out.take();
   BlobHeader header = {};

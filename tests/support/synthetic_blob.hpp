@@ -43,6 +43,7 @@ struct SyntheticModel {
   std::uint32_t heads = kHeadPooler | kHeadClassifier;  ///< BlobHeads
   std::uint32_t num_labels = 5, num_token_labels = 3;
   std::uint32_t start_id = UINT32_MAX, end_id = UINT32_MAX;
+  std::vector<std::int32_t> selftest_ids = {};  ///< with the checksum 0; empty: no self-test
   std::uint64_t seed = 1;
 };
 

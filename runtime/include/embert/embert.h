@@ -33,7 +33,8 @@ extern "C" {
 #define EMBERT_VERSION_MINOR 1
 #define EMBERT_VERSION_PATCH 0
 
-/** Pinned values, in decades: 1x and 5x argument, 2x blob, 3x memory, 4x not supported by this model or build. */
+/** Pinned values, in decades: 1x and 5x argument, 2x blob, 3x memory, 4x not supported by this model or build, 6x
+ * the machine. */
 typedef enum embert_status {
   EMBERT_STATUS_OK = 0,
   EMBERT_STATUS_NULL_ARGUMENT = 10,
@@ -73,7 +74,9 @@ typedef enum embert_status {
   EMBERT_STATUS_INVALID_SCALE = 54,      /**< a scale that is not positive, normal and finite */
   EMBERT_STATUS_ROW_OUT_OF_RANGE = 55,   /**< a token that the last call did not compute */
   EMBERT_STATUS_NO_MASK_TOKEN = 56,      /**< the text has no mask token, or the vocabulary has none */
-  EMBERT_STATUS_NO_CHOICES = 57          /**< a prompt without choices */
+  EMBERT_STATUS_NO_CHOICES = 57,         /**< a prompt without choices */
+  EMBERT_STATUS_NO_SELFTEST = 58,        /**< the model was made without one */
+  EMBERT_STATUS_SELFTEST_FAILED = 60     /**< other bits than where the model was made: trust nothing */
 } embert_status;
 
 /** "EMBERT_STATUS_OK" and so on; "unknown status" for other values. */
@@ -204,6 +207,12 @@ embert_status embert_arena_bytes(const embert_model* model, const embert_options
 /** Puts an engine into the arena (64-byte aligned, at least embert_arena_bytes). *engine points into the arena. */
 embert_status embert_engine_init(const embert_model* model, const embert_options* options, void* arena,
                                  size_t arena_bytes, embert_engine** engine);
+
+/** Power-on self-test: runs the text that the model carries, from characters to the logits of every head, and compares
+ * with the checksum of the bits that it gave where the model was made. SELFTEST_FAILED: memory, processor or build is
+ * broken. A decoder's cache and source are empty afterwards. The engine needs room for max_tokens of the model or for 32
+ * tokens, whichever is less, else TOO_MANY_TOKENS. checksum: the one found, also with SELFTEST_FAILED; may be null. */
+embert_status embert_selftest(embert_engine* engine, uint32_t* checksum);
 
 /** Texts as tokens, one after another without padding: T tokens in all, the sum of lengths. Set it to zeros before filling
  * it in: what is null is not used. */

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The intent demo on an emulated Cortex-M: text over the board's serial line in, intent out. See --help.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+
+usage() {
+  cat <<'HELP'
+Usage: targets/cortex-m/run.sh [--processor NAME] [--model HF_DIR] [--validate FILE [--labelled] | --build]
+
+Installs what is missing (apt, as root or with sudo), builds the embert tool in build/demo and converts the model, builds
+the firmware with it in build/firmware-NAME, and runs that in QEMU: a line of text in, its intent and score out. On a
+terminal type lines, Ctrl-A X ends; else the lines are those of stdin. Ticks are those of a clock of QEMU that an
+instruction moves by a nanosecond.
+
+  --processor NAME  cortex-m55 (the default), cortex-m7 or cortex-m4
+  --model HF_DIR    a classifier; default: the bundled model, targets/demo/tiny-intent
+  --validate FILE   instead, the lines of FILE through firmware and desktop, which must give the same bits
+  --labelled        ... and lines are a text, a tab and its label: shows the accuracy
+  --build           only build, and print the command that runs the firmware with its serial line on stdin and stdout
+HELP
+}
+
+processor=cortex-m55
+model=$root/targets/demo/tiny-intent
+texts=""
+labelled=""
+only_build=""
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --processor) processor=${2:-}; shift ;;
+    --model) model=${2:-}; shift ;;
+    --validate) texts=${2:-}; shift ;;
+    --labelled) labelled=--labelled ;;
+    --build) only_build=1 ;;
+    -h | --help) usage; exit 0 ;;
+    *) echo "targets/cortex-m/run.sh: unknown option $1" >&2; usage >&2; exit 1 ;;
+  esac
+  shift || { usage >&2; exit 1; }
+done
+case "$processor" in
+  cortex-m55) board=mps3-an547 machine=mps3-an547 ;;
+  cortex-m7) board=mps2 machine=mps2-an500 ;;
+  cortex-m4) board=mps2 machine=mps2-an386 ;;
+  *) echo "targets/cortex-m/run.sh: --processor: cortex-m55, cortex-m7 or cortex-m4, not ${processor:-nothing}" >&2; exit 1 ;;
+esac
+[ -z "$texts" ] || [ -r "$texts" ] || { echo "targets/cortex-m/run.sh: --validate: can not read $texts" >&2; exit 1; }
+
+step() { printf '\n== %s\n' "$*" >&2; }
+build=$root/build/firmware-$processor
+blob=$build/model.emb
+embert=$root/build/demo/targets/cli/embert
+firmware=$build/targets/$board/$board.elf
+qemu="qemu-system-arm -M $machine -icount shift=0 -display none -monitor none -kernel $firmware"
+
+{
+  step "Packages"
+  . "$root/toolchains/install_packages.sh"
+  # shellcheck disable=SC2086
+  install_packages $build_packages $cross_packages
+
+  step "The tool, and the model"
+  cmake -S "$root" -B "$root/build/demo" -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=Release -DEMBERT_TESTS=OFF
+  cmake --build "$root/build/demo" --target embert_tool -j "$(nproc)"
+  mkdir -p "$build"
+  "$embert" convert "$model" -o "$blob"
+
+  step "The firmware"
+  cmake --preset "$processor" -S "$root" -B "$build" --log-level=WARNING -DEMBERT_TESTS=OFF \
+    -DEMBERT_FIRMWARE="$board" -DEMBERT_FIRMWARE_MODEL="$blob"
+  cmake --build "$build" -j "$(nproc)"
+  arm-none-eabi-size "$firmware"
+} >&2
+
+if [ -n "$only_build" ]; then
+  echo "$qemu -serial stdio"
+  exit
+fi
+if [ -n "$texts" ]; then
+  step "Texts through the firmware in QEMU"
+  exec "$embert" device validate "$blob" --on "exec:exec $qemu -serial stdio" --texts "$texts" $labelled
+fi
+step "QEMU"
+if [ -t 0 ]; then
+  exec qemu-system-arm -M "$machine" -icount shift=0 -nographic -kernel "$firmware"
+fi
+# The emulator has no end of its own: it ends when the last line has its answer.
+lines=$(mktemp)
+trap 'rm -f "$lines"' EXIT
+cat >"$lines"
+python3 "$root/targets/cortex-m/talk.py" "$qemu -serial stdio" <"$lines"

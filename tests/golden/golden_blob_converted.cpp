@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the converter is: blobs are made, and saved for builds that have none.
+#include <filesystem>
+#include <map>
+#include <stdexcept>
+
+#include "converter/convert.hpp"
+#include "converter/replace_file.hpp"
+#include "tests/golden/golden_blob.hpp"
+#include "tests/support/golden_case.hpp"
+
+namespace embert::test {
+
+std::string why_no_blob_of(const std::string&) { return ""; }
+
+const AlignedBytes& golden_blob(const std::string& golden_case) {
+  static std::map<std::string, AlignedBytes> blobs;
+  const auto known = blobs.find(golden_case);
+  if (known != blobs.end()) return known->second;
+  convert::ConvertOptions options;
+  options.folder = golden_folder(EMBERT_SHARED_DIR, golden_case);
+  options.threads = 2;
+  options.certify = false;
+  const convert::ConvertResult converted = convert::convert(options);
+  if (converted.source != convert::CalibrationSource::kRandomIds)
+    throw std::runtime_error(golden_case + " was not calibrated on random ids");
+  std::filesystem::create_directories(EMBERT_GOLDEN_BLOBS);
+  convert::replace_file(saved_golden_blob(golden_case), converted.blob);
+  return blobs.emplace(golden_case, AlignedBytes(converted.blob)).first->second;
+}
+
+}  // namespace embert::test
