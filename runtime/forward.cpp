@@ -80,22 +80,27 @@ void embed_rows(const Pass& pass, size_t task) {
   show_hidden_state(pass, 0, rows.begin, m);
 }
 
+/// How many columns of a dense layer fit the accumulators at a time, for m rows.
+size_t columns_at_a_time(const Plan& plan, size_t m) {
+  return kBlockRows * plan.acc_columns / m / kPanelColumns * kPanelColumns;
+}
+
 /// residual += lhs * weights for a block of quantised rows from `row` on: the sums that end in the
 /// residual.
 void add_dense(const Pass& pass, size_t task, const ResidualDense& dense, size_t row, size_t m,
                size_t k, const uint8_t* lhs, size_t lhs_stride, LhsType type,
                const int32_t* row_max) {
   const Kernels& kernels = pass.engine.kernels;
-  const size_t hidden = pass.hidden_size(), acc_stride = pass.plan.acc_columns;
+  const size_t hidden = pass.hidden_size(), run = columns_at_a_time(pass.plan, m);
   int16_t* residual = pass.at<int16_t>(pass.plan.residual) + row * hidden;
-  int32_t* acc = pass.scratch<int32_t>(task, pass.plan.acc);  // [block][acc_columns]
-  for (size_t column = 0; column < hidden; column += kGemmColumns) {
-    const size_t n = smaller(kGemmColumns, hidden - column);
+  int32_t* acc = pass.scratch<int32_t>(task, pass.plan.acc);  // [m][run]
+  for (size_t column = 0; column < hidden; column += run) {
+    const size_t n = smaller(run, hidden - column);
     Requantize factor = dense.dense.factor;
     factor.multiplier += column;
     kernels.gemm({m, pad_columns(n), k, lhs, lhs_stride, type, dense.dense.weights + column * k,
-                  nullptr, dense.dense.sums + column, acc, acc_stride});
-    kernels.requantize_residual({m, n, acc, acc_stride, factor, row_max, residual + column,
+                  nullptr, dense.dense.sums + column, acc, run});
+    kernels.requantize_residual({m, n, acc, run, factor, row_max, residual + column,
                                  dense.residual + column, dense.constant + column,
                                  residual + column, hidden});
   }
@@ -141,22 +146,22 @@ void feed_forward(const Pass& pass, size_t task) {
       pass.at<uint16_t>(plan.shared) + task * plan.ffn_rows * stride;  // [ffn_rows][stride]
   uint8_t* bytes = reinterpret_cast<uint8_t*>(activations);            // in place
   uint8_t* lhs = pass.scratch<uint8_t>(task, plan.lhs);                // [block][lhs_stride]
-  int32_t* acc = pass.scratch<int32_t>(task, plan.acc);                // [block][acc_columns]
+  int32_t* acc = pass.scratch<int32_t>(task, plan.acc);                // [m][run]
   int32_t* row_max = pass.scratch<int32_t>(task, plan.row_max);
 
   const Rows rows = task_rows(pass, task);
   for (size_t row = rows.begin; row < rows.end; row += plan.ffn_rows) {
-    const size_t m = smaller(plan.ffn_rows, rows.end - row);
+    const size_t m = smaller(plan.ffn_rows, rows.end - row), run = columns_at_a_time(plan, m);
     kernels.narrow_rows({m, hidden, normalized + row * hidden, hidden, lhs, plan.lhs_stride});
-    for (size_t column = 0; column < inner; column += kGemmColumns) {
-      const size_t n = smaller(kGemmColumns, inner - column);
+    for (size_t column = 0; column < inner; column += run) {
+      const size_t n = smaller(run, inner - column);
       Requantize factor = ffn1.factor;
       factor.multiplier += column;
       kernels.gemm({m, pad_columns(n), inputs, lhs, plan.lhs_stride, LhsType::kSigned,
                     ffn1.weights + column * inputs, ffn1.bias + column, ffn1.sums + column, acc,
-                    plan.acc_columns});
-      kernels.requantize_activation({m, n, acc, plan.acc_columns, factor, pass.layer.activation,
-                                     activations + column, stride});
+                    run});
+      kernels.requantize_activation(
+          {m, n, acc, run, factor, pass.layer.activation, activations + column, stride});
     }
     kernels.quantize_rows_u16({m, inner, activations, stride, bytes, 2 * stride, row_max});
     add_dense(pass, task, pass.layer.ffn2, row, m, pad_inputs(inner), bytes, 2 * stride,

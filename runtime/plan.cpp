@@ -19,6 +19,7 @@ struct Cursor {
 };
 
 uint64_t largest(uint64_t a, uint64_t b) { return a > b ? a : b; }
+uint64_t smallest(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 KeysPlan plan_keys(uint64_t head_size, uint64_t tokens) {
   Cursor place = {0};
@@ -80,9 +81,11 @@ Plan make_plan(const BlobHeader& model, size_t stack, const embert_options& opti
   plan.products_stride = static_cast<uint32_t>(pad_columns(keys + block + kPanelColumns - 1));
   const uint64_t context_bytes = tokens * plan.context_stride * 2;
   const uint64_t ffn_row_bytes = uint64_t{options.threads} * plan.ffn_stride * 2;
-  // Large blocks read the weights less often, but are worth no memory of their own.
-  const uint64_t ffn_rows = block * ffn_row_bytes <= context_bytes ? block : block / 2;
-  plan.ffn_rows = static_cast<uint32_t>(ffn_rows < tokens ? ffn_rows : tokens);
+  // Large blocks read the weights less often, but are worth no memory of their own. In eights, so
+  // that GEMM tiles stay full.
+  const uint64_t room = context_bytes / ffn_row_bytes / 8 * 8;
+  const uint64_t ffn_rows = smallest(largest(room, block / 2), block);
+  plan.ffn_rows = static_cast<uint32_t>(smallest(ffn_rows, tokens));
 
   Cursor scratch = {0};
   plan.query = scratch.take(length * inputs);

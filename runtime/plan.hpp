@@ -18,7 +18,7 @@ static constexpr size_t kEngineBytes =
     1024;  ///< fixed, so that pointer sizes do not show in the arena's size
 static constexpr size_t kBlockRows =
     32;  ///< rows of a tile: 4 passes of an 8-row GEMM over one weight panel
-static constexpr size_t kGemmColumns = 96;  ///< columns of a dense layer's accumulators at a time
+static constexpr size_t kGemmColumns = 96;  ///< columns of a tile's accumulators, at least
 static constexpr size_t kWordBlock = 256;   ///< words of the vocabulary at a time
 static constexpr size_t kChunkBytes = 64;   ///< of each text, when a cache is put in another order
 

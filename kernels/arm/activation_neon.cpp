@@ -114,7 +114,8 @@ void run(RequantizeActivationArgs args) {  // a copy, which no store can change
   Table<Pieces> table;
   make_table<Pieces>(args.activation, &table);
   size_t c = 0;
-  for (; c + 16 <= args.n; c += 16) {
+  for (; c < args.n && args.n >= 16; c += 16) {
+    if (c + 16 > args.n) c = args.n - 16;  // the last ones reach back
     const int32x4x4_t m = vld1q_s32_x4(args.factor.multiplier + c);
     for (size_t i = 0; i < args.m; ++i) {
       const int16x8x2_t g = requantize16<kRight>(args.acc + i * args.acc_stride + c, m, count);

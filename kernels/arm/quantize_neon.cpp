@@ -25,7 +25,10 @@ EMBERT_INLINE void narrow_row(const Source* src, size_t k, uint8_t flip, uint8_t
                                  pack(y.val[0], y.val[1]), pack(y.val[2], y.val[3])}};
     vst1q_u8_x4(dst + c, bytes);
   }
-  for (; c + 32 <= k; c += 32) {
+  // The last 32 may reach back: of 64 or more, the bytes that are written so far do not lie in
+  // their source, even where dst is src.
+  for (; c + 32 <= k || (c < k && k >= 64); c += 32) {
+    if (c + 32 > k) c = k - 32;
     const int16x8x4_t x = load32(src + c);
     const uint8x16x2_t bytes = {{pack(x.val[0], x.val[1]), pack(x.val[2], x.val[3])}};
     vst1q_u8_x2(dst + c, bytes);
@@ -50,6 +53,10 @@ EMBERT_INLINE int32_t row_maximum(const Source* src, size_t k) {
       largest[v] = vmaxq_s16(largest[v], is_signed ? vabsq_s16(x.val[v]) : x.val[v]);
     }
   }
+  for (; c + 8 <= k; c += 8) {
+    const int16x8_t x = vld1q_s16(reinterpret_cast<const int16_t*>(src + c));
+    largest[0] = vmaxq_s16(largest[0], is_signed ? vabsq_s16(x) : x);
+  }
   int32_t result =
       vmaxvq_s16(vmaxq_s16(vmaxq_s16(largest[0], largest[1]), vmaxq_s16(largest[2], largest[3])));
   for (; c < k; ++c) {
@@ -63,9 +70,11 @@ EMBERT_INLINE int32_t row_maximum(const Source* src, size_t k) {
 
 void narrow_rows_neon(const NarrowRowsArgs& args) {
   const int8x16_t lowest = vdupq_n_s8(-127);
-  for (size_t i = 0; i < args.m; ++i) {
+  const bool together = args.src_stride == args.k && args.dst_stride == args.k;  // one long row
+  const size_t m = together ? 1 : args.m, k = together ? args.m * args.k : args.k;
+  for (size_t i = 0; i < m; ++i) {
     narrow_row(
-        args.src + i * args.src_stride, args.k, kSignedLhsFlip, args.dst + i * args.dst_stride,
+        args.src + i * args.src_stride, k, kSignedLhsFlip, args.dst + i * args.dst_stride,
         [&](int16x8_t a, int16x8_t b) {
           const int8x16_t bytes = vqrshrn_high_n_s16(vqrshrn_n_s16(a, 7), b, 7);
           return vreinterpretq_u8_s8(vmaxq_s8(bytes, lowest));

@@ -168,7 +168,8 @@ TEST_F(GemmTest, ModelShapes) {
   for (const Shape& shape :
        {Shape{32, 96, 384}, Shape{16, 384, 384}, Shape{8, 96, 1536}, Shape{32, 128, 32},
         Shape{32, 64, 128}, Shape{5, 512, 64}, Shape{1, 160, 384}, Shape{7, 48, 508},
-        Shape{4, 16, 512}, Shape{6, 32, 516}, Shape{3, 16, 1060}}) {
+        Shape{4, 16, 512}, Shape{6, 32, 516}, Shape{3, 16, 1060}, Shape{31, 80, 1564},
+        Shape{24, 192, 1564}}) {
     Problem(shape, random).expect_equal_in_all_modes();
   }
 }

@@ -68,8 +68,8 @@ static int classify(const char* path, const char* text, size_t text_bytes) {
   for (uint32_t i = 1; i < info.num_labels; ++i) {
     if (logits[i] > logits[best]) best = i;
   }
-  printf("%s (logit %.3f, arena of %zu bytes)\n", embert_model_label(&model, best),
-         (double)((float)logits[best] * embert_scale_to_float(scale)), arena_bytes);
+  printf("%s (logit %.3f, arena of %lu bytes)\n", embert_model_label(&model, best),
+         (double)((float)logits[best] * embert_scale_to_float(scale)), (unsigned long)arena_bytes);
   free(logits);
   free(memory);
   return 0;

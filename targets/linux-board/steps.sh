@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2154
+# The steps from sources to figures on a board with Linux. A board's run.sh has `root`, sources this file, defines
+#   script           its name in messages
+#   usage            shows the help
+#   board            the board's name in messages
+#   package          the Debian package of connect's program
+#   connect          the words that run a line of shell on the board, with its stdin, stdout and exit code
+#   folder           where tool and model go there
+#   threads          numbers of threads to time
+#   preset_of WHAT   the preset for what the board says it is ("aarch64 64": machine, bits of a long)
+#   send FILE PATH   copies a file there
+#   make_tool        calls build_tool
+# and calls run_steps with its arguments.
+
+step() { printf '\n== %s\n' "$*"; }
+fail() { echo "$script: $*" >&2; exit 1; }
+on_board() { "${connect[@]}" "$1"; }
+last_error() { tail -n 1 "$errors" | tr -d '\r'; }
+
+run_steps() {
+  local steps=()
+  model=$root/targets/demo/tiny-intent
+  texts=$root/targets/demo/sentences.txt
+  labelled=""
+  while [ $# -gt 0 ]; do
+    case "$1" in
+      build | copy | run | validate | bench) steps+=("$1") ;;
+      --model) model=${2:-}; shift ;;
+      --texts) texts=${2:-}; shift ;;
+      --labelled) labelled=--labelled ;;
+      -h | --help) usage; exit 0 ;;
+      *) echo "$script: unknown option or step $1" >&2; usage >&2; exit 1 ;;
+    esac
+    shift || break
+  done
+  [ ${#steps[@]} -gt 0 ] || steps=(build copy run validate bench)
+  [ -e "$model" ] || fail "--model: there is no \"$model\": expected a Hugging Face folder or a converted model"
+  [ -f "$texts" ] || fail "--texts: there is no file \"$texts\""
+
+  command -v "${connect[0]}" >/dev/null || fail "${connect[0]} is not installed (Debian: $package)"
+  errors=$(mktemp)
+  trap 'rm -f "$errors"' EXIT
+  local what
+  # shellcheck disable=SC2016
+  what=$(on_board 'echo $(uname -m) $(getconf LONG_BIT 2>/dev/null)' </dev/null 2>"$errors") ||
+    fail "$board cannot be reached: $(last_error) (try: ${connect[*]} true)"
+  preset=$(preset_of "$what")
+  build=$root/build/board-$preset
+  embert=$root/build/demo/targets/cli/embert
+  blob=$model
+  [ ! -d "$model" ] || blob=$build/$(basename "$model").emb
+  for next in "${steps[@]}"; do "step_$next"; done
+}
+
+step_build() {
+  step "Packages"
+  . "$root/toolchains/install_packages.sh"
+  # shellcheck disable=SC2086
+  install_packages $build_packages
+  step "The tool for this machine, and the model"
+  cmake -S "$root" -B "$root/build/demo" -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=Release -DEMBERT_TESTS=OFF
+  cmake --build "$root/build/demo" --target embert_tool -j "$(nproc)"
+  mkdir -p "$build"
+  [ "$blob" = "$model" ] || "$embert" convert "$model" -o "$blob"
+  step "The tool for $board: $preset"
+  make_tool
+}
+
+# build_tool CMAKE_OPTION...: leaves what the board needs in $build/package/bin.
+build_tool() {
+  cmake --preset "$preset" -S "$root" -B "$build" --log-level=WARNING -DEMBERT_TESTS=OFF "$@"
+  cmake --build "$build" --target embert_tool -j "$(nproc)"
+  cmake --install "$build" --prefix "$build/package" --strip >/dev/null
+}
+
+need() { [ -e "$1" ] || fail "$1 is missing: run the step build first, with the same --model"; }
+
+step_copy() {
+  local file
+  step "To $board: $folder"
+  need "$build/package/bin/embert"
+  need "$blob"
+  for file in "$build"/package/bin/*; do copy "$file" "$folder/${file##*/}"; done
+  copy "$blob" "$folder/model.emb"
+  on_board "$folder/embert --version" </dev/null 2>"$errors" || fail "$board: embert does not start: $(last_error)"
+}
+
+# copy FILE PATH: what is there already stays; a program that runs goes on with its own file.
+copy() {
+  local sum
+  sum=$(cksum <"$1")
+  [ "$(on_board "cksum <$2" </dev/null 2>/dev/null)" != "$sum" ] || { echo "$2: is there"; return; }
+  if ! on_board "mkdir -p $folder" </dev/null 2>"$errors" || ! send "$1" "$2.part" 2>"$errors" ||
+    ! on_board "chmod 755 $2.part && test \"\$(cksum <$2.part)\" = '$sum' && mv $2.part $2" </dev/null 2>"$errors"; then
+    on_board "rm -f $2.part" </dev/null 2>/dev/null || true
+    fail "$board: $2 cannot be written: $(last_error | grep . || echo "the copy is damaged") (then again: the step copy)"
+  fi
+  echo "$2: ${sum#* } bytes"
+}
+
+step_run() {
+  local task=classify
+  step "Answers of $board"
+  need "$embert"
+  need "$blob"
+  ! "$embert" inspect "$blob" | grep -qE '^ +labels +0$' || task=embed
+  if [ -n "$labelled" ]; then sed 's/\t[^\t]*$//' "$texts"; else cat "$texts"; fi |
+    on_board "$folder/embert $task $folder/model.emb" || fail "$board: embert $task has failed"
+}
+
+step_validate() {
+  step "The same bits on $board and here"
+  need "$embert"
+  need "$blob"
+  # shellcheck disable=SC2086
+  "$embert" device validate "$blob" --texts "$texts" $labelled \
+    --on "exec:exec ${connect[*]@Q} '$folder/embert device serve $folder/model.emb'"
+}
+
+step_bench() {
+  step "Time of the encoder on $board"
+  on_board "$folder/embert bench $folder/model.emb --tokens 16,64,128 --threads $threads" </dev/null ||
+    fail "$board: embert bench has failed"
+}
