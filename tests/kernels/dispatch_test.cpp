@@ -92,6 +92,7 @@ TEST(Dispatch, LaterRowsAreBetterClusters) {
 #undef EMBERT_KERNEL
 }
 
+#if defined(__linux__)
 // An independent look at the machine: the compiler's own detection, the identification registers
 // that Linux shows to programs, or what becomes of a process that tries an instruction.
 TEST(Dispatch, DetectionAgreesWithTheMachine) {
@@ -104,7 +105,7 @@ TEST(Dispatch, DetectionAgreesWithTheMachine) {
   EXPECT_EQ((isas & kIsaAvx2) != 0, avx2 && (compiled & kIsaAvx2) != 0);
   EXPECT_EQ((isas & kIsaAvx512Vnni) != 0, avx512 && (compiled & kIsaAvx512Vnni) != 0);
   EXPECT_TRUE((isas & kIsaAvxVnni) == 0 || avx2);
-#elif EMBERT_AARCH64 && defined(__linux__)
+#elif EMBERT_AARCH64
   uint64_t features = 0, more = 0;  // ID_AA64ISAR0_EL1 and ID_AA64ISAR1_EL1
   asm("mrs %0, s3_0_c0_c6_0" : "=r"(features));
   asm("mrs %0, s3_0_c0_c6_1" : "=r"(more));
@@ -112,7 +113,7 @@ TEST(Dispatch, DetectionAgreesWithTheMachine) {
   const bool i8mm = dotprod && (more >> 52 & 15) != 0;
   EXPECT_EQ(runnable_isas(), static_cast<uint32_t>(kIsaNeon) | (dotprod ? kIsaDotprod : 0u) |
                                  (i8mm ? kIsaI8mm : 0u));
-#elif EMBERT_ARMV7 && defined(__linux__)
+#elif EMBERT_ARMV7
   const pid_t child = fork();
   if (child == 0) {
     asm volatile(".fpu neon\n vorr q0, q0, q0");
@@ -122,9 +123,10 @@ TEST(Dispatch, DetectionAgreesWithTheMachine) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(runnable_isas(), static_cast<uint32_t>(WIFEXITED(status) ? kIsaNeon : kIsaScalar));
 #else
-  GTEST_SKIP() << "no other way to look";
+  EXPECT_EQ(runnable_isas(), static_cast<uint32_t>(kIsaScalar));
 #endif
 }
+#endif
 
 }  // namespace
 }  // namespace embert
