@@ -9,7 +9,7 @@ usage() {
   cat <<'HELP'
 Usage: targets/cortex-m/run.sh [--processor NAME] [--model HF_DIR] [--validate FILE [--labelled] | --build]
 
-Installs what is missing (apt, as root or with sudo), builds the embert tool in build/demo and converts the model, builds
+Installs what is missing (apt, as root or with sudo), builds the embert tool in build/release and converts the model, builds
 the firmware with it in build/firmware-NAME, and runs that in QEMU: a line of text in, its intent and score out. On a
 terminal type lines, Ctrl-A X ends; else the lines are those of stdin. Ticks are those of a clock of QEMU that an
 instruction moves by a nanosecond.
@@ -50,7 +50,7 @@ esac
 step() { printf '\n== %s\n' "$*" >&2; }
 build=$root/build/firmware-$processor
 blob=$build/model.emb
-embert=$root/build/demo/targets/cli/embert
+embert=$root/build/release/targets/cli/embert
 firmware=$build/targets/$board/$board.elf
 qemu="qemu-system-arm -M $machine -icount shift=0 -display none -monitor none -kernel $firmware"
 
@@ -58,11 +58,10 @@ qemu="qemu-system-arm -M $machine -icount shift=0 -display none -monitor none -k
   step "Packages"
   . "$root/toolchains/install_packages.sh"
   # shellcheck disable=SC2086
-  install_packages $build_packages $cross_packages
+  install_packages $cross_packages
 
   step "The tool, and the model"
-  cmake -S "$root" -B "$root/build/demo" -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=Release -DEMBERT_TESTS=OFF
-  cmake --build "$root/build/demo" --target embert_tool -j "$(nproc)"
+  "$root/toolchains/build_tool.sh"
   mkdir -p "$build"
   "$embert" convert "$model" -o "$blob"
 

@@ -9,8 +9,8 @@ if [ $# -gt 0 ]; then
   cat <<'HELP'
 Usage: targets/demo/run.sh
 
-Installs what is missing (apt, as root or with sudo), builds the embert tool in build/demo, converts the bundled model
-targets/demo/tiny-intent to build/demo/tiny-intent.emb and classifies the lines of targets/demo/sentences.txt.
+Installs what is missing (apt, as root or with sudo), builds the embert tool in build/release, converts the bundled
+model targets/demo/tiny-intent to build/release/tiny-intent.emb and classifies the lines of targets/demo/sentences.txt.
 HELP
   case "$1" in -h | --help) exit 0 ;; *) exit 1 ;; esac
 fi
@@ -21,19 +21,12 @@ show() {
   "$@"
 }
 
-build=$root/build/demo
+build=$root/build/release
 embert=$build/targets/cli/embert
 model=$build/tiny-intent.emb
 
-step "Packages"
-. "$root/toolchains/install_packages.sh"
-# shellcheck disable=SC2086
-install_packages $build_packages
-echo "all there"
-
 step "Build the tool"
-cmake -S "$root" -B "$build" -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=Release -DEMBERT_TESTS=OFF
-cmake --build "$build" --target embert_tool -j "$(nproc)"
+"$root/toolchains/build_tool.sh"
 
 step "Convert the bundled model: 2 layers, hidden size 128, 151 intents"
 show "$embert" convert "$here/tiny-intent" -o "$model"

@@ -13,6 +13,8 @@
 #   make_tool        calls build_tool
 # and calls run_steps with its arguments.
 
+. "$root/toolchains/install_packages.sh"
+
 step() { printf '\n== %s\n' "$*"; }
 fail() { echo "$script: $*" >&2; exit 1; }
 on_board() { "${connect[@]}" "$1"; }
@@ -47,20 +49,15 @@ run_steps() {
     fail "$board cannot be reached: $(last_error) (try: ${connect[*]} true)"
   preset=$(preset_of "$what")
   build=$root/build/board-$preset
-  embert=$root/build/demo/targets/cli/embert
+  embert=$root/build/release/targets/cli/embert
   blob=$model
   [ ! -d "$model" ] || blob=$build/$(basename "$model").emb
   for next in "${steps[@]}"; do "step_$next"; done
 }
 
 step_build() {
-  step "Packages"
-  . "$root/toolchains/install_packages.sh"
-  # shellcheck disable=SC2086
-  install_packages $build_packages
   step "The tool for this machine, and the model"
-  cmake -S "$root" -B "$root/build/demo" -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=Release -DEMBERT_TESTS=OFF
-  cmake --build "$root/build/demo" --target embert_tool -j "$(nproc)"
+  "$root/toolchains/build_tool.sh"
   mkdir -p "$build"
   [ "$blob" = "$model" ] || "$embert" convert "$model" -o "$blob"
   step "The tool for $board: $preset"

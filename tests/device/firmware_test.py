@@ -34,7 +34,7 @@ def validate(processor, texts, faults):
     firmware = subprocess.run(build, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
     if faults:
         firmware = shlex.join([str(FAULTY_LINE), "11", str(faults), firmware])
-    tool, blob = ROOT / "build/demo/targets/cli/embert", ROOT / f"build/firmware-{processor}/model.emb"
+    tool, blob = ROOT / "build/release/targets/cli/embert", ROOT / f"build/firmware-{processor}/model.emb"
     with tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="utf-8") as file:
         file.writelines(f"{text}\t{label}\n" for text, label, _ in texts)
         file.flush()

@@ -27,6 +27,10 @@ for triple in aarch64-linux-gnu arm-linux-gnueabihf; do
   touch "$TREE/build/sysroot-$1/usr/lib/$triple"/lib{cpuinfo,pthreadpool}.so.0
 done
 FAKE
+script "$TREE/toolchains/build_tool.sh" <<'FAKE'
+mkdir -p "$TREE/build/release/targets/cli"
+ln -sf "$TOOL" "$TREE/build/release/targets/cli/embert"
+FAKE
 script "$SCRATCH/fake/cmake" <<'FAKE'
 echo "$*" >>"$SCRATCH/cmake.log"
 case "$1" in
