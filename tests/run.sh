@@ -74,6 +74,16 @@ list_skipped() {
 }
 
 if [ "$full" = 1 ]; then export EMBERT_FULL=1; fi
+# Builds without converter test the reference models on blobs of this machine's converter.
+make_golden_blobs() {
+  [ -e "$root/../shared/reference" ] || return 0
+  cd "$root"
+  step "Reference models, with this machine's converter"
+  cmake --preset release --log-level=WARNING -DEMBERT_TESTS=ON
+  cmake --build --preset release --target golden_test -j "$jobs"
+  build/release/tests/golden/golden_test --gtest_filter='*.SelftestPasses/*' --gtest_brief=1
+}
+case "$targets" in *aarch64* | *armv7*) make_golden_blobs ;; esac
 for target in $targets; do
   case "$target" in
     aarch64) "$root/toolchains/make_sysroot.sh" arm64 ;;

@@ -6,8 +6,8 @@
 build_packages="cmake ninja-build g++ pkg-config python3 libcpuinfo-dev libpthreadpool-dev libcli11-dev \
 nlohmann-json3-dev libeigen3-dev libxnnpack-dev"
 test_packages="libgtest-dev binutils clang-format"
-cross_packages="g++-aarch64-linux-gnu g++-arm-linux-gnueabihf gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-user \
-qemu-system-arm googletest"
+cortex_m_packages="gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm"
+cross_packages="$cortex_m_packages g++-aarch64-linux-gnu g++-arm-linux-gnueabihf qemu-user googletest"
 ci_packages="clang lld qemu-user libbenchmark-dev python3-venv ca-certificates"
 
 is_installed() {

@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -17,6 +18,7 @@
 #include <csignal>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include "targets/cli/output.hpp"
 #include "targets/cli/tool_error.hpp"
@@ -75,6 +77,11 @@ Connection::~Connection() {
   if (in_ >= 0) close(in_);
   if (child_ > 0) {
     kill(-child_, SIGTERM);
+    constexpr int kPatience = 100;
+    for (int i = 0; i < kPatience && waitpid(child_, nullptr, WNOHANG) == 0; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    kill(-child_, SIGKILL);
     waitpid(child_, nullptr, 0);
   }
 }
@@ -89,7 +96,8 @@ void Connection::open_program(const std::string& command) {
   child_ = fork();
   if (child_ < 0) fail(std::strerror(errno));
   if (child_ == 0) {
-    setpgid(0, 0);  // so that what the shell starts ends with it
+    setpgid(0, 0);                     // so that what the shell starts ends with it
+    prctl(PR_SET_PDEATHSIG, SIGTERM);  // as it does where a signal ends this program
     dup2(to[0], STDIN_FILENO);
     dup2(from[1], STDOUT_FILENO);
     execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
@@ -100,6 +108,7 @@ void Connection::open_program(const std::string& command) {
   close(from[1]);
   out_ = to[1];
   in_ = from[0];
+  fcntl(out_, F_SETFL, O_NONBLOCK);
 }
 
 void Connection::open_socket(const std::string& host_and_port) {
@@ -117,6 +126,7 @@ void Connection::open_socket(const std::string& host_and_port) {
     if (s >= 0 && connect(s, at->ai_addr, at->ai_addrlen) == 0) {
       no_delay(s);
       in_ = out_ = s;
+      fcntl(out_, F_SETFL, O_NONBLOCK);
       return;
     }
     reason = errno;
@@ -138,34 +148,41 @@ void Connection::open_serial(const std::string& path_and_baud) {
   cfsetispeed(&settings, speed);
   cfsetospeed(&settings, speed);
   if (tcsetattr(in_, TCSANOW, &settings) != 0) fail(std::strerror(errno));
+  fcntl(out_, F_SETFL, O_NONBLOCK);
 }
 
-void Connection::write(std::span<const uint8_t> bytes) {
+bool Connection::wait(int file, short event, Time until) const {
+  using std::chrono::milliseconds;
+  for (;;) {
+    const auto left = std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now());
+    pollfd wanted = {file, event, 0};
+    const int ready =
+        poll(&wanted, 1, static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1 << 30)));
+    if (ready >= 0) return ready > 0;
+    if (errno != EINTR) fail(std::strerror(errno));
+  }
+}
+
+void Connection::write(std::span<const uint8_t> bytes, Time until) {
   while (!bytes.empty()) {
+    if (!wait(out_, POLLOUT, until)) fail("the device takes no more bytes");
     const ssize_t count = ::write(out_, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count < 0) fail(errno == EPIPE ? "the device has gone" : std::strerror(errno));
     bytes = bytes.subspan(static_cast<size_t>(count));
   }
 }
 
-std::vector<uint8_t> Connection::read(std::chrono::steady_clock::time_point until) {
-  using std::chrono::milliseconds;
-  for (;;) {
-    const auto left = std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now());
-    pollfd wanted = {in_, POLLIN, 0};
-    const int wait = static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1 << 30));
-    const int ready = poll(&wanted, 1, wait);
-    if (ready == 0) return {};
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready < 0) fail(std::strerror(errno));
+std::vector<uint8_t> Connection::read(Time until) {
+  while (wait(in_, POLLIN, until)) {
     std::vector<uint8_t> bytes(4096);
     const ssize_t count = ::read(in_, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count <= 0) fail(count == 0 ? "the device has gone" : std::strerror(errno));
     bytes.resize(static_cast<size_t>(count));
     return bytes;
   }
+  return {};
 }
 
 int accept_one(uint16_t port) {

@@ -22,15 +22,18 @@ class Connection {
 
   const std::string& place() const { return place_; }
 
-  /// Throws InputError where the other end has gone.
-  void write(std::span<const uint8_t> bytes);
+  using Time = std::chrono::steady_clock::time_point;
+  /// Throws InputError where the other end has gone, or does not take all of it by then.
+  void write(std::span<const uint8_t> bytes, Time until);
   /// What has come by then; empty: nothing. Throws InputError where the other end has gone.
-  std::vector<uint8_t> read(std::chrono::steady_clock::time_point until);
+  std::vector<uint8_t> read(Time until);
 
  private:
   void open_program(const std::string& command);
   void open_socket(const std::string& host_and_port);
   void open_serial(const std::string& path_and_baud);
+  /// Until poll's event is there; false: the time is over.
+  bool wait(int file, short event, Time until) const;
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string place_;

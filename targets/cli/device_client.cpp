@@ -29,7 +29,7 @@ DeviceReply DeviceClient::ask(device::Kind kind, std::span<const uint8_t> payloa
   for (unsigned attempt = 0; attempt < tries_; ++attempt) {
     if (attempt > 0) ++trouble_.asked_again;
     const auto asked = Clock::now();
-    connection_.write(frame);
+    connection_.write(frame, asked + timeout_);
     LineEvent event;
     while (next_event(asked + timeout_, &event)) {
       if (event == LineEvent::kDamaged) {
@@ -45,10 +45,10 @@ DeviceReply DeviceClient::ask(device::Kind kind, std::span<const uint8_t> payloa
       }
     }
   }
-  throw InputError(quoted_path(connection_.place()) + ": no answer to request " +
-                   std::to_string(number_) + ", asked " + std::to_string(tries_) + " times (" +
-                   std::to_string(timeout_.count()) +
-                   " ms each): is a firmware of embert running there, at this speed?");
+  throw InputError(
+      quoted_path(connection_.place()) + ": no answer to request " + std::to_string(number_) +
+      ", asked " + std::to_string(tries_) + " times (" + std::to_string(timeout_.count()) +
+      " ms each): is a firmware of embert running there, at this speed?" + last_words());
 }
 
 DeviceClient::Outcome DeviceClient::look_at(std::span<const uint8_t> body, device::Kind kind,
@@ -89,16 +89,31 @@ DeviceClient::Outcome DeviceClient::look_at(std::span<const uint8_t> body, devic
   return Outcome::kReply;
 }
 
+std::string DeviceClient::last_words() const {
+  if (among_frames_) return "";
+  const size_t end = said_.find_last_not_of("\r\n ");
+  if (end == std::string::npos) return "";
+  const size_t begin = said_.find_last_of('\n', end) + 1;
+  return "; the last that it wrote: " + one_line(said_.substr(begin, end + 1 - begin));
+}
+
 bool DeviceClient::next_event(Clock::time_point until, LineEvent* event) {
   for (;;) {
     while (next_ < pending_.size()) {
       const uint8_t byte = pending_[next_++];
       among_frames_ = among_frames_ || byte == 0;
-      if (!among_frames_) continue;
+      if (!among_frames_) {
+        said_ += static_cast<char>(byte);
+        continue;
+      }
       *event = reader_.take(byte);
       if (*event != LineEvent::kNothing) return true;
     }
-    pending_ = connection_.read(until);
+    try {
+      pending_ = connection_.read(until);
+    } catch (const InputError& error) {
+      throw InputError(error.what() + last_words());
+    }
     next_ = 0;
     if (pending_.empty()) return false;
   }

@@ -41,6 +41,9 @@ class DeviceClient {
   /// Reads until a frame has come or the time is over; false: over.
   bool next_event(std::chrono::steady_clock::time_point until, device::LineEvent* event);
 
+  /// Of a device that never came to frames, for messages.
+  std::string last_words() const;
+
   Connection& connection_;
   std::chrono::milliseconds timeout_;
   unsigned tries_;
@@ -49,7 +52,8 @@ class DeviceClient {
   device::FrameReader reader_;
   std::vector<uint8_t> pending_;  ///< bytes that have come and were not looked at, from next_ on
   size_t next_ = 0;
-  bool among_frames_ = false;  ///< a firmware writes text before the first one
+  bool among_frames_ = false;  ///< a firmware writes text before the first one ...
+  std::string said_;           ///< ... this
   LineTrouble trouble_;
 };
 

@@ -80,6 +80,10 @@ Device greet(DeviceClient& client, const ModelFile& file) {
     throw InputError(quoted_path(file.path()) + ": " + text +
                      ": name the model that the firmware was made with");
   }
+  if (found.hello.max_tokens == 0 || found.hello.max_tokens > file.info().max_positions) {
+    throw InputError("the device says that it takes " + std::to_string(found.hello.max_tokens) +
+                     " tokens, of a model of " + std::to_string(file.info().max_positions));
+  }
   return found;
 }
 

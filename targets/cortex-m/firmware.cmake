@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# embert_add_firmware(MEMORY bytes SOURCES ...): the program of a board. Its folder has firmware.ld, which names the
+# embert_add_firmware(MEMORY bytes SOURCES ...): the program of a board. Its folder has board.ld, which names the
 # board's memories, and the sources that implement board.hpp.
 set(cortex_m ${CMAKE_CURRENT_LIST_DIR})
 enable_language(ASM)

@@ -79,13 +79,13 @@ uint32_t stack_bytes(void*) {
 }
 
 void write_line(void*, const uint8_t* bytes, size_t count) { board::write(bytes, count); }
-uint64_t read_cycles(void*) { return board::cycles(); }
+uint64_t read_ticks(void*) { return board::ticks(); }
 
 /// "0.9731 translate", and what it took.
 void answer(const char* text, size_t bytes) {
-  const uint64_t before = board::cycles();
+  const uint64_t before = board::ticks();
   const device::RunReply reply = runner.run(text, bytes);
-  const uint64_t cycles = board::cycles() - before;
+  const uint64_t ticks = board::ticks() - before;
   const auto status = static_cast<embert_status>(reply.status);
   if (status != EMBERT_STATUS_OK) {
     write_text(embert_status_name(status));
@@ -103,8 +103,8 @@ void answer(const char* text, size_t bytes) {
     write_text("  (");
     write_number(reply.tokens, 0);
     write_text(" tokens, ");
-    write_number(cycles, 0);
-    write_text(" cycles)");
+    write_number(ticks, 0);
+    write_text(" ticks)");
   }
   write_text("\r\n");
 }
@@ -117,10 +117,17 @@ void answer_lines(uint8_t* line) {
     if (byte == 0) return;
     if (byte == '\r') continue;
     if (byte != '\n') {
-      if (count < kMaxTextBytes) line[count++] = byte;
+      if (count < kMaxTextBytes) line[count] = byte;
+      ++count;
       continue;
     }
-    answer(reinterpret_cast<const char*>(line), count);
+    if (count <= kMaxTextBytes) {
+      answer(reinterpret_cast<const char*>(line), count);
+    } else {
+      write_text("longer than ");
+      write_number(kMaxTextBytes, 0);
+      write_text(" bytes\r\n");
+    }
     write_text("> ");
     count = 0;
   }
@@ -180,12 +187,8 @@ void answer_lines(uint8_t* line) {
   write_text(" bytes\r\n");
 
   answer_lines(line);
-  const device::Port port = {nullptr,
-                             write_line,
-                             read_cycles,
-                             stack_bytes,
-                             device::TickUnit::kCycles,
-                             board::kTicksPerSecond,
+  const device::Port port = {nullptr,     write_line,       read_ticks,
+                             stack_bytes, board::kTickUnit, board::kTicksPerSecond,
                              board::kName};
   device::DeviceSession session(runner, port, line, kLineBytes);
   for (;;) session.take(board::read());

@@ -45,20 +45,25 @@ case "$processor" in
   cortex-m4) board=mps2 machine=mps2-an386 ;;
   *) echo "targets/cortex-m/run.sh: --processor: cortex-m55, cortex-m7 or cortex-m4, not ${processor:-nothing}" >&2; exit 1 ;;
 esac
-[ -z "$texts" ] || [ -r "$texts" ] || { echo "targets/cortex-m/run.sh: --validate: can not read $texts" >&2; exit 1; }
+refuse() { echo "targets/cortex-m/run.sh: $*" >&2; exit 1; }
+[ -d "$model" ] || refuse "--model: there is no folder \"$model\""
+[ -z "$texts" ] || [ -f "$texts" ] || refuse "--validate: there is no file \"$texts\""
+[ -z "$labelled" ] || [ -n "$texts" ] || refuse "--labelled is for --validate"
+[ -z "$only_build" ] || [ -z "$texts" ] || refuse "--build and --validate exclude each other"
 
 step() { printf '\n== %s\n' "$*" >&2; }
 build=$root/build/firmware-$processor
 blob=$build/model.emb
 embert=$root/build/release/targets/cli/embert
 firmware=$build/targets/$board/$board.elf
-qemu="qemu-system-arm -M $machine -icount shift=0 -display none -monitor none -kernel $firmware"
+qemu="qemu-system-arm -M $machine -icount shift=0 -semihosting -kernel $firmware"
+quiet="-display none -monitor none -serial stdio"
 
 {
   step "Packages"
   . "$root/toolchains/install_packages.sh"
   # shellcheck disable=SC2086
-  install_packages $cross_packages
+  install_packages $cortex_m_packages
 
   step "The tool, and the model"
   "$root/toolchains/build_tool.sh"
@@ -73,19 +78,20 @@ qemu="qemu-system-arm -M $machine -icount shift=0 -display none -monitor none -k
 } >&2
 
 if [ -n "$only_build" ]; then
-  echo "$qemu -serial stdio"
+  echo "$qemu $quiet"
   exit
 fi
 if [ -n "$texts" ]; then
   step "Texts through the firmware in QEMU"
-  exec "$embert" device validate "$blob" --on "exec:exec $qemu -serial stdio" --texts "$texts" $labelled
+  exec "$embert" device validate "$blob" --on "exec:exec $qemu $quiet" --texts "$texts" $labelled
 fi
 step "QEMU"
 if [ -t 0 ]; then
-  exec qemu-system-arm -M "$machine" -icount shift=0 -nographic -kernel "$firmware"
+  # shellcheck disable=SC2086
+  exec $qemu -nographic
 fi
 # The emulator has no end of its own: it ends when the last line has its answer.
 lines=$(mktemp)
 trap 'rm -f "$lines"' EXIT
 cat >"$lines"
-python3 "$root/targets/cortex-m/talk.py" "$qemu -serial stdio" <"$lines"
+python3 "$root/targets/cortex-m/talk.py" "$qemu $quiet" <"$lines"

@@ -10,8 +10,10 @@ import sys
 
 SILENCE = 60  # seconds
 
+if len(sys.argv) != 2:
+    sys.exit(__doc__)
+lines = sys.stdin.buffer.read().replace(b"\0", b"").splitlines()
 process = subprocess.Popen(shlex.split(sys.argv[1]), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
-lines = sys.stdin.buffer.read().splitlines()
 tail = b""
 try:
     while True:

@@ -78,6 +78,7 @@ step_copy() {
   step "To $board: $folder"
   need "$build/package/bin/embert"
   need "$blob"
+  "$embert" inspect "$blob" >/dev/null || fail "--model: not a model of embert"
   for file in "$build"/package/bin/*; do copy "$file" "$folder/${file##*/}"; done
   copy "$blob" "$folder/model.emb"
   on_board "$folder/embert --version" </dev/null 2>"$errors" || fail "$board: embert does not start: $(last_error)"

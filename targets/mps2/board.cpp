@@ -20,6 +20,7 @@ uint32_t last_count, wraps;
 
 const char* const kName = "mps2";
 const uint32_t kTicksPerSecond = 20000000;
+const device::TickUnit kTickUnit = device::TickUnit::kNone;
 
 void start() {
   kUart.start(kPeripheralClock, 115200);
@@ -30,7 +31,7 @@ uint8_t read() { return kUart.read(); }
 void write(const uint8_t* bytes, size_t count) { kUart.write(bytes, count); }
 
 /// The counter has 32 bits: right as long as a text takes less than 214 seconds.
-uint64_t cycles() {
+uint64_t ticks() {
   const uint32_t now = at(kCounter);
   wraps += now < last_count;
   last_count = now;

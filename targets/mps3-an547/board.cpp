@@ -18,6 +18,7 @@ constexpr uintptr_t kCounterControl = 0x58100000, kCounterLow = 0x58100008,
 
 const char* const kName = "mps3-an547";
 const uint32_t kTicksPerSecond = 32000000;
+const device::TickUnit kTickUnit = device::TickUnit::kNone;
 
 void start() {
   kUart.start(kPeripheralClock, 115200);
@@ -27,7 +28,7 @@ void start() {
 uint8_t read() { return kUart.read(); }
 void write(const uint8_t* bytes, size_t count) { kUart.write(bytes, count); }
 
-uint64_t cycles() {
+uint64_t ticks() {
   for (;;) {
     const uint32_t high = at(kCounterHigh), low = at(kCounterLow);
     if (high == at(kCounterHigh)) return uint64_t{high} << 32 | low;

@@ -55,6 +55,7 @@ uint32_t last_cycles, wraps;
 
 const char* const kName = "nucleo-h743zi";
 const uint32_t kTicksPerSecond = kClock;
+const device::TickUnit kTickUnit = device::TickUnit::kCycles;
 
 void start() {
   start_instruction_cache();
@@ -79,7 +80,7 @@ void write(const uint8_t* bytes, size_t count) {
 }
 
 /// The counter has 32 bits: right as long as a text takes less than 67 seconds.
-uint64_t cycles() {
+uint64_t ticks() {
   const uint32_t now = at(kTraceCycles);
   wraps += now < last_cycles;
   last_cycles = now;

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/tool_runner.hpp"
+#include "tests/support/synthetic_blob.hpp"
 
 namespace embert::test {
 namespace {
@@ -133,12 +135,31 @@ TEST(Validate, RefusesWhatIsNoDevice) {
   expect_refused(on("exec:exec cat"), 2, "no answer to request 1");
   expect_refused(on("exec:exec yes"), 2, "no answer to request 1");
   expect_refused(on("exec:exec cat /dev/zero"), 2, "no answer to request 1");
+  expect_refused(on("exec:echo hello; echo out of order"), 2,
+                 "the device has gone; the last that it wrote: out of order");
+  expect_refused(on("exec:trap '' TERM; sleep 60"), 2, "no answer to request 1");  // and ends soon
   expect_refused(on("serial:/dev/null"), 2, "Inappropriate ioctl");
   expect_refused(on("serial:/no/such:9600"), 2, "No such file");
   expect_refused(on("serial:/dev/null:1234"), 1, "baud \"1234\"");
   expect_refused(on("tcp:localhost:1"), 2, "tcp:localhost:1");
   expect_refused(on("usb:1"), 1, "expected exec:COMMAND");
   expect_refused(on("exec:"), 1, "expected exec:COMMAND");
+}
+
+TEST(Serve, RefusesAModelThatGivesOtherBits) {
+  std::string blob = read_bytes(kModel);
+  BlobHeader header;
+  std::memcpy(&header, blob.data(), sizeof(header));
+  BlobSection selftest;
+  std::memcpy(&selftest,
+              blob.data() + sizeof(header) + (header.section_count - 1) * sizeof(selftest),
+              sizeof(selftest));
+  ASSERT_EQ(selftest.kind, kSectionSelftest);
+  blob[selftest.offset] ^= 1;  // of the checksum
+  seal_blob(reinterpret_cast<std::uint8_t*>(blob.data()), blob.size());
+  const ScratchFolder scratch;
+  expect_refused(run_tool({"device", "serve", scratch.write("model.emb", blob)}), 3,
+                 "gives other bits here than where it was made");
 }
 
 TEST(Validate, RefusesBadTexts) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/golden/golden_blob.hpp"
 
+#include <filesystem>
+#include <map>
+
 #include "converter/json_file.hpp"
 #include "tests/support/golden_case.hpp"
 
@@ -23,7 +26,16 @@ std::vector<std::string> or_no_data(std::vector<std::string> names) {
 std::string why_no_golden_blob(const std::string& golden_case) {
   const std::filesystem::path folder = golden_folder(EMBERT_SHARED_DIR, golden_case);
   if (!std::filesystem::exists(folder)) return "no reference data at " + folder.string();
-  return why_no_blob_of(golden_case);
+  const std::string file = saved_golden_blob(golden_case);
+  if (!kGoldenBlobsAreSaved || std::filesystem::exists(file)) return "";
+  return "no " + file + "; golden_test makes it where the converter is built: tests/run.sh";
+}
+
+const AlignedBytes& golden_blob(const std::string& golden_case) {
+  static std::map<std::string, AlignedBytes> blobs;
+  const auto known = blobs.find(golden_case);
+  if (known != blobs.end()) return known->second;
+  return blobs.emplace(golden_case, AlignedBytes(make_golden_blob(golden_case))).first->second;
 }
 
 std::vector<std::string> all_cases() { return or_no_data(golden_cases(EMBERT_SHARED_DIR)); }

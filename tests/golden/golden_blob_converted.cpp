@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the converter is: blobs are made, and saved for builds that have none.
 #include <filesystem>
-#include <map>
 #include <stdexcept>
 
 #include "converter/convert.hpp"
@@ -11,12 +10,9 @@
 
 namespace embert::test {
 
-std::string why_no_blob_of(const std::string&) { return ""; }
+const bool kGoldenBlobsAreSaved = false;
 
-const AlignedBytes& golden_blob(const std::string& golden_case) {
-  static std::map<std::string, AlignedBytes> blobs;
-  const auto known = blobs.find(golden_case);
-  if (known != blobs.end()) return known->second;
+std::vector<std::uint8_t> make_golden_blob(const std::string& golden_case) {
   convert::ConvertOptions options;
   options.folder = golden_folder(EMBERT_SHARED_DIR, golden_case);
   options.threads = 2;
@@ -26,7 +22,7 @@ const AlignedBytes& golden_blob(const std::string& golden_case) {
     throw std::runtime_error(golden_case + " was not calibrated on random ids");
   std::filesystem::create_directories(EMBERT_GOLDEN_BLOBS);
   convert::replace_file(saved_golden_blob(golden_case), converted.blob);
-  return blobs.emplace(golden_case, AlignedBytes(converted.blob)).first->second;
+  return converted.blob;
 }
 
 }  // namespace embert::test

@@ -3,7 +3,7 @@
 """What of the library is linked into a firmware, by the linker's map: at most a given size of code and tables, no mutable
 data; and nothing that allocates.
 
-  check_image.py [--max-bytes N] [--allocates PROGRAM] [--binutils PREFIX] MAP FIRMWARE
+  check_image.py --max-bytes N --allocates PROGRAM [--binutils PREFIX] MAP FIRMWARE
 """
 import argparse
 import collections
