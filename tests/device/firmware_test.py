@@ -39,7 +39,7 @@ def validate(processor, texts, faults):
         file.writelines(f"{text}\t{label}\n" for text, label, _ in texts)
         file.flush()
         run = subprocess.run([tool, "device", "validate", blob, "--on", f"exec:exec {firmware}", "--texts", file.name,
-                              "--labelled", "--timeout", "3000" if faults else "60000", "--json"],
+                              "--labelled", "--timeout", "500" if faults else "60000", "--json"],
                              stdout=subprocess.PIPE, text=True, check=False)
     if not run.stdout:
         sys.exit(f"{processor}: embert device validate ended with {run.returncode}")
