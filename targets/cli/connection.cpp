@@ -70,6 +70,7 @@ Connection::Connection(const std::string& place) : place_(place) {
   } else {
     throw UsageError("\"" + one_line(place) + "\": " + kPlaces);
   }
+  fcntl(out_, F_SETFL, O_NONBLOCK);  // wait() waits, as long as is wanted
 }
 
 Connection::~Connection() {
@@ -108,7 +109,6 @@ void Connection::open_program(const std::string& command) {
   close(from[1]);
   out_ = to[1];
   in_ = from[0];
-  fcntl(out_, F_SETFL, O_NONBLOCK);
 }
 
 void Connection::open_socket(const std::string& host_and_port) {
@@ -126,7 +126,6 @@ void Connection::open_socket(const std::string& host_and_port) {
     if (s >= 0 && connect(s, at->ai_addr, at->ai_addrlen) == 0) {
       no_delay(s);
       in_ = out_ = s;
-      fcntl(out_, F_SETFL, O_NONBLOCK);
       return;
     }
     reason = errno;
@@ -148,7 +147,6 @@ void Connection::open_serial(const std::string& path_and_baud) {
   cfsetispeed(&settings, speed);
   cfsetospeed(&settings, speed);
   if (tcsetattr(in_, TCSANOW, &settings) != 0) fail(std::strerror(errno));
-  fcntl(out_, F_SETFL, O_NONBLOCK);
 }
 
 bool Connection::wait(int file, short event, Time until) const {

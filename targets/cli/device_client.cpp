@@ -9,6 +9,8 @@ namespace embert::cli {
 using device::LineEvent;
 using Clock = std::chrono::steady_clock;
 
+constexpr size_t kMostSaid = 1024;  // bytes: a device may write for ever
+
 DeviceClient::DeviceClient(Connection& connection, std::chrono::milliseconds timeout,
                            unsigned tries)
     : connection_(connection),
@@ -103,6 +105,7 @@ bool DeviceClient::next_event(Clock::time_point until, LineEvent* event) {
       const uint8_t byte = pending_[next_++];
       among_frames_ = among_frames_ || byte == 0;
       if (!among_frames_) {
+        if (said_.size() == 2 * kMostSaid) said_.erase(0, kMostSaid);
         said_ += static_cast<char>(byte);
         continue;
       }

@@ -210,9 +210,9 @@ embert_status embert_engine_init(const embert_model* model, const embert_options
 
 /** Power-on self-test: runs the text that the model carries, from characters to the logits of every head, and compares
  * with the checksum of the bits that it gave where the model was made. SELFTEST_FAILED: memory, processor or build is
- * broken. A decoder's cache and source are empty afterwards, whatever the status
- * of the run. The engine needs room for max_tokens of the model or for 32
- * tokens, whichever is less, else TOO_MANY_TOKENS. checksum: the one found, also with SELFTEST_FAILED; may be null. */
+ * broken. A decoder's cache and source are empty afterwards, whatever the status of the run. The engine needs room for
+ * max_tokens of the model or for 32 tokens, whichever is less, else TOO_MANY_TOKENS. checksum: the one found, also with
+ * SELFTEST_FAILED; may be null. */
 embert_status embert_selftest(embert_engine* engine, uint32_t* checksum);
 
 /** Texts as tokens, one after another without padding: T tokens in all, the sum of lengths. Set it to zeros before filling
