@@ -5,11 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-namespace embert::board {
+#include "targets/cortex-m/registers.hpp"
 
-inline volatile uint32_t& at(uintptr_t address) {
-  return *reinterpret_cast<volatile uint32_t*>(address);
-}
+namespace embert::board {
 
 struct ApbUart {
   uintptr_t base;

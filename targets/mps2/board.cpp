@@ -14,7 +14,7 @@ constexpr ApbUart kUart = {0x40004000};
 // MPS2 TRM, FPGA system control and I/O registers.
 constexpr uintptr_t kCounter = 0x40028018, kCounterPrescale = 0x4002801c;
 
-uint32_t last_count, wraps;
+WideCounter counter;
 
 }  // namespace
 
@@ -31,12 +31,7 @@ uint8_t read() { return kUart.read(); }
 void write(const uint8_t* bytes, size_t count) { kUart.write(bytes, count); }
 
 /// The counter has 32 bits: right as long as a text takes less than 214 seconds.
-uint64_t ticks() {
-  const uint32_t now = at(kCounter);
-  wraps += now < last_count;
-  last_count = now;
-  return uint64_t{wraps} << 32 | now;
-}
+uint64_t ticks() { return counter.read(kCounter); }
 
 void stop() {
   semihosting_call(SEMIHOSTING_EXIT, SEMIHOSTING_REASON_ERROR);

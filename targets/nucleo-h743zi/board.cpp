@@ -4,10 +4,10 @@
 // MHz. Registers as in RM0433; those of the core as in the ARMv7-M Architecture Reference Manual.
 #include "targets/cortex-m/board.hpp"
 
+#include "targets/cortex-m/registers.hpp"
+
 namespace embert::board {
 namespace {
-
-volatile uint32_t& at(uintptr_t address) { return *reinterpret_cast<volatile uint32_t*>(address); }
 
 constexpr uint32_t kClock = 64000000, kBaud = 115200;
 
@@ -49,7 +49,7 @@ void start_line() {
   at(kControl1) = 1u << 0 | 1u << 2 | 1u << 3;  // on, receive, transmit
 }
 
-uint32_t last_cycles, wraps;
+WideCounter counter;
 
 }  // namespace
 
@@ -80,12 +80,7 @@ void write(const uint8_t* bytes, size_t count) {
 }
 
 /// The counter has 32 bits: right as long as a text takes less than 67 seconds.
-uint64_t ticks() {
-  const uint32_t now = at(kTraceCycles);
-  wraps += now < last_cycles;
-  last_cycles = now;
-  return uint64_t{wraps} << 32 | now;
-}
+uint64_t ticks() { return counter.read(kTraceCycles); }
 
 void stop() {
   for (;;) __asm__ volatile("wfi");
