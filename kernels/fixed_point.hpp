@@ -155,9 +155,9 @@ static constexpr int32_t quantize_row_value(int32_t x, RowScale s) {
 
 /// An activation function as a frozen table, see tables.hpp: even kinds are max(x, 0) - h(|x|), the
 /// odd kind (tanh) is sign(x) (1 - h(|x|)). relu has no table. Input g and output u are in units of
-/// 2^-exponent; the output carries an offset that keeps it from being negative: u ~ f(x) + offset
-/// (1 for tanh). There are four kinds: even with 0 intervals (relu), 64 (gelu, gelu_new) or 256
-/// (silu), and odd with 128 (tanh).
+/// 2^-exponent; the output carries an offset, no less than any h, that keeps it from being
+/// negative: u ~ f(x) + offset (1 for tanh). There are four kinds: even with 0 intervals (relu), 64
+/// (gelu, gelu_new) or 256 (silu), and odd with 128 (tanh).
 struct Activation {
   const int16_t* nodes;  ///< [intervals + 1] in Q14, every 1/16; null when intervals = 0
   int32_t intervals;     ///< 0, 64, 128 or 256
@@ -179,7 +179,7 @@ static inline int32_t activate(int32_t g, const Activation& a) {
   } else {
     u = (g > 0 ? g : 0) + shift_round_s32(a.offset_q14 - h, output_shift);
   }
-  return clamp<int32_t>(u, 0, 32767);
+  return u < 32767 ? u : 32767;
 }
 
 /// The embedding sum of one channel; word of 8 or 16 bits, segment is the difference to segment 0.

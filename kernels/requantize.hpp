@@ -90,7 +90,7 @@ struct RequantizeResidualArgs {
   const int32_t* row_max;              ///< [m] in 1..32767, from quantize_rows
   const int16_t* residual;             ///< [m][n], row stride dst_stride
   const int32_t* residual_multiplier;  ///< [pad_columns(n)], magnitude below 2^29
-  const int32_t* constant;             ///< [pad_columns(n)], magnitude below 2^28
+  const int32_t* constant;             ///< [pad_columns(n)], magnitude <= 2^28 - 2^19
   int16_t* dst;                        ///< [m][n]
   size_t dst_stride;                   ///< elements
 };

@@ -36,8 +36,8 @@ size_t tile_rows(size_t left) {
 }
 size_t quads_of(size_t rows) { return (rows + kQuad - 1) / kQuad; }
 
-// 4 rows, fours of groups. step: bytes from one half of a group to the next.
-void pack_four_groups(const uint8_t* const* row, size_t fours, int8_t* dst, size_t step) {
+// 4 rows, pairs of groups. step: bytes from one half of a group to the next.
+int8_t* pack_pairs(const uint8_t* const* row, size_t pairs, int8_t* dst, size_t step) {
   const uint8_t *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];
   asm volatile(
       ".macro embert_two_groups\n"
@@ -50,30 +50,38 @@ void pack_four_groups(const uint8_t* const* row, size_t fours, int8_t* dst, size
       "st4 {v4.d-v7.d}[0], [%[dst]], %[step]\n"
       "st4 {v4.d-v7.d}[1], [%[dst]], %[step]\n"
       ".endm\n"
+      "subs %[pairs], %[pairs], #2\n"
+      "b.lo 2f\n"
       "1:\n"
       "embert_two_groups\n"
       "embert_two_groups\n"
-      "subs %[fours], %[fours], #1\n"
-      "b.ne 1b\n"
+      "subs %[pairs], %[pairs], #2\n"
+      "b.hs 1b\n"
+      "2:\n"
+      "tbz %[pairs], #0, 3f\n"
+      "embert_two_groups\n"
+      "3:\n"
       ".purgem embert_two_groups\n"
       : [r0] "+r"(r0), [r1] "+r"(r1), [r2] "+r"(r2), [r3] "+r"(r3), [dst] "+r"(dst),
-        [fours] "+r"(fours)
+        [pairs] "+r"(pairs)
       : [step] "r"(step)
       : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7");
+  return dst;
 }
 
 // Up to 12 rows as a tile, the last row again where a quad has no other. What k lacks to whole
 // groups becomes zero.
 void pack_tile(const uint8_t* lhs, size_t stride, size_t rows, size_t k, int8_t* dst) {
-  const size_t quads = quads_of(rows), step = 32 * quads, fours = k / (4 * kGroup);
-  for (size_t q = 0; q < rows; q += kQuad, dst += 32) {
+  const size_t step = 32 * quads_of(rows), pairs = k / (2 * kGroup);
+  for (size_t left = rows, quads = quads_of(rows); quads > 0; --quads, dst += 32) {
     const uint8_t* row[kQuad];
 #pragma GCC unroll 4
-    for (size_t r = 0; r < kQuad; ++r) row[r] = lhs + (q + r < rows ? q + r : rows - 1) * stride;
-    int8_t* half = dst;
-    if (fours > 0) pack_four_groups(row, fours, half, step);
-    half += 8 * fours * step;
-    for (size_t c = 4 * fours * kGroup; c < k; c += kGroup, half += 2 * step) {
+    for (size_t r = 0; r < kQuad; ++r) {
+      row[r] = lhs;
+      if (left > 1) lhs += stride, --left;
+    }
+    int8_t* half = pack_pairs(row, pairs, dst, step);
+    for (size_t c = pairs * 2 * kGroup; c < k; c += kGroup, half += 2 * step) {
       uint8_t last[kQuad][kGroup] = {};
       int64x2x4_t x;
 #pragma GCC unroll 4

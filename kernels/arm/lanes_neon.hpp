@@ -56,6 +56,12 @@ EMBERT_INLINE int8x16_t to_bytes(int16x8x2_t x) {
   return vmaxq_s8(bytes, vdupq_n_s8(-127));
 }
 
+/// One STP, which ST1 of a list is not where the registers of a list must be moved together first.
+EMBERT_INLINE void store16(int16_t* dst, const int16x8x2_t& x) {
+  vst1q_s16(dst, x.val[0]);
+  vst1q_s16(dst + 8, x.val[1]);
+}
+
 #if EMBERT_AARCH64
 /// 64 bytes to look up; an index beyond them gives 0 or what is given for it.
 using ByteTable = uint8x16x4_t;
@@ -67,6 +73,13 @@ EMBERT_INLINE uint8x16_t look_up(const ByteTable& table, uint8x16_t i, uint8x16_
   return vqtbx4q_u8(otherwise, table, i);
 }
 #endif
+
+/// The first ones of 16: tails.
+EMBERT_INLINE void store_first(int16_t* dst, const int16x8x2_t& x, size_t count) {
+  int16_t copy[16];
+  store16(copy, x);
+  memcpy(dst, copy, count * sizeof(int16_t));
+}
 
 /// The first bytes of 16: tails.
 EMBERT_INLINE void store_first(void* dst, uint8x16_t x, size_t bytes) {

@@ -96,7 +96,7 @@ void normalise_block(LayerNormArgs args, const Block& block, const int16_t* src,
                                          gain.val[2 * v + 1], bias.val[2 * v + 1], count);
         y.val[v] = vqmovn_high_s32(vqmovn_s32(low), high);
       }
-      vst1q_s16_x2(dst + at, y);
+      store16(dst + at, y);
     }
   }
   for (; c < args.n; ++c) {

@@ -52,7 +52,7 @@ void run_context(RequantizeContextArgs args) {
       }
       const int16x8x2_t y = {{vmaxq_s16(vqmovn_high_s32(vqmovn_s32(x[0]), x[1]), lowest),
                               vmaxq_s16(vqmovn_high_s32(vqmovn_s32(x[2]), x[3]), lowest)}};
-      vst1q_s16_x2(args.dst + i * args.dst_stride + c, y);
+      store16(args.dst + i * args.dst_stride + c, y);
     }
   }
   for (; c < args.n; ++c) {

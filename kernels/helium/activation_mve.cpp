@@ -41,7 +41,8 @@ void run(const RequantizeActivationArgs args) {  // a copy, which no store can c
     int16_t* dst = reinterpret_cast<int16_t*>(args.dst) + i * args.dst_stride;
     by_fours(args.n, [&](size_t c, auto lanes) {
       const int32x4_t g = clamp4(columns4(args.factor, acc, c), -32767, 32767);
-      store4(dst + c, clamp4(activate4<kOdd>(g, args.activation), 0, 32767), lanes);
+      const int32x4_t u = vminq_s32(activate4<kOdd>(g, args.activation), vdupq_n_s32(32767));
+      store4(dst + c, u, lanes);
     });
   }
 }

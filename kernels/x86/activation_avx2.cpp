@@ -89,8 +89,7 @@ EMBERT_INLINE __m256i combine(__m256i g, __m256i h, const Table& t) {
     base = _mm256_max_epi16(g, zero);
     rest = _mm256_sub_epi16(t.offset, h);
   }
-  return _mm256_max_epi16(_mm256_adds_epi16(base, _mm256_mulhrs_epi16(rest, t.output_factor)),
-                          zero);
+  return _mm256_adds_epi16(base, _mm256_mulhrs_epi16(rest, t.output_factor));
 }
 
 template <Lookup kLookup>

@@ -70,8 +70,7 @@ EMBERT_INLINE __m512i activate(__m512i g, const Table<kBlocks>& table, const Con
     base = _mm512_max_epi16(g, zero);
     rest = _mm512_sub_epi16(k.offset, h);
   }
-  const __m512i u = _mm512_adds_epi16(base, _mm512_mulhrs_epi16(rest, k.output_factor));
-  return _mm512_max_epi16(u, zero);
+  return _mm512_adds_epi16(base, _mm512_mulhrs_epi16(rest, k.output_factor));
 }
 
 template <bool kRight, int kBlocks, bool kOdd>

@@ -274,7 +274,7 @@ TEST_F(FixedPoint, ResidualSum) {
     const int32_t x = draw32(INT32_MIN, INT32_MAX), row_max = draw32(1, 32767);
     const int32_t residual = draw32(-32768, 32767);
     const int32_t multiplier = draw32(-(1 << 29) + 1, (1 << 29) - 1);
-    const int32_t constant = draw32(-(1 << 28) + 1, (1 << 28) - 1);
+    const int32_t constant = draw32(-(1 << 28) + (1 << 19), (1 << 28) - (1 << 19));
     const Wide product =
         wide_clamp(wide_shift_round(Wide{x} * row_max, 15), -kResidualBound, kResidualBound);
     const Wide carried = wide_shift_round(Wide{residual} * multiplier, 16);
@@ -284,6 +284,9 @@ TEST_F(FixedPoint, ResidualSum) {
     const Wide expected =
         wide_clamp(wide_shift_round(product + carried + constant, 4), -32768, 32767);
     ASSERT_EQ(Wide{residual_sum(x, row_max, residual, multiplier, constant)}, expected);
+    // Where a sum has 33 bits, nothing needs the clamp.
+    const Wide sum = wide_shift_round(Wide{x} * row_max, 15) + carried + constant;
+    ASSERT_EQ(wide_clamp(wide_shift_round(sum, 4), -32768, 32767), expected);
   }
 }
 

@@ -69,7 +69,7 @@ TEST_F(RequantizeResidualTest, EqualsScalar) {
       fill_multipliers(draws, multiplier.data(), multiplier.size());
       for (size_t c = 0; c < pad_columns(s.n); ++c) {
         residual_multiplier[c] = draws.in32(-(1 << 29) + 1, (1 << 29) - 1);
-        constant[c] = draws.in32(-(1 << 28) + 1, (1 << 28) - 1);
+        constant[c] = draws.in32(-(1 << 28) + (1 << 19), (1 << 28) - (1 << 19));
       }
       for (size_t i = 0; i < s.m; ++i) row_max[i] = draws.in32(1, 32767);
       for (size_t i = 0; i < residual.size(); ++i) residual[i] = draws.in16(-32768, 32767);

@@ -68,7 +68,7 @@ class BlobFields : public testing::Test {
     bad_value(*sums, *sums + 1, "sum");
     bad_value(*behind_weights(weights, n, k, 1), -1, "multiplier");
     bad_value(*behind_weights(weights, n, k, 2), 1 << 29, "residual multiplier");
-    bad_value(*behind_weights(weights, n, k, 3), 1 << 28, "constant");
+    bad_value(*behind_weights(weights, n, k, 3), (1 << 28) - (1 << 19) + 1, "constant");
   }
   void expect_norm(std::int32_t* gain, std::size_t size) {
     bad_value(*gain, INT32_MIN, "gain");
