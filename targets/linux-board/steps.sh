@@ -71,6 +71,15 @@ build_tool() {
   cmake --install "$build" --prefix "$build/package" --strip >/dev/null
 }
 
+# board_has FILE PATH
+board_has() { [ "$(on_board "cksum <$2" </dev/null 2>/dev/null)" = "$(cksum <"$1")" ]; }
+
+need_model_on_board() {
+  need "$blob"
+  board_has "$blob" "$folder/model.emb" ||
+    fail "$board has no $folder/model.emb that is ${blob#"$root"/}: run the step copy first, with the same --model"
+}
+
 need() { [ -e "$1" ] || fail "$1 is missing: run the step build first, with the same --model"; }
 
 step_copy() {
@@ -87,8 +96,8 @@ step_copy() {
 # copy FILE PATH: what is there already stays; a program that runs goes on with its own file.
 copy() {
   local sum
+  ! board_has "$1" "$2" || { echo "$2: is there"; return; }
   sum=$(cksum <"$1")
-  [ "$(on_board "cksum <$2" </dev/null 2>/dev/null)" != "$sum" ] || { echo "$2: is there"; return; }
   if ! on_board "mkdir -p $folder" </dev/null 2>"$errors" || ! send "$1" "$2.part" 2>"$errors" ||
     ! on_board "chmod 755 $2.part && test \"\$(cksum <$2.part)\" = '$sum' && mv $2.part $2" </dev/null 2>"$errors"; then
     on_board "rm -f $2.part" </dev/null 2>/dev/null || true
@@ -101,7 +110,7 @@ step_run() {
   local task=classify
   step "Answers of $board"
   need "$embert"
-  need "$blob"
+  need_model_on_board
   ! "$embert" inspect "$blob" | grep -qE '^ +labels +0$' || task=embed
   if [ -n "$labelled" ]; then sed 's/\t[^\t]*$//' "$texts"; else cat "$texts"; fi |
     on_board "$folder/embert $task $folder/model.emb" || fail "$board: embert $task has failed"
@@ -118,6 +127,7 @@ step_validate() {
 
 step_bench() {
   step "Time of the encoder on $board"
+  need_model_on_board
   on_board "$folder/embert bench $folder/model.emb --tokens 16,64,128 --threads $threads" </dev/null ||
     fail "$board: embert bench has failed"
 }

@@ -99,7 +99,11 @@ refused 'nowhere cannot be reached: .*No route to host (try: ssh ' raspberry-pi 
 MACHINE=x86_64 refused 'pi is x86_64 64 (uname -m): expected aarch64 or armv7l' raspberry-pi pi
 PATH=$SCRATCH/few refused 'ssh is not installed (Debian: openssh-client)' raspberry-pi pi
 refused '--texts: there is no file "none"' raspberry-pi pi run --texts none
+cp "$tool" "$BOARD/embert/model.emb"
+refused 'pi has no embert/model.emb that is .*: run the step copy first' raspberry-pi pi run
+refused 'pi has no embert/model.emb that is .*: run the step copy first' raspberry-pi pi bench
 rm "$BOARD/embert/model.emb"
+refused 'pi has no embert/model.emb that is .*: run the step copy first' raspberry-pi pi run
 CUT='head -c 1000' refused 'embert/model.emb cannot be written: the copy is damaged' raspberry-pi pi copy
 ln -s /dev/full "$BOARD/embert/model.emb.part"
 refused 'embert/model.emb cannot be written: .*No space left on device' raspberry-pi pi copy
