@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// SMMLA: 2 rows x 8 inputs times 2 columns x 8 inputs, tiles of 12 or 8 rows x 8 columns. Both
+// SMMLA: 2 rows x 8 inputs times 2 columns x 8 inputs, tiles of up to 12 rows x 8 columns. Both
 // operands are brought into its order on the stack, in chunks of inputs: a block of up to 32 rows,
 // and as many panels as find room beside it. A pair of columns is c and c + 4, so that ST4 of words
 // joins two steps of 8 columns into 4 registers, and ST4 stores a row of 8 sums from their lower
 // halves.
 // An iteration (128 inputs) of 12 rows is 384 SMMLA for 12288 multiply-adds, 40 loads of 4
 // registers and 2 more: 0.035 instructions a multiply-add, nothing spilled; of 8 rows, 256, 32 and
-// 2.
+// 2. One row is left to SDOT, which needs no packing.
 #if !defined(__ARM_FEATURE_MATMUL_INT8)
 #error "this file needs the flags of the cluster i8mm (isa_flags.cmake)"
 #endif
@@ -28,16 +28,16 @@ constexpr size_t kStepBytes = kPanelColumns * kStepInputs;
 // Packed rows, in tiles of Q quads: [group][2][Q][4 rows][8]. Packed weights, in halves of 8
 // columns: [group][2][4][2 columns][8].
 
-// Rows of the next tile: 12 are best, but 8 and 8 better than 12 and 4. What no full tile holds
-// comes last.
+// Rows of the next tile: 12 are best, but 8 and some better than 12 and few. All but the last have
+// whole quads.
 size_t tile_rows(size_t left) {
-  if (left >= 12 && left != 16) return 12;
-  return left < 8 ? left : 8;
+  if (left <= 12) return left;
+  return left <= 16 ? 8 : 12;
 }
 size_t quads_of(size_t rows) { return (rows + kQuad - 1) / kQuad; }
 
-// 4 rows, pairs of groups. step: bytes from one half of a group to the next.
-int8_t* pack_pairs(const uint8_t* const* row, size_t pairs, int8_t* dst, size_t step) {
+// 4 rows, two groups at a time. step: bytes from one half of a group to the next.
+int8_t* pack_quad(const uint8_t* const* row, size_t twos, int8_t* dst, size_t step) {
   const uint8_t *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];
   asm volatile(
       ".macro embert_two_groups\n"
@@ -50,20 +50,20 @@ int8_t* pack_pairs(const uint8_t* const* row, size_t pairs, int8_t* dst, size_t 
       "st4 {v4.d-v7.d}[0], [%[dst]], %[step]\n"
       "st4 {v4.d-v7.d}[1], [%[dst]], %[step]\n"
       ".endm\n"
-      "subs %[pairs], %[pairs], #2\n"
+      "subs %[twos], %[twos], #2\n"
       "b.lo 2f\n"
       "1:\n"
       "embert_two_groups\n"
       "embert_two_groups\n"
-      "subs %[pairs], %[pairs], #2\n"
+      "subs %[twos], %[twos], #2\n"
       "b.hs 1b\n"
       "2:\n"
-      "tbz %[pairs], #0, 3f\n"
+      "tbz %[twos], #0, 3f\n"
       "embert_two_groups\n"
       "3:\n"
       ".purgem embert_two_groups\n"
-      : [r0] "+r"(r0), [r1] "+r"(r1), [r2] "+r"(r2), [r3] "+r"(r3), [dst] "+r"(dst),
-        [pairs] "+r"(pairs)
+      :
+      [r0] "+r"(r0), [r1] "+r"(r1), [r2] "+r"(r2), [r3] "+r"(r3), [dst] "+r"(dst), [twos] "+r"(twos)
       : [step] "r"(step)
       : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7");
   return dst;
@@ -72,7 +72,7 @@ int8_t* pack_pairs(const uint8_t* const* row, size_t pairs, int8_t* dst, size_t 
 // Up to 12 rows as a tile, the last row again where a quad has no other. What k lacks to whole
 // groups becomes zero.
 void pack_tile(const uint8_t* lhs, size_t stride, size_t rows, size_t k, int8_t* dst) {
-  const size_t step = 32 * quads_of(rows), pairs = k / (2 * kGroup);
+  const size_t step = 32 * quads_of(rows), twos = k / (2 * kGroup);
   for (size_t left = rows, quads = quads_of(rows); quads > 0; --quads, dst += 32) {
     const uint8_t* row[kQuad];
 #pragma GCC unroll 4
@@ -80,8 +80,8 @@ void pack_tile(const uint8_t* lhs, size_t stride, size_t rows, size_t k, int8_t*
       row[r] = lhs;
       if (left > 1) lhs += stride, --left;
     }
-    int8_t* half = pack_pairs(row, pairs, dst, step);
-    for (size_t c = pairs * 2 * kGroup; c < k; c += kGroup, half += 2 * step) {
+    int8_t* half = pack_quad(row, twos, dst, step);
+    for (size_t c = twos * 2 * kGroup; c < k; c += kGroup, half += 2 * step) {
       uint8_t last[kQuad][kGroup] = {};
       int64x2x4_t x;
 #pragma GCC unroll 4
@@ -146,77 +146,99 @@ void pack_panel(const int8_t* rhs, size_t k, int8_t* dst) {
   }
 }
 
-// Tiles of 2 kPairs rows, side by side: v0-v3 inputs, v4-v7 weights, v8-v31 sums, 4 of a pair.
-// start: what the sums of a column start with, or null for what dst holds. In assembly, because gcc
-// 12 spills sums where registers come in lists of four.
+// Tiles of kPairs pairs of rows, side by side: v0-v3 inputs, v4-v7 weights, v8-v31 sums, 4 of a
+// pair. start: what the sums of a column start with, or null for what dst holds. With odd rows the
+// last pair is a row twice, at one place. In assembly, because gcc 12 spills sums where registers
+// come in lists of four.
 template <int kPairs>
-void full_tiles(size_t tiles, const int8_t* lhs, const int8_t* rhs, size_t groups,
-                const int32_t* start, int32_t* dst, size_t stride_bytes) {
-  static_assert(kPairs == 4 || kPairs == 6, "");
+void multiply_pairs(bool odd, const int8_t* lhs, size_t tiles, const int8_t* rhs, size_t groups,
+                    const int32_t* start, int32_t* dst, size_t stride_bytes) {
+  static_assert(kPairs >= 1 && kPairs <= 6, "");
   const int8_t* inputs;
   int32_t* row;
   size_t count;
   asm volatile(
-      ".macro embert_mmla s0, s1, s2, s3, x\n"
+      ".macro embert_mmla pair, s0, s1, s2, s3, x\n"
+      ".if \\pair <= %c[pairs]\n"
       "smmla v\\s0\\().4s, v\\x\\().16b, v4.16b\n"
       "smmla v\\s1\\().4s, v\\x\\().16b, v5.16b\n"
       "smmla v\\s2\\().4s, v\\x\\().16b, v6.16b\n"
       "smmla v\\s3\\().4s, v\\x\\().16b, v7.16b\n"
-      ".endm\n"
-      ".macro embert_group\n"
-      "ld1 {v4.16b-v7.16b}, [%[rhs]], #64\n"
-      "ld1 {v0.16b-v3.16b}, [%[inputs]], #64\n"
-      "embert_mmla 8, 9, 10, 11, 0\n"
-      "embert_mmla 12, 13, 14, 15, 1\n"
-      "embert_mmla 16, 17, 18, 19, 2\n"
-      "embert_mmla 20, 21, 22, 23, 3\n"
-      "ld1 {v0.16b-v3.16b}, [%[inputs]], #64\n"
-      ".if %c[pairs] == 6\n"
-      "embert_mmla 24, 25, 26, 27, 0\n"
-      "embert_mmla 28, 29, 30, 31, 1\n"
-      "ld1 {v4.16b-v7.16b}, [%[rhs]], #64\n"
-      "embert_mmla 8, 9, 10, 11, 2\n"
-      "embert_mmla 12, 13, 14, 15, 3\n"
-      "ld1 {v0.16b-v3.16b}, [%[inputs]], #64\n"
-      "embert_mmla 16, 17, 18, 19, 0\n"
-      "embert_mmla 20, 21, 22, 23, 1\n"
-      "embert_mmla 24, 25, 26, 27, 2\n"
-      "embert_mmla 28, 29, 30, 31, 3\n"
-      ".else\n"
-      "ld1 {v4.16b-v7.16b}, [%[rhs]], #64\n"
-      "embert_mmla 8, 9, 10, 11, 0\n"
-      "embert_mmla 12, 13, 14, 15, 1\n"
-      "embert_mmla 16, 17, 18, 19, 2\n"
-      "embert_mmla 20, 21, 22, 23, 3\n"
       ".endif\n"
       ".endm\n"
-      // Two rows of sums to or from dst: the lower halves of their registers, then the upper ones.
-      ".macro embert_rows operation, first, last\n"
+      ".macro embert_load_weights\n"
+      "ld1 {v4.16b-v7.16b}, [%[rhs]], #64\n"
+      ".endm\n"
+      ".macro embert_load_inputs\n"
+      "ld1 {v0.16b-v3.16b}, [%[inputs]], #64\n"
+      ".endm\n"
+      ".macro embert_group\n"
+      "embert_load_weights\n"
+      "embert_load_inputs\n"
+      "embert_mmla 1, 8, 9, 10, 11, 0\n"
+      "embert_mmla 2, 12, 13, 14, 15, 1\n"
+      ".if %c[pairs] <= 2\n"
+      "embert_load_weights\n"
+      "embert_mmla 1, 8, 9, 10, 11, 2\n"
+      "embert_mmla 2, 12, 13, 14, 15, 3\n"
+      ".else\n"
+      "embert_mmla 3, 16, 17, 18, 19, 2\n"
+      "embert_mmla 4, 20, 21, 22, 23, 3\n"
+      "embert_load_inputs\n"
+      ".if %c[pairs] <= 4\n"
+      "embert_load_weights\n"
+      "embert_mmla 1, 8, 9, 10, 11, 0\n"
+      "embert_mmla 2, 12, 13, 14, 15, 1\n"
+      "embert_mmla 3, 16, 17, 18, 19, 2\n"
+      "embert_mmla 4, 20, 21, 22, 23, 3\n"
+      ".else\n"
+      "embert_mmla 5, 24, 25, 26, 27, 0\n"
+      "embert_mmla 6, 28, 29, 30, 31, 1\n"
+      "embert_load_weights\n"
+      "embert_mmla 1, 8, 9, 10, 11, 2\n"
+      "embert_mmla 2, 12, 13, 14, 15, 3\n"
+      "embert_load_inputs\n"
+      "embert_mmla 3, 16, 17, 18, 19, 0\n"
+      "embert_mmla 4, 20, 21, 22, 23, 1\n"
+      "embert_mmla 5, 24, 25, 26, 27, 2\n"
+      "embert_mmla 6, 28, 29, 30, 31, 3\n"
+      ".endif\n"
+      ".endif\n"
+      ".endm\n"
+      // A pair's sums to or from dst: the lower halves of their registers, then the upper ones.
+      ".macro embert_rows operation, pair, first, last\n"
+      ".if \\pair < %c[pairs]\n"
       "\\operation {v\\first\\().2s-v\\last\\().2s}, [%[row]], %[stride]\n"
+      ".elseif \\pair == %c[pairs]\n"
+      "\\operation {v\\first\\().2s-v\\last\\().2s}, [%[row]], %[last_stride]\n"
+      ".endif\n"
+      ".if \\pair <= %c[pairs]\n"
       "\\operation {v\\first\\().s-v\\last\\().s}[2], [%[row]], #16\n"
       "\\operation {v\\first\\().s-v\\last\\().s}[3], [%[row]], %[next]\n"
+      ".endif\n"
       ".endm\n"
       ".macro embert_all_rows operation\n"
-      "embert_rows \\operation, 8, 11\n"
-      "embert_rows \\operation, 12, 15\n"
-      "embert_rows \\operation, 16, 19\n"
-      "embert_rows \\operation, 20, 23\n"
-      ".if %c[pairs] == 6\n"
-      "embert_rows \\operation, 24, 27\n"
-      "embert_rows \\operation, 28, 31\n"
+      "embert_rows \\operation, 1, 8, 11\n"
+      "embert_rows \\operation, 2, 12, 15\n"
+      "embert_rows \\operation, 3, 16, 19\n"
+      "embert_rows \\operation, 4, 20, 23\n"
+      "embert_rows \\operation, 5, 24, 27\n"
+      "embert_rows \\operation, 6, 28, 31\n"
+      ".endm\n"
+      ".macro embert_start pair, first, last\n"
+      ".if \\pair <= %c[pairs]\n"
+      "ld4r {v\\first\\().2d-v\\last\\().2d}, [%[start]]\n"
       ".endif\n"
       ".endm\n"
       "0:\n"
       "mov %[inputs], %[lhs]\n"
       "cbz %[start], 5f\n"
-      "ld4r {v8.2d-v11.2d}, [%[start]]\n"
-      "ld4r {v12.2d-v15.2d}, [%[start]]\n"
-      "ld4r {v16.2d-v19.2d}, [%[start]]\n"
-      ".if %c[pairs] == 6\n"
-      "ld4r {v24.2d-v27.2d}, [%[start]]\n"
-      "ld4r {v28.2d-v31.2d}, [%[start]]\n"
-      ".endif\n"
-      "ld4r {v20.2d-v23.2d}, [%[start]], #32\n"
+      "embert_start 2, 12, 15\n"
+      "embert_start 3, 16, 19\n"
+      "embert_start 4, 20, 23\n"
+      "embert_start 5, 24, 27\n"
+      "embert_start 6, 28, 31\n"
+      "ld4r {v8.2d-v11.2d}, [%[start]], #32\n"
       "6:\n"
       "cbz %[eights], 2f\n"
       "mov %[count], %[eights]\n"
@@ -246,61 +268,41 @@ void full_tiles(size_t tiles, const int8_t* lhs, const int8_t* rhs, size_t group
       "b 6b\n"
       "7:\n"
       ".purgem embert_mmla\n"
+      ".purgem embert_load_weights\n"
+      ".purgem embert_load_inputs\n"
       ".purgem embert_group\n"
       ".purgem embert_rows\n"
       ".purgem embert_all_rows\n"
+      ".purgem embert_start\n"
       : [inputs] "=&r"(inputs), [rhs] "+r"(rhs), [count] "=&r"(count), [row] "=&r"(row),
         [start] "+r"(start), [dst] "+r"(dst), [tiles] "+r"(tiles)
       : [lhs] "r"(lhs), [eights] "r"(groups / kUnrolled), [rest] "r"(groups % kUnrolled),
-        [stride] "r"(stride_bytes), [next] "r"(stride_bytes - 16), [pairs] "i"(kPairs)
+        [stride] "r"(stride_bytes), [next] "r"(stride_bytes - 16),
+        [last_stride] "r"(odd ? 0 : stride_bytes), [pairs] "i"(kPairs)
       : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11",
         "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24",
         "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
 
-// What no full tile holds, a pair at a time; the last may lack its second row.
-void last_tile(size_t rows, const int8_t* lhs, const int8_t* rhs, size_t groups,
-               const int32_t* start, int32_t* dst, size_t stride) {
-  const size_t half_bytes = 32 * quads_of(rows);
-  for (size_t row = 0; row < rows; row += 2, lhs += 16, dst += 2 * stride) {
-    int32_t* second = row + 1 < rows ? dst + stride : dst;
-    int32x4x4_t sum = {};
-    if (start == nullptr) {
-      sum = vld4q_lane_s32(dst, sum, 0);
-      sum = vld4q_lane_s32(dst + 4, sum, 1);
-      sum = vld4q_lane_s32(second, sum, 2);
-      sum = vld4q_lane_s32(second + 4, sum, 3);
-    } else {
-#pragma GCC unroll 4
-      for (size_t v = 0; v < 4; ++v) {
-        const int32x2_t columns = vld1_s32(start + 2 * v);
-        sum.val[v] = vcombine_s32(columns, columns);
-      }
-    }
-    for (size_t h = 0; h < 2 * groups; ++h) {
-      const int8x16_t x = vld1q_s8(lhs + h * half_bytes);
-#pragma GCC unroll 4
-      for (size_t v = 0; v < 4; ++v) {
-        sum.val[v] = vmmlaq_s32(sum.val[v], x, vld1q_s8(rhs + 64 * h + 16 * v));
-      }
-    }
-    if (row + 1 < rows) {
-      vst4q_lane_s32(second, sum, 2);
-      vst4q_lane_s32(second + 4, sum, 3);
-    }
-    vst4q_lane_s32(dst, sum, 0);
-    vst4q_lane_s32(dst + 4, sum, 1);
-  }
-}
-
-// Up to 12 rows with halves of panels, from start or, where it is null, from what dst holds.
+// A tile's rows with halves of panels, from start or, where it is null, from what dst holds.
 void multiply(size_t rows, const int8_t* lhs, size_t halves, const int8_t* rhs, size_t groups,
               const int32_t* start, int32_t* dst, size_t stride) {
-  if (rows == 12) return full_tiles<6>(halves, lhs, rhs, groups, start, dst, 4 * stride);
-  if (rows == 8) return full_tiles<4>(halves, lhs, rhs, groups, start, dst, 4 * stride);
-  for (size_t half = 0; half < halves; ++half) {
-    last_tile(rows, lhs, rhs + half * groups * kGroup * kHalf, groups,
-              start != nullptr ? start + half * kHalf : nullptr, dst + half * kHalf, stride);
+  const auto run = [&](auto multiply_pairs_of) {
+    multiply_pairs_of(rows % 2 != 0, lhs, halves, rhs, groups, start, dst, 4 * stride);
+  };
+  switch ((rows + 1) / 2) {
+    case 1:
+      return run(multiply_pairs<1>);
+    case 2:
+      return run(multiply_pairs<2>);
+    case 3:
+      return run(multiply_pairs<3>);
+    case 4:
+      return run(multiply_pairs<4>);
+    case 5:
+      return run(multiply_pairs<5>);
+    default:
+      return run(multiply_pairs<6>);
   }
 }
 
@@ -322,6 +324,7 @@ void prepare_start(const GemmArgs& args, size_t j, size_t n, int32_t* start) {
 }  // namespace
 
 void gemm_s32_n16k4_i8mm(const GemmArgs& all) {
+  if (all.m == 1) return gemm_s32_n16k4_dotprod(all);
   const GemmArgs args = all;  // a copy, which no store can change
   alignas(64) int8_t packed[kBytes];
   for (size_t i = 0; i < args.m; i += kBlockRows) {
