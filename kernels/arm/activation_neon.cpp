@@ -2,7 +2,7 @@
 // Activation on 16 columns in 16-bit lanes. A saturating left shift brings the interval into the
 // upper byte of the magnitude and the fraction, in 1/256, into the lower one: UZP2 and UZP1 take
 // them apart. Nodes and differences are looked up bytewise with TBL in pieces of 64 entries; what
-// lies beyond the table becomes 0 by itself, but for 256 intervals. About 48 instructions for 16
+// lies beyond the table becomes 0 by itself, but for 256 intervals. About 50 instructions for 16
 // elements (gelu).
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"

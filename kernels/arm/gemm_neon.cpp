@@ -6,7 +6,7 @@
 #if !defined(__ARM_NEON)
 #error "this file needs the flags of the cluster neon (isa_flags.cmake)"
 #endif
-#include "kernels/arm/lanes_neon.hpp"
+#include "kernels/arm/gemm_row_neon.hpp"
 #include "kernels/variants.hpp"
 #if EMBERT_AARCH64
 #include "kernels/arm/gemm_tiles_aarch64.hpp"
@@ -17,46 +17,19 @@
 namespace embert {
 namespace {
 
-constexpr size_t kStepBytes = kPanelColumns * kStepInputs;
-constexpr size_t kHalf = 8;  // columns, half a panel
-
-// The inputs of a step, four times; unaligned.
-EMBERT_INLINE int8x16_t load_step(const uint8_t* inputs) {
-  int32_t word;
-  memcpy(&word, inputs, sizeof(word));
-  return vreinterpretq_s8_s32(vdupq_n_s32(word));
-}
-
 // A last row, half a panel at a time.
 void last_row(const uint8_t* lhs, const int8_t* rhs, size_t steps, const int32_t* start,
               int32_t* dst) {
   for (size_t c = 0; c < kPanelColumns; c += kHalf) {
-    const uint8_t* inputs = lhs;
     const int8_t* weights = rhs + c * kStepInputs;
     const int32x4_t zero = vdupq_n_s32(0);
-    int32x4_t low[2] = {zero, zero}, high[2] = {zero, zero};
-    for (size_t s = 0; s < steps / 2; ++s, inputs += 2 * kStepInputs, weights += 2 * kStepBytes) {
-      const int8x16_t x0 = load_step(inputs), x1 = load_step(inputs + kStepInputs);
-#pragma GCC unroll 2
-      for (size_t v = 0; v < 2; ++v) {
-        const int8x16_t w0 = vld1q_s8(weights + 16 * v);
-        const int8x16_t w1 = vld1q_s8(weights + kStepBytes + 16 * v);
-        const int16x8_t product = vmull_s8(vget_low_s8(x0), vget_low_s8(w0));
-        const int16x8_t product_high = vmull_high_s8(x0, w0);
-        low[v] = vpadalq_s16(low[v], vmlal_s8(product, vget_low_s8(x1), vget_low_s8(w1)));
-        high[v] = vpadalq_s16(high[v], vmlal_high_s8(product_high, x1, w1));
-      }
+    RowSums sums = {{zero, zero, zero, zero}};
+    size_t s = 0;
+    for (; s + 2 <= steps; s += 2) {
+      add_two(lhs + s * kStepInputs, weights + s * kStepBytes, &sums);
     }
-#pragma GCC unroll 2
-    for (size_t v = 0; v < 2; ++v) {
-      if (steps % 2 != 0) {
-        const int8x16_t x = load_step(inputs), w = vld1q_s8(weights + 16 * v);
-        low[v] = vpadalq_s16(low[v], vmull_s8(vget_low_s8(x), vget_low_s8(w)));
-        high[v] = vpadalq_s16(high[v], vmull_high_s8(x, w));
-      }
-      vst1q_s32(dst + c + 4 * v,
-                vaddq_s32(vpaddq_s32(low[v], high[v]), vld1q_s32(start + c + 4 * v)));
-    }
+    if (s < steps) add_one(lhs + s * kStepInputs, weights + s * kStepBytes, &sums);
+    store(sums, start + c, dst + c);
   }
 }
 

@@ -4,18 +4,10 @@
 // multiply-add, nothing spilled.
 #pragma once
 
-#include "kernels/arm/lanes_neon.hpp"
-#include "kernels/layout.hpp"
+#include "kernels/arm/gemm_row_neon.hpp"
 
 namespace embert {
 namespace {
-
-constexpr size_t kTileColumns = 8;
-
-// The sums of one row: 4 x 2 columns, two lanes a column.
-struct RowSums {
-  int32x4_t pair[4];
-};
 
 // twos >= 1 pairs of steps: d0-d3 and d4-d7 weights of both, d8, d9 inputs of a row in both, twice
 // each, q5-q7 products. In assembly, because gcc 12 spills a sum.
@@ -48,33 +40,14 @@ EMBERT_INLINE void add_twos(size_t twos, const uint8_t* lhs, const uint8_t* seco
       : [lhs] "+r"(lhs), [second] "+r"(second), [weights] "+r"(weights), [twos] "+r"(twos),
         [a0] "+w"(a->pair[0]), [a1] "+w"(a->pair[1]), [a2] "+w"(a->pair[2]), [a3] "+w"(a->pair[3]),
         [b0] "+w"(b->pair[0]), [b1] "+w"(b->pair[1]), [b2] "+w"(b->pair[2]), [b3] "+w"(b->pair[3])
-      : [step] "r"(kPanelColumns * kStepInputs)
+      : [step] "r"(kStepBytes)
       : "cc", "memory", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7");
-}
-
-// A last step.
-EMBERT_INLINE void add_one(const uint8_t* lhs, const int8_t* weights, RowSums* sums) {
-  int32_t word;
-  memcpy(&word, lhs, sizeof(word));
-  const int8x8_t x = vreinterpret_s8_s32(vdup_n_s32(word));
-#pragma GCC unroll 4
-  for (size_t v = 0; v < 4; ++v) {
-    sums->pair[v] = vpadalq_s16(sums->pair[v], vmull_s8(x, vld1_s8(weights + 8 * v)));
-  }
-}
-
-EMBERT_INLINE void store(const RowSums& sums, const int32_t* start, int32_t* dst) {
-#pragma GCC unroll 2
-  for (size_t v = 0; v < 2; ++v) {
-    const int32x4_t joined = vpaddq_s32(sums.pair[2 * v], sums.pair[2 * v + 1]);
-    vst1q_s32(dst + 4 * v, vaddq_s32(joined, vld1q_s32(start + 4 * v)));
-  }
 }
 
 // Full tiles, one below the other, of the left half of a panel, then of the right one.
 void full_tiles(size_t tiles, const uint8_t* lhs, size_t lhs_stride, const int8_t* rhs,
                 size_t steps, const int32_t* start, int32_t* dst, size_t dst_stride) {
-  for (size_t c = 0; c < kPanelColumns; c += kTileColumns) {
+  for (size_t c = 0; c < kPanelColumns; c += kHalf) {
     const int8_t* weights = rhs + c * kStepInputs;
     for (size_t i = 0; i < 2 * tiles; i += 2) {
       const uint8_t *first = lhs + i * lhs_stride, *second = first + lhs_stride;
@@ -83,7 +56,7 @@ void full_tiles(size_t tiles, const uint8_t* lhs, size_t lhs_stride, const int8_
       if (steps > 1) add_twos(steps / 2, first, second, weights, &a, &b);
       if (steps % 2 != 0) {
         const size_t last = steps - 1;
-        const int8_t* last_weights = weights + last * kPanelColumns * kStepInputs;
+        const int8_t* last_weights = weights + last * kStepBytes;
         add_one(first + last * kStepInputs, last_weights, &a);
         add_one(second + last * kStepInputs, last_weights, &b);
       }

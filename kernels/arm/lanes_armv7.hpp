@@ -128,14 +128,6 @@ EMBERT_INLINE int16x8x2_t vld1q_s16_x2(const int16_t* p) {
 EMBERT_INLINE int16x8x4_t vld1q_s16_x4(const int16_t* p) {
   return {{vld1q_s16(p), vld1q_s16(p + 8), vld1q_s16(p + 16), vld1q_s16(p + 24)}};
 }
-EMBERT_INLINE void vst1q_s16_x2(int16_t* p, int16x8x2_t x) {
-  vst1q_s16(p, x.val[0]);
-  vst1q_s16(p + 8, x.val[1]);
-}
-EMBERT_INLINE void vst1q_u16_x2(uint16_t* p, uint16x8x2_t x) {
-  vst1q_u16(p, x.val[0]);
-  vst1q_u16(p + 8, x.val[1]);
-}
 EMBERT_INLINE void vst1q_u8_x2(uint8_t* p, uint8x16x2_t x) {
   vst1q_u8(p, x.val[0]);
   vst1q_u8(p + 16, x.val[1]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries and context, 16 columns at a time, rows inside: multipliers stay in registers. Tails by
-// the law's own functions. About 23 instructions for 16 queries, 49 for 16 elements of a context.
+// the law's own functions. About 23 instructions for 16 queries, 47 for 16 elements of a context.
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"
 

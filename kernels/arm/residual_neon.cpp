@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sum with the residual on 16 columns, rows inside, tails by the law's own functions. A halving add
 // has 33 bits, in which the product needs no clamp (kernels/README.md), and what it drops is below
-// the rounding of the last shift. About 40 instructions for 16 elements.
+// the rounding of the last shift. About 43 instructions for 16 elements.
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"
 

@@ -22,6 +22,8 @@ instruction moves by a nanosecond.
 HELP
 }
 
+refuse() { echo "targets/cortex-m/run.sh: $*" >&2; exit 1; }
+
 processor=cortex-m55
 model=$root/targets/demo/tiny-intent
 texts=""
@@ -43,9 +45,8 @@ case "$processor" in
   cortex-m55) board=mps3-an547 machine=mps3-an547 ;;
   cortex-m7) board=mps2 machine=mps2-an500 ;;
   cortex-m4) board=mps2 machine=mps2-an386 ;;
-  *) echo "targets/cortex-m/run.sh: --processor: cortex-m55, cortex-m7 or cortex-m4, not ${processor:-nothing}" >&2; exit 1 ;;
+  *) refuse "--processor: cortex-m55, cortex-m7 or cortex-m4, not ${processor:-nothing}" ;;
 esac
-refuse() { echo "targets/cortex-m/run.sh: $*" >&2; exit 1; }
 [ -d "$model" ] || refuse "--model: there is no folder \"$model\""
 [ -z "$texts" ] || [ -f "$texts" ] || refuse "--validate: there is no file \"$texts\""
 [ -z "$labelled" ] || [ -n "$texts" ] || refuse "--labelled is for --validate"

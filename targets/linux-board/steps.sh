@@ -71,12 +71,12 @@ build_tool() {
   cmake --install "$build" --prefix "$build/package" --strip >/dev/null
 }
 
-# board_has FILE PATH
-board_has() { [ "$(on_board "cksum <$2" </dev/null 2>/dev/null)" = "$(cksum <"$1")" ]; }
+# board_has SUM PATH
+board_has() { [ "$(on_board "cksum <$2" </dev/null 2>/dev/null)" = "$1" ]; }
 
 need_model_on_board() {
   need "$blob"
-  board_has "$blob" "$folder/model.emb" ||
+  board_has "$(cksum <"$blob")" "$folder/model.emb" ||
     fail "$board has no $folder/model.emb that is ${blob#"$root"/}: run the step copy first, with the same --model"
 }
 
@@ -96,8 +96,8 @@ step_copy() {
 # copy FILE PATH: what is there already stays; a program that runs goes on with its own file.
 copy() {
   local sum
-  ! board_has "$1" "$2" || { echo "$2: is there"; return; }
   sum=$(cksum <"$1")
+  ! board_has "$sum" "$2" || { echo "$2: is there"; return; }
   if ! on_board "mkdir -p $folder" </dev/null 2>"$errors" || ! send "$1" "$2.part" 2>"$errors" ||
     ! on_board "chmod 755 $2.part && test \"\$(cksum <$2.part)\" = '$sum' && mv $2.part $2" </dev/null 2>"$errors"; then
     on_board "rm -f $2.part" </dev/null 2>/dev/null || true

@@ -67,7 +67,7 @@ def main():
         print(f"{processor}: {instructions / 1e6:.2f} million instructions a text, arena {found['arena_high_water']} "
               f"bytes, stack {found['stack_high_water']}; asked again {found['asked_again']}, damaged "
               f"{found['damaged_frames']}, stray {found['stray_frames']}", flush=True)
-        failed = (failed or found["same_bits"] != len(texts)
+        failed = (failed or found["same_bits"] != len(texts) or found["accuracy_device"] != found["accuracy_here"]
                   or abs(found["accuracy_device"] - in_float) > MOST_LOSS or found["stack_high_water"] > MOST_STACK)
     if failed:
         sys.exit("FAILED: see above")
