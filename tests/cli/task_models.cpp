@@ -3,7 +3,8 @@
 
 #include <cstring>
 
-#include "tests/tokenizer/tokenizer_harness.hpp"
+#include "converter/write_tokenizer_section.hpp"
+#include "tests/support/small_tokenizer.hpp"
 
 namespace embert::test {
 namespace {

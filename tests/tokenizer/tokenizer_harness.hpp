@@ -12,6 +12,7 @@
 #include "converter/read_tokenizer.hpp"
 #include "converter/write_tokenizer_section.hpp"
 #include "runtime/tokenizer/tokenizer.hpp"
+#include "tests/support/small_tokenizer.hpp"
 
 namespace embert::test {
 
@@ -76,9 +77,6 @@ std::string read_file(const std::string& path);
 std::uint32_t crc32(std::uint32_t crc, const void* data, std::size_t bytes);
 /// Goes on over a number of ids and the ids, as little-endian u32.
 std::uint32_t crc32_of_ids(std::uint32_t crc, const std::vector<std::int32_t>& ids);
-
-/// A small vocabulary of the repository's own with added tokens.
-convert::TokenizerSpec small_spec();
 
 }  // namespace embert::test
 
