@@ -4,6 +4,7 @@
 #   toolchains/run_board.sh BOARD PROGRAM [ARGUMENT...]
 # The program does not see the environment, so what GoogleTest reads there becomes an argument.
 set -euo pipefail
+[ $# -ge 2 ] || { echo "Usage: toolchains/run_board.sh BOARD PROGRAM [ARGUMENT...]" >&2; exit 1; }
 board=$1
 program=$2
 shift 2

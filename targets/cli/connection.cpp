@@ -6,7 +6,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -56,7 +55,7 @@ void no_delay(int socket) {
 
 }  // namespace
 
-Connection::Connection(const std::string& place) : place_(place) {
+Connection::Connection(const std::string& place, Time until) : place_(place) {
   const size_t colon = place.find(':');
   const std::string kind = place.substr(0, colon);
   const std::string rest = colon == std::string::npos ? "" : place.substr(colon + 1);
@@ -64,7 +63,7 @@ Connection::Connection(const std::string& place) : place_(place) {
   if (kind == "exec") {
     open_program(rest);
   } else if (kind == "tcp") {
-    open_socket(rest);
+    open_socket(rest, until);
   } else if (kind == "serial") {
     open_serial(rest);
   } else {
@@ -77,7 +76,8 @@ Connection::~Connection() {
   if (out_ >= 0 && out_ != in_) close(out_);
   if (in_ >= 0) close(in_);
   if (child_ > 0) {
-    kill(-child_, SIGTERM);
+    close(alive_);
+    waitpid(guardian_, nullptr, 0);
     constexpr int kPatience = 100;
     for (int i = 0; i < kPatience && waitpid(child_, nullptr, WNOHANG) == 0; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -97,8 +97,7 @@ void Connection::open_program(const std::string& command) {
   child_ = fork();
   if (child_ < 0) fail(std::strerror(errno));
   if (child_ == 0) {
-    setpgid(0, 0);                     // so that what the shell starts ends with it
-    prctl(PR_SET_PDEATHSIG, SIGTERM);  // as it does where a signal ends this program
+    setpgid(0, 0);  // so that what the shell starts ends with it
     dup2(to[0], STDIN_FILENO);
     dup2(from[1], STDOUT_FILENO);
     execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
@@ -109,27 +108,66 @@ void Connection::open_program(const std::string& command) {
   close(from[1]);
   out_ = to[1];
   in_ = from[0];
+  guard_program();
 }
 
-void Connection::open_socket(const std::string& host_and_port) {
+void Connection::guard_program() {
+  int alive[2];
+  if (pipe2(alive, O_CLOEXEC) != 0) fail(std::strerror(errno));
+  guardian_ = fork();
+  if (guardian_ < 0) fail(std::strerror(errno));
+  if (guardian_ == 0) {
+    setpgid(0, 0);  // Ctrl-C is not for it
+    for (const int file : {in_, out_, alive[1], STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+      close(file);
+    }
+    char none;
+    while (::read(alive[0], &none, 1) < 0 && errno == EINTR) {
+    }
+    kill(-child_, SIGTERM);
+    _exit(0);
+  }
+  close(alive[0]);
+  alive_ = alive[1];
+}
+
+void Connection::open_socket(const std::string& host_and_port, Time until) {
   const size_t colon = host_and_port.rfind(':');
   if (colon == std::string::npos) throw UsageError("\"" + one_line(place_) + "\": " + kPlaces);
+  std::string host = host_and_port.substr(0, colon);
+  const std::string port = host_and_port.substr(colon + 1);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  uint16_t number = 0;
+  const auto [end, wrong] = std::from_chars(port.data(), port.data() + port.size(), number);
+  if (wrong != std::errc() || end != port.data() + port.size() || number == 0) {
+    throw UsageError("\"" + one_line(place_) + "\": port \"" + one_line(port) +
+                     "\": expected 1 to 65535");
+  }
   addrinfo hints = {}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
-  const int error = getaddrinfo(host_and_port.substr(0, colon).c_str(),
-                                host_and_port.substr(colon + 1).c_str(), &hints, &found);
+  const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
   if (error != 0) fail(gai_strerror(error));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, freeaddrinfo);
   int reason = 0;
   for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
-    const int s = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
-    if (s >= 0 && connect(s, at->ai_addr, at->ai_addrlen) == 0) {
+    const int s =
+        socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol);
+    if (s < 0) {
+      reason = errno;
+      continue;
+    }
+    reason = connect(s, at->ai_addr, at->ai_addrlen) == 0 ? 0 : errno;
+    if (reason == EINPROGRESS) {
+      reason = ETIMEDOUT;
+      socklen_t bytes = sizeof(reason);
+      if (wait(s, POLLOUT, until)) getsockopt(s, SOL_SOCKET, SO_ERROR, &reason, &bytes);
+    }
+    if (reason == 0) {
       no_delay(s);
       in_ = out_ = s;
       return;
     }
-    reason = errno;
-    if (s >= 0) close(s);
+    close(s);
   }
   fail(std::strerror(reason));
 }

@@ -13,16 +13,17 @@ namespace embert::cli {
 
 class Connection {
  public:
+  using Time = std::chrono::steady_clock::time_point;
+
   /// "exec:COMMAND" (for the shell), "tcp:HOST:PORT" or "serial:PATH[:BAUD]". Throws UsageError for
-  /// anything else, InputError where it cannot be opened.
-  explicit Connection(const std::string& place);
+  /// anything else, InputError where it cannot be opened by then.
+  Connection(const std::string& place, Time until);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   const std::string& place() const { return place_; }
 
-  using Time = std::chrono::steady_clock::time_point;
   /// Throws InputError where the other end has gone, or does not take all of it by then.
   void write(std::span<const uint8_t> bytes, Time until);
   /// What has come by then; empty: nothing. Throws InputError where the other end has gone.
@@ -30,7 +31,8 @@ class Connection {
 
  private:
   void open_program(const std::string& command);
-  void open_socket(const std::string& host_and_port);
+  void guard_program();
+  void open_socket(const std::string& host_and_port, Time until);
   void open_serial(const std::string& path_and_baud);
   /// Until poll's event is there; false: the time is over.
   bool wait(int file, short event, Time until) const;
@@ -38,7 +40,9 @@ class Connection {
 
   std::string place_;
   int in_ = -1, out_ = -1;
-  int child_ = -1;
+  int child_ = -1;     ///< the shell of exec:, first of its process group
+  int guardian_ = -1;  ///< a process that ends that group ...
+  int alive_ = -1;     ///< ... when this is closed, as it is where a signal ends this program
 };
 
 /// Waits for one connection to a port of this machine, any interface. Throws InputError.

@@ -47,10 +47,12 @@ DeviceReply DeviceClient::ask(device::Kind kind, std::span<const uint8_t> payloa
       }
     }
   }
-  throw InputError(
-      quoted_path(connection_.place()) + ": no answer to request " + std::to_string(number_) +
-      ", asked " + std::to_string(tries_) + " times (" + std::to_string(timeout_.count()) +
-      " ms each): is a firmware of embert running there, at this speed?" + last_words());
+  throw InputError(quoted_path(connection_.place()) + ": no answer to request " +
+                   std::to_string(number_) + ", asked " + std::to_string(tries_) +
+                   " times (each at most " + std::to_string(timeout_.count()) +
+                   " ms, until a damaged answer; there were " +
+                   std::to_string(trouble_.damaged_replies) +
+                   "): is a firmware of embert running there, at this speed?" + last_words());
 }
 
 DeviceClient::Outcome DeviceClient::look_at(std::span<const uint8_t> body, device::Kind kind,

@@ -59,6 +59,7 @@ std::vector<LabelledText> read_texts(const ValidateOptions& options, const Model
     }
     texts.push_back(std::move(entry));
   }
+  if (in.bad()) throw InputError(quoted_path(options.texts) + ": cannot be read");
   if (texts.empty()) throw InputError(quoted_path(options.texts) + ": no text in it");
   return texts;
 }
@@ -78,7 +79,7 @@ Device greet(DeviceClient& client, const ModelFile& file) {
     std::snprintf(text, sizeof(text), "checksum %08x, the device runs one of %08x",
                   file.info().checksum, found.hello.model_checksum);
     throw InputError(quoted_path(file.path()) + ": " + text +
-                     ": name the model that the firmware was made with");
+                     ": name the model that the device has, or bring it this one");
   }
   if (found.hello.max_tokens == 0 || found.hello.max_tokens > file.info().max_positions) {
     throw InputError("the device says that it takes " + std::to_string(found.hello.max_tokens) +
@@ -88,11 +89,12 @@ Device greet(DeviceClient& client, const ModelFile& file) {
 }
 
 struct Totals {
-  size_t texts = 0, same = 0, right_device = 0, right_here = 0;
+  size_t texts = 0, same = 0, failed = 0, right_device = 0, right_here = 0;
   uint64_t tokens = 0, ticks = 0;
   double seconds = 0;
   uint32_t stack_bytes = 0, arena_bytes = 0;
   std::optional<size_t> first_different;
+  std::string first_failed;  ///< its line and status
 };
 
 bool same_bits(const RunReply& a, const RunReply& b) {
@@ -113,6 +115,10 @@ Totals run_texts(DeviceClient& client, const std::vector<LabelledText>& texts, L
     if (!same && !totals.first_different) totals.first_different = totals.texts;
     ++totals.texts;
     totals.same += same;
+    if (there.status != EMBERT_STATUS_OK && totals.failed++ == 0) {
+      totals.first_failed = "line " + std::to_string(totals.texts) + ": " +
+                            embert_status_name(static_cast<embert_status>(there.status));
+    }
     totals.right_device += there.label == entry.label;
     totals.right_here += here.label == entry.label;
     totals.tokens += there.tokens;
@@ -144,7 +150,8 @@ Json result_of(const Device& found, const Totals& totals, const LineTrouble& tro
   Json json = {{"device", found.name},
                {"texts", totals.texts},
                {"tokens", totals.tokens},
-               {"same_bits", totals.same}};
+               {"same_bits", totals.same},
+               {"failed", totals.failed}};
   if (labelled) {
     json["accuracy_device"] = static_cast<double>(totals.right_device) / count;
     json["accuracy_here"] = static_cast<double>(totals.right_here) / count;
@@ -184,8 +191,9 @@ void validate(const ValidateOptions& options) {
     throw UsageError("--labelled: " + quoted_path(file.path()) + " is no classifier");
   }
   const std::vector<LabelledText> texts = read_texts(options, file);
-  Connection connection(options.place);
-  DeviceClient client(connection, std::chrono::milliseconds(options.timeout_ms), options.tries);
+  const std::chrono::milliseconds timeout(options.timeout_ms);
+  Connection connection(options.place, std::chrono::steady_clock::now() + timeout);
+  DeviceClient client(connection, timeout, options.tries);
   const Device found = greet(client, file);
   for (size_t i = 0; i < texts.size(); ++i) {
     if (texts[i].text.size() <= found.hello.max_text_bytes) continue;
@@ -202,6 +210,12 @@ void validate(const ValidateOptions& options) {
                         std::to_string(totals.texts - totals.same) + " of " +
                         std::to_string(totals.texts) + " texts, the first in line " +
                         std::to_string(*totals.first_different + 1));
+  }
+  if (totals.failed > 0) {
+    throw InputError(quoted_path(options.texts) + ": " + std::to_string(totals.failed) + " of " +
+                     std::to_string(totals.texts) +
+                     " texts have no answer, neither there nor here, the first in " +
+                     totals.first_failed);
   }
 }
 

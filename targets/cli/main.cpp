@@ -54,9 +54,10 @@ void check_subcommand(const CLI::App& app, int argc, char** argv) {
   throw UsageError("unknown subcommand \"" + std::string(argv[1]) + "\"; there are " + known);
 }
 
-/// "embert classify": whose --help to read, after check_subcommand().
-std::string command_of(int argc, char** argv) {
-  return argc > 1 && argv[1][0] != '-' ? "embert " + std::string(argv[1]) : "embert";
+/// "embert device serve": whose --help to read, after check_subcommand().
+std::string command_of(const CLI::App& app) {
+  const std::vector<CLI::App*> used = app.get_subcommands();
+  return app.get_name() + (used.empty() ? "" : " " + command_of(*used.front()));
 }
 
 int run(int argc, char** argv) {
@@ -100,7 +101,7 @@ int run(int argc, char** argv) {
     return app.exit(help) == 0 ? kExitOk : kExitUsage;
   } catch (const CLI::ParseError& error) {
     note(error.what());
-    note("`" + command_of(argc, argv) + " --help` has the options");
+    note("`" + command_of(app) + " --help` has the options");
     return kExitUsage;
   } catch (const OutputClosed&) {
     return kExitOk;

@@ -109,14 +109,15 @@ void answer(const char* text, size_t bytes) {
   write_text("\r\n");
 }
 
-/// Lines of text, until a zero byte comes.
+/// Lines of text, which CR, LF or both end, until a zero byte comes.
 void answer_lines(uint8_t* line) {
   write_text("> ");
+  uint8_t last = 0;
   for (size_t count = 0;;) {
-    const uint8_t byte = board::read();
+    const uint8_t before = last, byte = last = board::read();
     if (byte == 0) return;
-    if (byte == '\r') continue;
-    if (byte != '\n') {
+    if (byte == '\n' && before == '\r') continue;
+    if (byte != '\n' && byte != '\r') {
       if (count < kMaxTextBytes) line[count] = byte;
       ++count;
       continue;

@@ -11,8 +11,8 @@ Usage: targets/cortex-m/run.sh [--processor NAME] [--model HF_DIR] [--validate F
 
 Installs what is missing (apt, as root or with sudo), builds the embert tool in build/release and converts the model, builds
 the firmware with it in build/firmware-NAME, and runs that in QEMU: a line of text in, its intent and score out. On a
-terminal type lines, Ctrl-A X ends; else the lines are those of stdin. Ticks are those of a clock of QEMU that an
-instruction moves by a nanosecond.
+terminal type lines, Ctrl-D ends; else the lines are those of stdin. Ticks are those of a clock of QEMU that an
+instruction moves by a nanosecond: times made of them are no times of a board.
 
   --processor NAME  cortex-m55 (the default), cortex-m7 or cortex-m4
   --model HF_DIR    a classifier; default: the bundled model, targets/demo/tiny-intent
@@ -57,7 +57,7 @@ build=$root/build/firmware-$processor
 blob=$build/model.emb
 embert=$root/build/release/targets/cli/embert
 firmware=$build/targets/$board/$board.elf
-qemu="qemu-system-arm -M $machine -icount shift=0 -semihosting -kernel $firmware"
+qemu="qemu-system-arm -M $machine -icount shift=0 -semihosting -kernel $(printf %q "$firmware")"
 quiet="-display none -monitor none -serial stdio"
 
 {
@@ -87,12 +87,5 @@ if [ -n "$texts" ]; then
   exec "$embert" device validate "$blob" --on "exec:exec $qemu $quiet" --texts "$texts" $labelled
 fi
 step "QEMU"
-if [ -t 0 ]; then
-  # shellcheck disable=SC2086
-  exec $qemu -nographic
-fi
 # The emulator has no end of its own: it ends when the last line has its answer.
-lines=$(mktemp)
-trap 'rm -f "$lines"' EXIT
-cat >"$lines"
-python3 "$root/targets/cortex-m/talk.py" "$qemu $quiet" <"$lines"
+exec python3 "$root/targets/cortex-m/talk.py" "$qemu $quiet"

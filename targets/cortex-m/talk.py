@@ -5,17 +5,16 @@ answer ("> " asks for the next), shows what comes and ends it. Exit code 1 where
 import os
 import select
 import shlex
+import signal
 import subprocess
 import sys
 
 SILENCE = 60  # seconds
 
-if len(sys.argv) != 2:
-    sys.exit(__doc__)
-lines = sys.stdin.buffer.read().replace(b"\0", b"").splitlines()
-process = subprocess.Popen(shlex.split(sys.argv[1]), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
-tail = b""
-try:
+
+def talk(process):
+    lines = []
+    tail = b""
     while True:
         ready, _, _ = select.select([process.stdout], [], [], SILENCE)
         shown = os.read(process.stdout.fileno(), 4096) if ready else b""
@@ -27,12 +26,37 @@ try:
         if tail != b"> ":
             continue
         if not lines:
-            sys.stdout.buffer.write(b"\n")
-            break
+            read = sys.stdin.buffer.readline()
+            if not read:
+                return
+            lines = read.replace(b"\0", b"").splitlines() or [b""]
         line = lines.pop(0) + b"\n"
-        sys.stdout.buffer.write(line)
+        if not sys.stdin.isatty():  # which shows what is typed
+            sys.stdout.buffer.write(line)
         process.stdin.write(line)
         tail = b""
-finally:
-    process.terminate()
-    process.wait()
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        process = subprocess.Popen(shlex.split(sys.argv[1]), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0,
+                                   start_new_session=True)  # Ctrl-C is for this program, which ends the other
+    except OSError as error:
+        sys.exit(f"talk.py: {error}")
+    try:
+        talk(process)
+        print()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what Python flushes at its end
+        sys.exit("talk.py: the firmware, or who reads this, has gone")
+    finally:
+        process.kill()
+        process.wait()
+
+
+main()

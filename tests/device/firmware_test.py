@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bundled model as firmware in QEMU against this machine: the test sentences of CLINC150 through
 targets/cortex-m/run.sh's firmware and `embert device validate`. Fails where a sentence has other bits, where the
-accuracy is not that of float32 within 0.5 points, or where more stack than 4 KB is in use.
+accuracy is not that of float32 within 0.5 points, where more stack than 4 KB is in use, or where
+CR, LF or both do not end a line.
 
   tests/device/firmware_test.py [--processor cortex-m55]... [--all] [--faults PERCENT]
 """
 import argparse
 import json
 import pathlib
+import select
 import shlex
 import subprocess
 import sys
@@ -21,6 +23,7 @@ OUT_OF_SCOPE = "oos"
 SAMPLE = 9  # one sentence in so many: 500
 MOST_STACK = 4096
 MOST_LOSS = 0.005
+SILENCE = 20  # seconds until a firmware has no more to say
 
 
 def sentences(step):
@@ -29,9 +32,28 @@ def sentences(step):
     return [(row[1], row[2], row[3]) for row in rows if row[2] != OUT_OF_SCOPE][::step]
 
 
-def validate(processor, texts, faults):
-    build = [ROOT / "targets/cortex-m/run.sh", "--processor", processor, "--build"]
-    firmware = subprocess.run(build, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+def build(processor):
+    """The command that runs the firmware."""
+    script = [ROOT / "targets/cortex-m/run.sh", "--processor", processor, "--build"]
+    return subprocess.run(script, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+
+
+def answers_of_lines(firmware):
+    """How often a text was answered that was typed with each end of a line."""
+    process = subprocess.Popen(shlex.split(firmware), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+    process.stdin.write(b"play a song\rplay a song\r\nplay a song\n")
+    shown = b""
+    while shown.count(b"> ") < 4 and select.select([process.stdout], [], [], SILENCE)[0]:
+        read = process.stdout.read(4096)
+        if not read:
+            break
+        shown += read
+    process.kill()
+    process.wait()
+    return shown.count(b" play_music  (5 tokens")
+
+
+def validate(processor, firmware, texts, faults):
     if faults:
         firmware = shlex.join([str(FAULTY_LINE), "11", str(faults), firmware])
     tool, blob = ROOT / "build/release/targets/cli/embert", ROOT / f"build/firmware-{processor}/model.emb"
@@ -59,7 +81,10 @@ def main():
     in_float = sum(label == float_label for _, label, float_label in texts) / len(texts)
     failed = False
     for processor in options.processor or ["cortex-m55"]:
-        found = validate(processor, texts, options.faults)
+        firmware = build(processor)
+        if answers_of_lines(firmware) != 3:
+            sys.exit(f"FAILED: {processor}: not every line's end is one")
+        found = validate(processor, firmware, texts, options.faults)
         print(f"{processor}: {found['texts']} texts, {found['same_bits']} with the bits of this machine; accuracy "
               f"{found['accuracy_device']:.4f}, here {found['accuracy_here']:.4f}, float32 {in_float:.4f}")
         # A clock tick of the emulator is an instruction.

@@ -3,9 +3,15 @@
 // that loses, repeats, cuts and changes frames.
 #include <gtest/gtest.h>
 
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "tests/cli/tool_runner.hpp"
 #include "tests/support/synthetic_blob.hpp"
@@ -19,8 +25,8 @@ const std::string kModel = EMBERT_BUNDLED_MODEL, kTool = EMBERT_TOOL_PATH;
 const std::string kDemo = std::string(EMBERT_SOURCE_DIR) + "/targets/demo";
 const std::string kSentences = kDemo + "/sentences.txt";
 
-std::string serve(const std::string& model = kModel) {
-  return "exec:exec '" + kTool + "' device serve '" + model + "'";
+std::string serve(const std::string& options = "") {
+  return "exec:exec '" + kTool + "' device serve '" + kModel + "' " + options;
 }
 /// The same behind a line with faults in so many of 100 frames.
 std::string faulty(int seed, double percent) {
@@ -142,8 +148,56 @@ TEST(Validate, RefusesWhatIsNoDevice) {
   expect_refused(on("serial:/no/such:9600"), 2, "No such file");
   expect_refused(on("serial:/dev/null:1234"), 1, "baud \"1234\"");
   expect_refused(on("tcp:localhost:1"), 2, "tcp:localhost:1");
+  expect_refused(on("tcp:[::1]:1"), 2, "tcp:[::1]:1");
+  expect_refused(on("tcp:localhost:65537"), 1, "port \"65537\": expected 1 to 65535");
+  expect_refused(on("tcp:localhost:"), 1, "expected 1 to 65535");
   expect_refused(on("usb:1"), 1, "expected exec:COMMAND");
   expect_refused(on("exec:"), 1, "expected exec:COMMAND");
+}
+
+// A board that is off, as far as a connection can tell: the listener's queue is full.
+TEST(Validate, WaitsForAConnectionAsLongAsForAnAnswer) {
+  const auto open_socket = [] { return socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0); };
+  const int listener = open_socket();
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  auto* const of_any_kind = reinterpret_cast<sockaddr*>(&address);
+  socklen_t bytes = sizeof(address);
+  ASSERT_EQ(bind(listener, of_any_kind, bytes), 0);
+  ASSERT_EQ(listen(listener, 0), 0);
+  ASSERT_EQ(getsockname(listener, of_any_kind, &bytes), 0);
+  std::vector<int> waiting(8);
+  for (int& s : waiting) {
+    s = open_socket();
+    (void)connect(s, of_any_kind, bytes);
+  }
+  expect_refused(
+      validate({kModel, "--on", "tcp:127.0.0.1:" + std::to_string(ntohs(address.sin_port)),
+                "--texts", kSentences, "--timeout", "100"}),
+      2, "Connection timed out");
+  for (const int s : waiting) close(s);
+  close(listener);
+}
+
+TEST(Validate, TakesTheProgramWithItWhereASignalEndsIt) {
+  const ScratchFolder scratch;
+  const std::string pid_file = scratch.path("pid");
+  const std::string command = "timeout -s KILL 1 '" + kTool + "' device validate '" + kModel +
+                              "' --texts '" + kSentences + "' --on \"exec:sleep 60 & echo \\$! >'" +
+                              pid_file + "'; wait\" 2>/dev/null";
+  EXPECT_NE(std::system(command.c_str()), 0);
+  const pid_t pid = std::stoi(read_bytes(pid_file));
+  for (int i = 0; i < 100 && kill(pid, 0) == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_NE(kill(pid, 0), 0);
+}
+
+TEST(Validate, TextsWithoutAnAnswerAreNoSuccess) {
+  expect_refused(validate({kModel, "--on", serve("--tokens 1"), "--texts", kSentences}), 2,
+                 "12 of 12 texts have no answer, neither there nor here, the first in line 1: "
+                 "EMBERT_STATUS_BUFFER_TOO_SMALL");
 }
 
 TEST(Serve, RefusesAModelThatGivesOtherBits) {
@@ -176,6 +230,7 @@ TEST(Validate, RefusesBadTexts) {
   expect_refused(with("a\n" + std::string(1 << 17, 'x') + "\n", false), 2, "line 2: 131072 bytes");
   expect_refused(validate({kModel, "--on", serve(), "--texts", scratch.path("none")}), 2,
                  "cannot be opened");
+  expect_refused(validate({kModel, "--on", serve(), "--texts", kDemo}), 2, "cannot be read");
 }
 
 }  // namespace
