@@ -33,8 +33,8 @@ apt update || true
 if ! apt install --download-only -y --no-install-recommends $packages; then
   grep '^E:' "$work/log" >&2 || true
   echo "The packages of $architecture can not be had from this machine's apt sources: $packages" >&2
-  echo "The library alone does without: cmake --preset ... -DEMBERT_HOST_LIBRARIES=OFF -DEMBERT_TOOL=OFF \
-    -DEMBERT_TESTS=OFF" >&2
+  without="-DEMBERT_HOST_LIBRARIES=OFF -DEMBERT_TOOL=OFF -DEMBERT_TESTS=OFF"
+  echo "The library alone does without: cmake --preset ... $without" >&2
   exit 1
 fi
 for package in "$work"/cache/archives/*.deb; do dpkg-deb -x "$package" "$sysroot"; done

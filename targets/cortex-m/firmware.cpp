@@ -114,9 +114,11 @@ void answer_lines(uint8_t* line) {
   write_text("> ");
   uint8_t last = 0;
   for (size_t count = 0;;) {
-    const uint8_t before = last, byte = last = board::read();
+    const uint8_t byte = board::read();
+    const bool second_of_two = byte == '\n' && last == '\r';
+    last = byte;
     if (byte == 0) return;
-    if (byte == '\n' && before == '\r') continue;
+    if (second_of_two) continue;
     if (byte != '\n' && byte != '\r') {
       if (count < kMaxTextBytes) line[count] = byte;
       ++count;

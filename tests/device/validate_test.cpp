@@ -183,7 +183,7 @@ TEST(Validate, WaitsForAConnectionAsLongAsForAnAnswer) {
 TEST(Validate, TakesTheProgramWithItWhereASignalEndsIt) {
   const ScratchFolder scratch;
   const std::string pid_file = scratch.path("pid");
-  const std::string command = "timeout -s KILL 1 '" + kTool + "' device validate '" + kModel +
+  const std::string command = "timeout -s KILL 3 '" + kTool + "' device validate '" + kModel +
                               "' --texts '" + kSentences + "' --on \"exec:sleep 60 & echo \\$! >'" +
                               pid_file + "'; wait\" 2>/dev/null";
   EXPECT_NE(std::system(command.c_str()), 0);
