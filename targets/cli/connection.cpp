@@ -204,7 +204,8 @@ void Connection::write(std::span<const uint8_t> bytes, Time until) {
     if (!wait(out_, POLLOUT, until)) fail("the device takes no more bytes");
     const ssize_t count = ::write(out_, bytes.data(), bytes.size());
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (count < 0) fail(errno == EPIPE ? "the device has gone" : std::strerror(errno));
+    if (count < 0 && errno == EPIPE) return;  // read() has its last words, and then its end
+    if (count < 0) fail(std::strerror(errno));
     bytes = bytes.subspan(static_cast<size_t>(count));
   }
 }

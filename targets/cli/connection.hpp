@@ -24,7 +24,8 @@ class Connection {
 
   const std::string& place() const { return place_; }
 
-  /// Throws InputError where the other end has gone, or does not take all of it by then.
+  /// Throws InputError where the other end does not take all of it by then. That it has gone is for
+  /// read() to find.
   void write(std::span<const uint8_t> bytes, Time until);
   /// What has come by then; empty: nothing. Throws InputError where the other end has gone.
   std::vector<uint8_t> read(Time until);
