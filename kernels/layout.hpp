@@ -16,6 +16,7 @@ namespace embert {
 
 static constexpr size_t kPanelColumns = 16;
 static constexpr size_t kStepInputs = 4;
+static constexpr size_t kStepBytes = kPanelColumns * kStepInputs;  ///< of a panel
 
 /// In size_t, or in the type of x where that is wider.
 template <typename T>

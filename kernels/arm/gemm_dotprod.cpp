@@ -14,8 +14,7 @@ namespace embert {
 namespace {
 
 constexpr size_t kTileRows = 4;
-constexpr size_t kVectors = 4;  // of 4 columns in a panel
-constexpr size_t kStepBytes = kPanelColumns * kStepInputs;
+constexpr size_t kVectors = 4;       // of 4 columns in a panel
 constexpr size_t kRun = 16;          // inputs of a register
 constexpr size_t kMaxInputs = 4224;  // of a packed tile; longer rows stay in place
 constexpr size_t kRunColumns = 256;  // whose starts are prepared at a time

@@ -23,7 +23,6 @@ constexpr size_t kGroup = 16;         // inputs: two SMMLA deep
 constexpr size_t kUnrolled = 8;       // groups of an iteration
 constexpr size_t kBytes = 60 * 1024;  // of packed operands
 constexpr size_t kMaxPanels = 16;     // of a run
-constexpr size_t kStepBytes = kPanelColumns * kStepInputs;
 
 // Packed rows, in tiles of Q quads: [group][2][Q][4 rows][8]. Packed weights, in halves of 8
 // columns: [group][2][4][2 columns][8].

@@ -8,7 +8,6 @@
 namespace embert {
 namespace {
 
-constexpr size_t kStepBytes = kPanelColumns * kStepInputs;
 constexpr size_t kHalf = 8;  // columns
 
 // The sums of one row: 4 x 2 columns, two lanes a column.

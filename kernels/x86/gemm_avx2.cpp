@@ -19,7 +19,6 @@ namespace {
 constexpr size_t kTileRows = 5;
 constexpr size_t kVectors = 2;  // of 8 columns in a panel
 constexpr size_t kLanes = 8;
-constexpr size_t kStepBytes = kPanelColumns * kStepInputs;
 constexpr size_t kChunkSteps = 128;
 
 // Some rows' inputs of up to kChunkSteps steps, as 2 x 16 bits a step.

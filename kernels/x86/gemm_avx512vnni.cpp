@@ -18,7 +18,6 @@ namespace {
 
 constexpr size_t kTileRows = 8;
 constexpr size_t kTilePanels = 3;
-constexpr size_t kStepBytes = kPanelColumns * kStepInputs;
 
 // One tile from its first row and column on, its sums starting at start. The loops over rows and
 // panels unroll completely; the one over k need not: it has 4 instructions of its own in 12 cycles.

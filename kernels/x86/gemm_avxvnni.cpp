@@ -15,7 +15,6 @@ namespace {
 constexpr size_t kTileRows = 6;
 constexpr size_t kVectors = 2;  // of 8 columns in a panel
 constexpr size_t kLanes = 8;
-constexpr size_t kStepBytes = kPanelColumns * kStepInputs;
 
 // One tile from its first row and column on, its sums starting at start. The loops over rows and
 // vectors unroll completely.

@@ -35,14 +35,19 @@ constexpr Baud kBauds[] = {{9600, B9600},     {19200, B19200},   {38400, B38400}
                            {57600, B57600},   {115200, B115200}, {230400, B230400},
                            {460800, B460800}, {921600, B921600}, {1000000, B1000000}};
 
+/// 0 where the text is no number.
+unsigned number_of(const std::string& text) {
+  const char* const end = text.data() + text.size();
+  unsigned number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && stop == end ? number : 0;
+}
+
 speed_t speed_of(const std::string& text) {
-  unsigned rate = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rate);
+  const unsigned rate = number_of(text);
   std::string known;
   for (const Baud& baud : kBauds) {
-    if (error == std::errc() && end == text.data() + text.size() && baud.rate == rate) {
-      return baud.speed;
-    }
+    if (baud.rate == rate) return baud.speed;
     known += (known.empty() ? "" : ", ") + std::to_string(baud.rate);
   }
   throw UsageError("baud \"" + one_line(text) + "\": expected one of " + known);
@@ -137,9 +142,7 @@ void Connection::open_socket(const std::string& host_and_port, Time until) {
   std::string host = host_and_port.substr(0, colon);
   const std::string port = host_and_port.substr(colon + 1);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  uint16_t number = 0;
-  const auto [end, wrong] = std::from_chars(port.data(), port.data() + port.size(), number);
-  if (wrong != std::errc() || end != port.data() + port.size() || number == 0) {
+  if (number_of(port) < 1 || number_of(port) > 65535) {
     throw UsageError("\"" + one_line(place_) + "\": port \"" + one_line(port) +
                      "\": expected 1 to 65535");
   }
