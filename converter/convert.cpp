@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "converter/read_model_folder.hpp"
-#include "converter/read_tokenizer.hpp"
-#include "converter/selftest.hpp"
-#include "converter/verify.hpp"
-#include "converter/write_tokenizer_section.hpp"
+#include "converter/export/selftest_section.hpp"
+#include "converter/export/write_tokenizer_section.hpp"
+#include "converter/import/read_model_folder.hpp"
+#include "converter/import/tokenizer/read_tokenizer.hpp"
+#include "converter/verify/verify.hpp"
 
 namespace embert::convert {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "converter/gather_tokens.hpp"
-#include "converter/quantize_model.hpp"
-#include "converter/write_blob.hpp"
+#include "converter/calibrate/gather_tokens.hpp"
+#include "converter/export/write_blob.hpp"
+#include "converter/quantize/quantize_model.hpp"
 
 namespace embert::convert {
 

@@ -4,11 +4,11 @@
 find_package(nlohmann_json 3.11 REQUIRED)
 add_library(embert_convert_tokenizer OBJECT
   ${CMAKE_CURRENT_LIST_DIR}/convert_error.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/double_array.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/json_file.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/parse_tokenizer_json.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/read_tokenizer.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/write_tokenizer_section.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/export/double_array.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/import/json_file.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/parse_tokenizer_json.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/read_tokenizer.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/export/write_tokenizer_section.cpp)
 target_compile_features(embert_convert_tokenizer PUBLIC cxx_std_20)
 target_include_directories(embert_convert_tokenizer PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(embert_convert_tokenizer PUBLIC nlohmann_json::nlohmann_json PRIVATE embert_warnings)

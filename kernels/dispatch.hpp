@@ -2,23 +2,23 @@
 // The kernel table: one function an operation, chosen once for a set of instruction-set clusters.
 #pragma once
 
-#include "kernels/attention_scores.hpp"
-#include "kernels/crc32c.hpp"
-#include "kernels/dense_rows.hpp"
-#include "kernels/dot_rows.hpp"
-#include "kernels/embedding.hpp"
-#include "kernels/gemm.hpp"
-#include "kernels/hidden_rows.hpp"
-#include "kernels/layernorm.hpp"
-#include "kernels/quantize.hpp"
-#include "kernels/requantize.hpp"
-#include "kernels/softmax.hpp"
+#include "kernels/contracts/crc32c.hpp"
+#include "kernels/contracts/dense_rows.hpp"
+#include "kernels/contracts/dot_rows.hpp"
+#include "kernels/contracts/embedding.hpp"
+#include "kernels/contracts/gemm.hpp"
+#include "kernels/contracts/hidden_rows.hpp"
+#include "kernels/contracts/layernorm.hpp"
+#include "kernels/contracts/quantize.hpp"
+#include "kernels/contracts/requantize.hpp"
+#include "kernels/contracts/scores.hpp"
+#include "kernels/contracts/softmax.hpp"
 
 namespace embert {
 
 struct Kernels {
   GemmFn gemm;
-  RequantizeLhsFn requantize_lhs;
+  RequantizeQueryFn requantize_query;
   RequantizeKeyFn requantize_key;
   RequantizeValueFn requantize_value;
   RequantizeKeyFn append_key;
@@ -26,17 +26,17 @@ struct Kernels {
   RequantizeContextFn requantize_context;
   RequantizeActivationFn requantize_activation;
   RequantizeResidualFn requantize_residual;
-  AddRelativeFn add_relative;
+  AddRelativePositionsFn add_relative_positions;
   MaskScoresFn mask_scores;
   SoftmaxFn softmax;
   AttentionProbabilitiesFn attention_probabilities;
   LayerNormFn layernorm;
-  NarrowRowsFn narrow_rows;
-  QuantizeRowsS16Fn quantize_rows_s16;
-  QuantizeRowsU16Fn quantize_rows_u16;
-  HiddenRowsFn hidden_rows;
-  SplitRowsFn split_rows;
-  JoinRowsFn join_rows;
+  ConvertS8S16Fn convert_s8_s16;
+  QuantizeS8S16Fn quantize_s8_s16;
+  QuantizeU8U16Fn quantize_u8_u16;
+  RescaleChannelsFn rescale_channels;
+  ConvertS8x2S16Fn convert_s8x2_s16;
+  ConvertS32S32x2Fn convert_s32_s32x2;
   DotRowsFn dot_rows;
   EmbeddingFn embedding;
   EmbeddingVectorFn embedding_vector;

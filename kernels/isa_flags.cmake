@@ -13,7 +13,7 @@ set(isa_flags_neon -march=armv8-a)
 set(isa_flags_dotprod -march=armv8.2-a+dotprod+crc)
 set(isa_flags_i8mm -march=armv8.2-a+dotprod+i8mm)
 
-# What these compilers are for, as kernels/config.hpp asks: a 32-bit system may run on a 64-bit processor, and
+# What these compilers are for, as kernels/processor.hpp asks: a 32-bit system may run on a 64-bit processor, and
 # Cortex-M has one instruction set for everything, which the toolchain's flags choose.
 include(CheckCXXSourceCompiles)
 check_cxx_source_compiles(
@@ -28,11 +28,11 @@ endif()
 
 set(neon_sources
   arm/activation_neon.cpp
-  arm/attention_scores_neon.cpp
+  arm/scores_neon.cpp
   arm/dot_rows_neon.cpp
   arm/embedding_neon.cpp
   arm/gemm_neon.cpp
-  arm/key_value_neon.cpp
+  arm/qkv_neon.cpp
   arm/layernorm_neon.cpp
   arm/quantize_neon.cpp
   arm/requantize_neon.cpp
@@ -44,8 +44,8 @@ if(NOT EMBERT_GENERIC AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|i[3-6]8
   list(APPEND variant_sources
     x86/activation_avx2.cpp
     x86/activation_avx512vnni.cpp
-    x86/attention_scores_avx2.cpp
-    x86/attention_scores_avx512vnni.cpp
+    x86/scores_avx2.cpp
+    x86/scores_avx512vnni.cpp
     x86/crc32c_avx2.cpp
     x86/dot_rows_avx2.cpp
     x86/dot_rows_avx512vnni.cpp
@@ -55,8 +55,8 @@ if(NOT EMBERT_GENERIC AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|i[3-6]8
     x86/gemm_avx2.cpp
     x86/gemm_avx512vnni.cpp
     x86/gemm_avxvnni.cpp
-    x86/key_value_avx2.cpp
-    x86/key_value_avx512vnni.cpp
+    x86/qkv_avx2.cpp
+    x86/qkv_avx512vnni.cpp
     x86/layernorm_avx2.cpp
     x86/layernorm_avx512vnni.cpp
     x86/quantize_avx2.cpp
@@ -79,11 +79,11 @@ elseif(NOT EMBERT_GENERIC AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|AR
 elseif(EMBERT_HAS_MVE)
   list(APPEND variant_sources
     helium/activation_mve.cpp
-    helium/attention_scores_mve.cpp
+    helium/scores_mve.cpp
     helium/dot_rows_mve.cpp
     helium/embedding_mve.cpp
     helium/gemm_mve.cpp
-    helium/key_value_mve.cpp
+    helium/qkv_mve.cpp
     helium/layernorm_mve.cpp
     helium/quantize_mve.cpp
     helium/requantize_mve.cpp

@@ -2,17 +2,17 @@
 // Declarations of all kernel variants, from the one list.
 #pragma once
 
-#include "kernels/attention_scores.hpp"
-#include "kernels/crc32c.hpp"
-#include "kernels/dense_rows.hpp"
-#include "kernels/dot_rows.hpp"
-#include "kernels/embedding.hpp"
-#include "kernels/gemm.hpp"
-#include "kernels/hidden_rows.hpp"
-#include "kernels/layernorm.hpp"
-#include "kernels/quantize.hpp"
-#include "kernels/requantize.hpp"
-#include "kernels/softmax.hpp"
+#include "kernels/contracts/crc32c.hpp"
+#include "kernels/contracts/dense_rows.hpp"
+#include "kernels/contracts/dot_rows.hpp"
+#include "kernels/contracts/embedding.hpp"
+#include "kernels/contracts/gemm.hpp"
+#include "kernels/contracts/hidden_rows.hpp"
+#include "kernels/contracts/layernorm.hpp"
+#include "kernels/contracts/quantize.hpp"
+#include "kernels/contracts/requantize.hpp"
+#include "kernels/contracts/scores.hpp"
+#include "kernels/contracts/softmax.hpp"
 
 namespace embert {
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Shared by the toolchain files for Cortex-M without an operating system. Before it: `cpu_flags`, and EMBERT_BOARD, the
-# emulated board on which test programs run (tests/device/<board>.ld).
+# emulated board on which test programs run (tests/targets/device/<board>.ld).
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_C_COMPILER arm-none-eabi-gcc)
 set(CMAKE_CXX_COMPILER arm-none-eabi-g++)

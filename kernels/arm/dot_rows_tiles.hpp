@@ -5,7 +5,7 @@
 #pragma once
 
 #include "kernels/arm/lanes_neon.hpp"
-#include "kernels/dot_rows.hpp"
+#include "kernels/contracts/dot_rows.hpp"
 
 namespace embert {
 namespace {

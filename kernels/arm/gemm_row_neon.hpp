@@ -2,8 +2,8 @@
 // One row with half a panel, in intrinsics: what tiles of two rows leave.
 #pragma once
 
+#include "kernels/arithmetic/layout.hpp"
 #include "kernels/arm/lanes_neon.hpp"
-#include "kernels/layout.hpp"
 
 namespace embert {
 namespace {

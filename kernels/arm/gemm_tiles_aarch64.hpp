@@ -3,8 +3,8 @@
 // loads and 2 more: 0.21 instructions a multiply-add, nothing spilled.
 #pragma once
 
+#include "kernels/arithmetic/layout.hpp"
 #include "kernels/arm/lanes_neon.hpp"
-#include "kernels/layout.hpp"
 
 namespace embert {
 namespace {

@@ -10,8 +10,8 @@
 #include <arm_neon.h>
 #include <string.h>
 
-#include "kernels/config.hpp"
-#include "kernels/fixed_point.hpp"
+#include "kernels/arithmetic/fixed_point.hpp"
+#include "kernels/processor.hpp"
 
 #define EMBERT_INLINE static inline __attribute__((always_inline))
 #if EMBERT_ARMV7

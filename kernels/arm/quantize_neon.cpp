@@ -68,7 +68,7 @@ EMBERT_INLINE int32_t row_maximum(const Source* src, size_t k) {
 
 }  // namespace
 
-void narrow_rows_neon(const NarrowRowsArgs& args) {
+void convert_s8_s16_neon(const ConvertS8S16Args& args) {
   const int8x16_t lowest = vdupq_n_s8(-127);
   const bool together = args.src_stride == args.k && args.dst_stride == args.k;  // one long row
   const size_t m = together ? 1 : args.m, k = together ? args.m * args.k : args.k;
@@ -83,7 +83,7 @@ void narrow_rows_neon(const NarrowRowsArgs& args) {
   }
 }
 
-void quantize_rows_s16_neon(const QuantizeRowsS16Args& args) {
+void quantize_s8_s16_neon(const QuantizeS8S16Args& args) {
   for (size_t i = 0; i < args.m; ++i) {
     const int16_t* src = args.src + i * args.src_stride;
     args.row_max[i] = row_maximum(src, args.k);
@@ -100,7 +100,7 @@ void quantize_rows_s16_neon(const QuantizeRowsS16Args& args) {
   }
 }
 
-void quantize_rows_u16_neon(const QuantizeRowsU16Args& args) {
+void quantize_u8_u16_neon(const QuantizeU8U16Args& args) {
   const uint8x16_t flip = vdupq_n_u8(kUnsignedLhsFlip);
   for (size_t i = 0; i < args.m; ++i) {
     const uint16_t* src = args.src + i * args.src_stride;

@@ -8,7 +8,7 @@ namespace embert {
 namespace {
 
 template <bool kRight>
-void run_lhs(RequantizeLhsArgs args) {  // a copy, which no store can change
+void run_lhs(RequantizeQueryArgs args) {  // a copy, which no store can change
   const int32x4_t count = shift_count(args.factor);
   size_t c = 0;
   for (; c + 16 <= args.n; c += 16) {
@@ -68,7 +68,7 @@ void run_context(RequantizeContextArgs args) {
 
 }  // namespace
 
-void requantize_lhs_neon(const RequantizeLhsArgs& args) {
+void requantize_query_neon(const RequantizeQueryArgs& args) {
   if (args.factor.right != 0) {
     run_lhs<true>(args);
   } else {

@@ -6,8 +6,8 @@
 // RS(u + 256, n + 1), that is (u + 257) / 2 for n = 0 and RS((u + 256) / 2, n) else, so the table
 // is one TBL, and URHADD and URSHL do the rest in 8-bit lanes. About 32 instructions for 16 keys, 6
 // for their maximum.
+#include "kernels/arithmetic/layout.hpp"
 #include "kernels/arm/lanes_neon.hpp"
-#include "kernels/layout.hpp"
 #include "kernels/variants.hpp"
 
 namespace embert {
@@ -73,7 +73,7 @@ void softmax_u8_s32_neon(const SoftmaxArgs& all) {
     const int32_t* scores = args.scores + i * args.scores_stride;
     uint8_t* dst = args.dst + i * args.dst_stride;
     const int32_t highest = row_maximum(scores, args.n);
-    const int64_t lowest = int64_t{highest} - args.distance_cap;
+    const int64_t lowest = int64_t{highest} - args.score_cap;
     const Row row = {vdupq_n_s32(sat32(lowest)), vdupq_n_u32(0u - multiplier),
                      vdupq_n_u32(static_cast<uint32_t>(highest) * multiplier + (1u << 21))};
     uint32x4_t sums = vdupq_n_u32(0);

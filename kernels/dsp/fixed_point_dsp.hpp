@@ -6,7 +6,7 @@
 #if !defined(__ARM_FEATURE_DSP)
 #error "this file needs a processor with DSP instructions (isa_flags.cmake)"
 #endif
-#include "kernels/fixed_point.hpp"
+#include "kernels/arithmetic/fixed_point.hpp"
 
 namespace embert {
 namespace {

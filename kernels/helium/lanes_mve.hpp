@@ -11,8 +11,8 @@
 #endif
 #include <arm_mve.h>
 
-#include "kernels/fixed_point.hpp"
-#include "kernels/layout.hpp"
+#include "kernels/arithmetic/fixed_point.hpp"
+#include "kernels/arithmetic/layout.hpp"
 
 namespace embert {
 namespace {

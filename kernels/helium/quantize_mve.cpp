@@ -26,8 +26,8 @@ EMBERT_INLINE int32_t row_maximum(const int16_t* src, size_t k) {
 
 }  // namespace
 
-void narrow_rows_mve(const NarrowRowsArgs& all) {
-  const NarrowRowsArgs args = all;  // a copy, which no store can change
+void convert_s8_s16_mve(const ConvertS8S16Args& all) {
+  const ConvertS8S16Args args = all;  // a copy, which no store can change
   const int16x8_t highest = vdupq_n_s16(127), lowest = vdupq_n_s16(-127);
   for (size_t i = 0; i < args.m; ++i) {
     const int16_t* src = args.src + i * args.src_stride;
@@ -39,8 +39,8 @@ void narrow_rows_mve(const NarrowRowsArgs& all) {
   }
 }
 
-void quantize_rows_s16_mve(const QuantizeRowsS16Args& all) {
-  const QuantizeRowsS16Args args = all;
+void quantize_s8_s16_mve(const QuantizeS8S16Args& all) {
+  const QuantizeS8S16Args args = all;
   for (size_t i = 0; i < args.m; ++i) {
     const int16_t* src = args.src + i * args.src_stride;
     uint8_t* dst = args.dst + i * args.dst_stride;
@@ -54,8 +54,8 @@ void quantize_rows_s16_mve(const QuantizeRowsS16Args& all) {
   }
 }
 
-void quantize_rows_u16_mve(const QuantizeRowsU16Args& all) {
-  const QuantizeRowsU16Args args = all;
+void quantize_u8_u16_mve(const QuantizeU8U16Args& all) {
+  const QuantizeU8U16Args args = all;
   const uint16x8_t flip = vdupq_n_u16(kUnsignedLhsFlip);
   for (size_t i = 0; i < args.m; ++i) {
     const int16_t* src = reinterpret_cast<const int16_t*>(args.src) + i * args.src_stride;

@@ -5,8 +5,8 @@
 
 namespace embert {
 
-void requantize_lhs_mve(const RequantizeLhsArgs& all) {
-  const RequantizeLhsArgs args = all;  // a copy, which no store can change
+void requantize_query_mve(const RequantizeQueryArgs& all) {
+  const RequantizeQueryArgs args = all;  // a copy, which no store can change
   for (size_t i = 0; i < args.m; ++i) {
     const int32_t* acc = args.acc + i * args.acc_stride;
     int8_t* dst = reinterpret_cast<int8_t*>(args.dst) + i * args.dst_stride;

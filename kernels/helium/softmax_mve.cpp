@@ -27,7 +27,7 @@ void softmax_u8_s32_mve(const SoftmaxArgs& all) {
     by_fours(args.n, [&](size_t j, auto lanes) {
       highest = maximum(highest, vldrwq_s32(scores + j), lanes);
     });
-    const int32x4_t cap = vdupq_n_s32(args.distance_cap), top = vdupq_n_s32(highest);
+    const int32x4_t cap = vdupq_n_s32(args.score_cap), top = vdupq_n_s32(highest);
     int32_t sum = 0;
     by_fours(args.n, [&](size_t j, auto lanes) {
       const int32x4_t distance = vminq_s32(vsubq_s32(top, vldrwq_s32(scores + j)), cap);

@@ -3,7 +3,7 @@
 
 namespace embert {
 
-void split_rows_scalar(const SplitRowsArgs& args) {
+void convert_s8x2_s16_scalar(const ConvertS8x2S16Args& args) {
   for (size_t i = 0; i < args.m; ++i) {
     const int16_t* src = args.src + i * args.src_stride;
     uint8_t* high = args.dst + 2 * i * args.dst_stride;
@@ -16,7 +16,7 @@ void split_rows_scalar(const SplitRowsArgs& args) {
   }
 }
 
-void join_rows_scalar(const JoinRowsArgs& args) {
+void convert_s32_s32x2_scalar(const ConvertS32S32x2Args& args) {
   for (size_t i = 0; i < args.m; ++i) {
     const int32_t* high = args.acc + 2 * i * args.acc_stride;
     const int32_t* low = high + args.acc_stride;

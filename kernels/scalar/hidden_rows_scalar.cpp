@@ -3,7 +3,7 @@
 
 namespace embert {
 
-void hidden_rows_scalar(const HiddenRowsArgs& args) {
+void rescale_channels_scalar(const RescaleChannelsArgs& args) {
   for (size_t i = 0; i < args.m; ++i) {
     const int16_t* src = args.src + i * args.src_stride;
     for (size_t c = 0; c < args.n; ++c) {

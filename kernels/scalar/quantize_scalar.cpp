@@ -24,7 +24,7 @@ void quantize_row(const T* src, size_t k, int32_t top, uint8_t flip, uint8_t* ds
 
 }  // namespace
 
-void narrow_rows_scalar(const NarrowRowsArgs& args) {
+void convert_s8_s16_scalar(const ConvertS8S16Args& args) {
   for (size_t i = 0; i < args.m; ++i) {
     const int16_t* src = args.src + i * args.src_stride;
     uint8_t* dst = args.dst + i * args.dst_stride;
@@ -35,14 +35,14 @@ void narrow_rows_scalar(const NarrowRowsArgs& args) {
   }
 }
 
-void quantize_rows_s16_scalar(const QuantizeRowsS16Args& args) {
+void quantize_s8_s16_scalar(const QuantizeS8S16Args& args) {
   for (size_t i = 0; i < args.m; ++i) {
     quantize_row(args.src + i * args.src_stride, args.k, 127, kSignedLhsFlip,
                  args.dst + i * args.dst_stride, args.row_max + i);
   }
 }
 
-void quantize_rows_u16_scalar(const QuantizeRowsU16Args& args) {
+void quantize_u8_u16_scalar(const QuantizeU8U16Args& args) {
   for (size_t i = 0; i < args.m; ++i) {
     quantize_row(args.src + i * args.src_stride, args.k, 255, kUnsignedLhsFlip,
                  args.dst + i * args.dst_stride, args.row_max + i);

@@ -11,7 +11,7 @@ int32_t scaled(const Requantize& factor, const int32_t* acc, size_t c) {
 
 }  // namespace
 
-void requantize_lhs_scalar(const RequantizeLhsArgs& args) {
+void requantize_query_scalar(const RequantizeQueryArgs& args) {
   for (size_t i = 0; i < args.m; ++i) {
     const int32_t* acc = args.acc + i * args.acc_stride;
     uint8_t* dst = args.dst + i * args.dst_stride;

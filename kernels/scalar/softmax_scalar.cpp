@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/layout.hpp"
+#include "kernels/arithmetic/layout.hpp"
 #include "kernels/variants.hpp"
 
 namespace embert {
@@ -16,7 +16,7 @@ void softmax_u8_s32_scalar(const SoftmaxArgs& args) {
     for (size_t j = 0; j < args.n; ++j) {
       const int32_t distance =
           highest - scores[j];  // read before dst[j], which may lie in the same row
-      const int32_t capped = distance < args.distance_cap ? distance : args.distance_cap;
+      const int32_t capped = distance < args.score_cap ? distance : args.score_cap;
       const int32_t e = exp2_u8(exp2_index(static_cast<uint32_t>(capped), args.score_multiplier));
       sum += static_cast<uint32_t>(e);
       dst[j] = static_cast<uint8_t>(e) ^ kUnsignedLhsFlip;

@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "kernels/fixed_point.hpp"
+#include "kernels/arithmetic/fixed_point.hpp"
 
 namespace embert {
 namespace {

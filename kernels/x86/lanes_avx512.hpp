@@ -9,7 +9,7 @@
 
 #include <immintrin.h>
 
-#include "kernels/fixed_point.hpp"
+#include "kernels/arithmetic/fixed_point.hpp"
 
 namespace embert {
 namespace {

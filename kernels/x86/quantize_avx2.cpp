@@ -51,7 +51,7 @@ EMBERT_INLINE int32_t row_maximum(const Source* src, size_t k) {
 
 }  // namespace
 
-void narrow_rows_avx2(const NarrowRowsArgs& args) {
+void convert_s8_s16_avx2(const ConvertS8S16Args& args) {
   const __m256i factor = _mm256_set1_epi16(1 << (15 - 7));
   for (size_t i = 0; i < args.m; ++i) {
     narrow_row<true>(
@@ -61,7 +61,7 @@ void narrow_rows_avx2(const NarrowRowsArgs& args) {
   }
 }
 
-void quantize_rows_s16_avx2(const QuantizeRowsS16Args& args) {
+void quantize_s8_s16_avx2(const QuantizeS8S16Args& args) {
   const __m256i factor = _mm256_set1_epi16(1 << (15 - 6));
   for (size_t i = 0; i < args.m; ++i) {
     const int16_t* src = args.src + i * args.src_stride;
@@ -78,7 +78,7 @@ void quantize_rows_s16_avx2(const QuantizeRowsS16Args& args) {
   }
 }
 
-void quantize_rows_u16_avx2(const QuantizeRowsU16Args& args) {
+void quantize_u8_u16_avx2(const QuantizeU8U16Args& args) {
   const __m256i factor = _mm256_set1_epi16(1 << (15 - 6));
   for (size_t i = 0; i < args.m; ++i) {
     const uint16_t* src = args.src + i * args.src_stride;

@@ -59,7 +59,7 @@ EMBERT_INLINE int32_t row_maximum(const Source* src, size_t k) {
 
 }  // namespace
 
-void narrow_rows_avx512vnni(const NarrowRowsArgs& args) {
+void convert_s8_s16_avx512vnni(const ConvertS8S16Args& args) {
   const __m512i factor = _mm512_set1_epi16(1 << (15 - 7));
   for (size_t i = 0; i < args.m; ++i) {
     narrow_row<true>(args.src + i * args.src_stride, args.k, kSignedLhsFlip,
@@ -68,7 +68,7 @@ void narrow_rows_avx512vnni(const NarrowRowsArgs& args) {
   }
 }
 
-void quantize_rows_s16_avx512vnni(const QuantizeRowsS16Args& args) {
+void quantize_s8_s16_avx512vnni(const QuantizeS8S16Args& args) {
   const __m512i factor = _mm512_set1_epi16(1 << (15 - 6));
   for (size_t i = 0; i < args.m; ++i) {
     const int16_t* src = args.src + i * args.src_stride;
@@ -82,7 +82,7 @@ void quantize_rows_s16_avx512vnni(const QuantizeRowsS16Args& args) {
   }
 }
 
-void quantize_rows_u16_avx512vnni(const QuantizeRowsU16Args& args) {
+void quantize_u8_u16_avx512vnni(const QuantizeU8U16Args& args) {
   const __m512i factor = _mm512_set1_epi16(1 << (15 - 6));
   for (size_t i = 0; i < args.m; ++i) {
     const uint16_t* src = args.src + i * args.src_stride;

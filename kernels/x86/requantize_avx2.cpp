@@ -8,7 +8,7 @@ namespace embert {
 namespace {
 
 template <bool kRight>
-void run_lhs(const RequantizeLhsArgs& args) {
+void run_lhs(const RequantizeQueryArgs& args) {
   const Shifts256 shifts = make_shifts<kRight>(args.factor.left, args.factor.right);
   const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
   for (size_t c = 0; c < args.n; c += 32) {
@@ -74,7 +74,7 @@ void run_context(const RequantizeContextArgs& args) {
 
 }  // namespace
 
-void requantize_lhs_avx2(const RequantizeLhsArgs& args) {
+void requantize_query_avx2(const RequantizeQueryArgs& args) {
   if (args.factor.right != 0) {
     run_lhs<true>(args);
   } else {

@@ -14,7 +14,7 @@ EMBERT_INLINE __m512i signed_lhs(__m512i bytes) {
 }
 
 template <bool kRight>
-void run_lhs(const RequantizeLhsArgs& args) {
+void run_lhs(const RequantizeQueryArgs& args) {
   const Shifts512 shifts = make_shifts<kRight>(args.factor);
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   for (size_t c = 0; c < args.n; c += 64) {
@@ -94,7 +94,7 @@ void run_context(const RequantizeContextArgs& args) {
 
 }  // namespace
 
-void requantize_lhs_avx512vnni(const RequantizeLhsArgs& args) {
+void requantize_query_avx512vnni(const RequantizeQueryArgs& args) {
   if (args.factor.right != 0) {
     run_lhs<true>(args);
   } else {

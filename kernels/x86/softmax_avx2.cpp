@@ -34,10 +34,10 @@ void make_constants(const SoftmaxArgs& args, Constants* k) {
   k->power_low = broadcast(power[0]);
   k->power_high = broadcast(power[1]);
   k->multiplier = _mm256_set1_epi32(static_cast<int32_t>(args.score_multiplier));
-  k->cap_wide = _mm256_set1_epi32(args.distance_cap);
+  k->cap_wide = _mm256_set1_epi32(args.score_cap);
   k->low = _mm256_set1_epi16(static_cast<int16_t>(args.score_multiplier & 0xffff));
   k->high = _mm256_set1_epi16(static_cast<int16_t>(args.score_multiplier >> 16));
-  k->cap = _mm256_set1_epi16(static_cast<int16_t>(args.distance_cap & 0xffff));
+  k->cap = _mm256_set1_epi16(static_cast<int16_t>(args.score_cap & 0xffff));
 }
 
 // (distance * multiplier + 2^21) >> 16 of 16 keys.
@@ -134,7 +134,7 @@ void run(const SoftmaxArgs& args) {
 }  // namespace
 
 void softmax_u8_s32_avx2(const SoftmaxArgs& args) {
-  if (args.distance_cap > 0xffff) {
+  if (args.score_cap > 0xffff) {
     run<true>(args);
   } else {
     run<false>(args);

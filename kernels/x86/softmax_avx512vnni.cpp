@@ -108,8 +108,8 @@ void run(const SoftmaxArgs& args) {
   k.multiplier = _mm512_set1_epi32(static_cast<int32_t>(args.score_multiplier));
   k.low = _mm512_set1_epi16(static_cast<int16_t>(args.score_multiplier & 0xffff));
   k.high = _mm512_set1_epi16(static_cast<int16_t>(args.score_multiplier >> 16));
-  k.cap = kWide ? _mm512_set1_epi32(args.distance_cap)
-                : _mm512_set1_epi16(static_cast<int16_t>(args.distance_cap));
+  k.cap = kWide ? _mm512_set1_epi32(args.score_cap)
+                : _mm512_set1_epi16(static_cast<int16_t>(args.score_cap));
   k.order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
 
   constexpr size_t kRows = 8;
@@ -132,7 +132,7 @@ void run(const SoftmaxArgs& args) {
 }  // namespace
 
 void softmax_u8_s32_avx512vnni(const SoftmaxArgs& args) {
-  if (args.distance_cap > 0xffff) {
+  if (args.score_cap > 0xffff) {
     run<true>(args);
   } else {
     run<false>(args);

@@ -35,7 +35,7 @@ static constexpr int32_t kMaxNormBias = (1 << 29) - 1;
 static constexpr int32_t kMaxResidualMultiplier = (1 << 29) - 1;
 static constexpr int32_t kMaxResidualConstant = (1 << 28) - (1 << 19);
 static constexpr uint32_t kMaxScoreMultiplier = 1u << 31;
-static constexpr uint32_t kMaxDistanceCap = (1u << 30) - (1u << 22);  ///< masked scores lie as far
+static constexpr uint32_t kMaxScoreCap = (1u << 30) - (1u << 22);  ///< masked scores lie as far
 static constexpr int64_t kMaxEpsilon = int64_t{1} << 54;
 
 /// Weight layouts; a reader refuses one that none of its kernels reads.
@@ -76,7 +76,7 @@ enum BlobStackFlags : uint32_t {
 
 /// What stands on the last hidden state of the last stack, as bits. A classifier has a pooler in
 /// front of it.
-enum BlobHeads : uint32_t {
+enum BlobTaskHeads : uint32_t {
   kHeadPooler = 1,
   kHeadClassifier = 2,       ///< on the pooled vector
   kHeadTokenClassifier = 4,  ///< on each token
@@ -105,7 +105,7 @@ enum BlobProblem : uint32_t {
   kProblemCount = 3
 };
 
-/// Shifts of a tensor's Requantize (kernels/fixed_point.hpp).
+/// Shifts of a tensor's Requantize (kernels/arithmetic/fixed_point.hpp).
 struct BlobShifts {
   int32_t left;   ///< 0..15
   int32_t right;  ///< 0..31, 0 where left is not
@@ -129,8 +129,8 @@ struct BlobLayer {
   int32_t activation_exponent;  ///< 5..12
   uint32_t hidden_scale;        ///< float32 bits: step of this layer's input as a hidden state
   BlobAttention self, cross;    ///< cross all zero without cross-attention
-  BlobShifts query_distance, key_distance;  ///< zero without relative positions
-  BlobShifts ffn1, ffn2;
+  BlobShifts query_relative, key_relative;  ///< zero without relative positions
+  BlobShifts ffn_up, ffn_down;
   BlobNorm input_norm;  ///< the LayerNorm that makes this layer's input, in its QKV input's domain
   BlobNorm attention_norm;   ///< makes the input of cross-attention, or else of the feed-forward
   BlobNorm cross_norm;       ///< makes the input of the feed-forward, with cross-attention
@@ -140,7 +140,7 @@ struct BlobLayer {
 
 /// A dense layer on 16-bit rows, which go in as two planes: sums joined as RS(256 * high + low,
 /// join_shift).
-struct BlobHeadDense {
+struct BlobDense16 {
   BlobShifts shifts;
   int32_t join_shift;  ///< 0..8
   uint32_t reserved;   ///< 0
@@ -175,7 +175,7 @@ struct BlobHeader {
   uint32_t layout;  ///< BlobLayout
   uint32_t section_count;
   uint32_t num_stacks;  ///< 1, or 2: an encoder and the decoder that attends it
-  uint32_t heads;       ///< BlobHeads
+  uint32_t task_heads;  ///< BlobTaskHeads
   uint32_t max_tokens;  ///< default length of a text, special tokens included
   uint32_t pooling;     ///< BlobPooling
   uint32_t normalize;   ///< 1: embeddings have length 1
@@ -187,7 +187,7 @@ struct BlobHeader {
   int32_t lm_exponent;  ///< 5..12: step of the transform's activation is 2^-e; else 0
   int32_t lm_shift;     ///< 0..40: places that a product with a row of the vocabulary loses
   BlobNorm lm_norm;
-  BlobHeadDense pooler, classifier, token_classifier, lm_transform, projection;
+  BlobDense16 pooler, classifier, token_classifier, lm_transform, projection;
   BlobStack stacks[kMaxStacks];
   uint8_t reserved[152];  ///< 0
 };
@@ -206,7 +206,7 @@ struct BlobSection {
 /// N(x) is x padded to 16 columns, K(x) padded to 4 inputs. H hidden, I intermediate, A heads of
 /// the layer, D head size. Parts of a section follow each other without gaps:
 ///
-///   dense [N] x [K]           s8 n16k4 weights (kernels/layout.hpp), s32 bias [N], sums [N],
+///   dense [N] x [K]           s8 n16k4 weights (kernels/arithmetic/layout.hpp), s32 bias [N], sums [N],
 ///                             multipliers [N]; "sums" are the weights' column sums
 ///   residual dense [N] x [K]  s8 n16k4 weights, s32 sums [N], multipliers [N], residual [N],
 ///                             constants [N]
@@ -221,23 +221,23 @@ enum BlobSectionKind : uint32_t {
   kSectionPositions,        ///< s16 [P][H], the row of segment 0 added
   kSectionSegments,         ///< s16 [T][H], differences to segment 0: the first row is zero
   // once a layer
-  kSectionInputNorm,   ///< norm
-  kSectionHiddenRows,  ///< s32 multipliers [H], offsets [H]: input as hidden state (hidden_rows)
-  kSectionQkv,         ///< dense [A * 3 N(D)] x [K(H)]: a head's queries, keys, values
-  kSectionScores,      ///< u32 multipliers [A], s32 distance caps [A]
-  kSectionContext,     ///< s32 multipliers [A][N(D)]
-  kSectionDistances,   ///< s8 n16k4 [N(2P-1)] x [K(D)], s32 sums [N(2P-1)], reversed
-  kSectionDistanceRatios,  ///< s32 of the queries' product [A], of the keys' [A]
-  kSectionOutput,          ///< residual dense [N(H)] x [K(A * D)]
-  kSectionAttentionNorm,   ///< norm
-  kSectionCrossQuery,      ///< dense [A * N(D)] x [K(H)]
-  kSectionCrossKeyValue,   ///< dense [A * 2 N(D)] x [K(cross_hidden_size)]
-  kSectionCrossScores,     ///< as kSectionScores
-  kSectionCrossContext,    ///< as kSectionContext
-  kSectionCrossOutput,     ///< as kSectionOutput
-  kSectionCrossNorm,       ///< norm
-  kSectionFfn1,            ///< dense [N(I)] x [K(H)]
-  kSectionFfn2,            ///< residual dense [N(H)] x [K(I)]
+  kSectionInputNorm,  ///< norm
+  kSectionHiddenRescale,  ///< s32 multipliers [H], offsets [H]: input as hidden state (rescale_channels)
+  kSectionQkv,            ///< dense [A * 3 N(D)] x [K(H)]: a head's queries, keys, values
+  kSectionScores,         ///< u32 multipliers [A], s32 distance caps [A]
+  kSectionContext,        ///< s32 multipliers [A][N(D)]
+  kSectionRelativePositions,  ///< s8 n16k4 [N(2P-1)] x [K(D)], s32 sums [N(2P-1)], reversed
+  kSectionRelativeRatios,     ///< s32 of the queries' product [A], of the keys' [A]
+  kSectionAttnOut,            ///< residual dense [N(H)] x [K(A * D)]
+  kSectionNormAfterAttn,      ///< norm
+  kSectionCrossQuery,         ///< dense [A * N(D)] x [K(H)]
+  kSectionCrossKeyValue,      ///< dense [A * 2 N(D)] x [K(cross_hidden_size)]
+  kSectionCrossScores,        ///< as kSectionScores
+  kSectionCrossContext,       ///< as kSectionContext
+  kSectionCrossOut,           ///< as kSectionAttnOut
+  kSectionNormAfterCross,     ///< norm
+  kSectionFfnUp,              ///< dense [N(I)] x [K(H)]
+  kSectionFfnDown,            ///< residual dense [N(H)] x [K(I)]
   // once a stack, behind its layers
   kSectionOutputNorm,  ///< norm
   // once; H, V and activation are those of the last stack

@@ -5,8 +5,8 @@
 // state beyond that of AVX2.
 
 #include "embert/embert.h"
-#include "kernels/config.hpp"
 #include "kernels/dispatch.hpp"
+#include "kernels/processor.hpp"
 
 #if EMBERT_X86
 #include <cpuid.h>

@@ -5,8 +5,8 @@
 // cpuinfo is not asked there in any build: that of distributions (2022) does not know I8MM, and it
 // gives up where /proc/cpuinfo is that of another machine, as under an emulator.
 #include "embert/embert.h"
-#include "kernels/config.hpp"
 #include "kernels/dispatch.hpp"
+#include "kernels/processor.hpp"
 
 #if (EMBERT_AARCH64 || EMBERT_ARMV7) && defined(__linux__)
 #include <sys/auxv.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/tasks/fixed_math.hpp"
 
-#include "kernels/fixed_point.hpp"
-#include "runtime/scale.hpp"
+#include "kernels/arithmetic/fixed_point.hpp"
+#include "runtime/model/scale.hpp"
 
 namespace embert {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "runtime/model.hpp"
+#include "runtime/model/model.hpp"
 
 namespace embert {
 namespace {

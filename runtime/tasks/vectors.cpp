@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sentence vectors made smaller, and compared.
 #include "embert/embert_tasks.h"
-#include "kernels/fixed_point.hpp"
+#include "kernels/arithmetic/fixed_point.hpp"
 
 namespace embert {
 namespace {

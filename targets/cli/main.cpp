@@ -12,8 +12,8 @@
 
 #include "embert/embert.h"
 #include "targets/cli/command_line.hpp"
-#include "targets/cli/commands.hpp"
-#include "targets/cli/output.hpp"
+#include "targets/cli/commands/commands.hpp"
+#include "targets/cli/io/output.hpp"
 #include "targets/cli/tool_error.hpp"
 #if EMBERT_HAS_CONVERTER
 #include "converter/convert_error.hpp"

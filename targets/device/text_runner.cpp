@@ -44,7 +44,7 @@ RunReply TextRunner::run(const char* text, size_t text_bytes) {
   reply.label = -1;
   embert_tokenize_options cut = embert_tokenize_options_default(&model_);
   cut.max_tokens = static_cast<int32_t>(max_tokens_);
-  embert_encoding encoding = {};
+  embert_tokens encoding = {};
   encoding.capacity = max_tokens_;
   encoding.ids = buffers_.ids;
   encoding.type_ids = buffers_.type_ids;

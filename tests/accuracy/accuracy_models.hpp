@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/round_weights.hpp"
+#include "converter/quantize/rounding/gptq.hpp"
 #include "tests/support/test_corpora.hpp"
 
 namespace embert::test {

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "converter/read_model_folder.hpp"
-#include "converter/verify.hpp"
+#include "converter/import/read_model_folder.hpp"
+#include "converter/verify/verify.hpp"
 #include "tests/accuracy/accuracy_models.hpp"
 
 namespace embert::test {

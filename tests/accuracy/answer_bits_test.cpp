@@ -16,10 +16,10 @@
 #include <string_view>
 #include <vector>
 
-#include "converter/integer_model.hpp"
+#include "converter/verify/integer_model.hpp"
 #include "tests/accuracy/accuracy_models.hpp"
-#include "tests/support/isa_masks.hpp"
 #include "tests/support/synthetic_blob.hpp"
+#include "tests/support/system/isa_masks.hpp"
 #include "tests/support/test_corpora.hpp"
 
 namespace embert::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/verify.hpp"
+#include "converter/verify/verify.hpp"
 
 #include <gtest/gtest.h>
 

@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   input.batch = 1;
   const std::int16_t* hidden = nullptr;
   for (int pass = 0; pass < std::atoi(argv[3]) && status == EMBERT_STATUS_OK; ++pass) {
-    status = embert_encode(engine, &input, &hidden, nullptr);
+    status = embert_last_hidden_state(engine, &input, &hidden, nullptr);
   }
   embert_model_info info = {};
   if (status == EMBERT_STATUS_OK) status = embert_model_get_info(&model, &info);

@@ -14,7 +14,7 @@
 #include "embert/embert.h"
 #include "kernels/dispatch.hpp"
 #include "kernels/variants.hpp"
-#include "targets/cli/peak.hpp"
+#include "targets/cli/bench/peak.hpp"
 
 namespace embert {
 namespace {
@@ -29,8 +29,8 @@ struct Shape {
 constexpr Shape kShapes[] = {
     {"qkv", 1152, 96, 384, LhsType::kSigned, 1},
     {"attention_output", 384, 384, 384, LhsType::kSigned, 1},
-    {"ffn1", 1536, 96, 384, LhsType::kSigned, 1},
-    {"ffn2", 384, 96, 1536, LhsType::kUnsigned, 1},
+    {"ffn_up", 1536, 96, 384, LhsType::kSigned, 1},
+    {"ffn_down", 384, 96, 1536, LhsType::kUnsigned, 1},
     {"ffn1_cold", 1536, 96, 384, LhsType::kSigned, 16},
     {"ffn2_cold", 384, 96, 1536, LhsType::kUnsigned, 16},
     {"scores", 128, 128, 32, LhsType::kSigned, 1},

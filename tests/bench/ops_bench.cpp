@@ -67,10 +67,10 @@ struct Accumulators {
   Array<int32_t> acc, multiplier;
 };
 
-void run(benchmark::State& state, RequantizeLhsFn function, size_t n) {
+void run(benchmark::State& state, RequantizeQueryFn function, size_t n) {
   Accumulators in(n);
   Array<uint8_t> dst(kRows * n);
-  const RequantizeLhsArgs args = {kRows, n, in.acc.data(), n, in.factor(11), dst.data(), n};
+  const RequantizeQueryArgs args = {kRows, n, in.acc.data(), n, in.factor(11), dst.data(), n};
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
@@ -145,34 +145,34 @@ void run(benchmark::State& state, LayerNormFn function, size_t n) {
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
-void run(benchmark::State& state, NarrowRowsFn function, size_t n) {
+void run(benchmark::State& state, ConvertS8S16Fn function, size_t n) {
   Array<int16_t> src(kRows * n, -20000, 20000);
   Array<uint8_t> dst(kRows * n);
-  const NarrowRowsArgs args = {kRows, n, src.data(), n, dst.data(), n};
+  const ConvertS8S16Args args = {kRows, n, src.data(), n, dst.data(), n};
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
-void run(benchmark::State& state, QuantizeRowsS16Fn function, size_t n) {
+void run(benchmark::State& state, QuantizeS8S16Fn function, size_t n) {
   Array<int16_t> src(kRows * n, -20000, 20000);
   Array<uint8_t> dst(kRows * n);
   Array<int32_t> row_max(kRows);
-  const QuantizeRowsS16Args args = {kRows, n, src.data(), n, dst.data(), n, row_max.data()};
+  const QuantizeS8S16Args args = {kRows, n, src.data(), n, dst.data(), n, row_max.data()};
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
-void run(benchmark::State& state, QuantizeRowsU16Fn function, size_t n) {
+void run(benchmark::State& state, QuantizeU8U16Fn function, size_t n) {
   Array<uint16_t> src(kRows * n, 0, 20000);
   Array<uint8_t> dst(kRows * n);
   Array<int32_t> row_max(kRows);
-  const QuantizeRowsU16Args args = {kRows, n, src.data(), n, dst.data(), n, row_max.data()};
+  const QuantizeU8U16Args args = {kRows, n, src.data(), n, dst.data(), n, row_max.data()};
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
-void run(benchmark::State& state, AddRelativeFn function, size_t n) {
+void run(benchmark::State& state, AddRelativePositionsFn function, size_t n) {
   Array<int32_t> products(kRows * 2 * n, -300000, 300000), scores(kRows * n, -8000, 8000);
   const ptrdiff_t row_step = static_cast<ptrdiff_t>(2 * n) - 1;
-  const AddRelativeArgs args = {kRows, n, products.data() + kRows, row_step, 1, 1 << 30,
-                                0,     7, scores.data(),           n};
+  const AddRelativePositionsArgs args = {kRows, n, products.data() + kRows, row_step, 1, 1 << 30,
+                                         0,     7, scores.data(),           n};
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
@@ -211,9 +211,9 @@ std::vector<size_t> sizes_of(std::string_view operation) {
       operation == "requantize_context") {
     return {32};
   }
-  if (operation == "requantize_activation" || operation == "quantize_rows_u16") return {1536};
+  if (operation == "requantize_activation" || operation == "quantize_u8_u16") return {1536};
   if (operation == "softmax") return {37, 96, 128};
-  if (operation == "add_relative" || operation == "mask_scores") return {128};
+  if (operation == "add_relative_positions" || operation == "mask_scores") return {128};
   if (operation == "crc32c") return {1000, size_t{1} << 20, size_t{1} << 26};
   return {384};
 }

@@ -10,7 +10,7 @@
 #include <iterator>
 #include <vector>
 
-#include "runtime/engine.hpp"
+#include "runtime/engine/engine.hpp"
 #include "tests/support/synthetic_blob.hpp"
 
 namespace {
@@ -58,8 +58,8 @@ void wrap(embert::Kernels& kernels) {
   kernels.requantize_activation = [](const embert::RequantizeActivationArgs& a) {
     timed(kActivation, inner.requantize_activation, a);
   };
-  kernels.requantize_lhs = [](const embert::RequantizeLhsArgs& a) {
-    timed(kRequantize, inner.requantize_lhs, a);
+  kernels.requantize_query = [](const embert::RequantizeQueryArgs& a) {
+    timed(kRequantize, inner.requantize_query, a);
   };
   kernels.requantize_key = [](const embert::RequantizeKeyArgs& a) {
     timed(kRequantize, inner.requantize_key, a);
@@ -73,14 +73,14 @@ void wrap(embert::Kernels& kernels) {
   kernels.requantize_residual = [](const embert::RequantizeResidualArgs& a) {
     timed(kRequantize, inner.requantize_residual, a);
   };
-  kernels.narrow_rows = [](const embert::NarrowRowsArgs& a) {
-    timed(kQuantize, inner.narrow_rows, a);
+  kernels.convert_s8_s16 = [](const embert::ConvertS8S16Args& a) {
+    timed(kQuantize, inner.convert_s8_s16, a);
   };
-  kernels.quantize_rows_s16 = [](const embert::QuantizeRowsS16Args& a) {
-    timed(kQuantize, inner.quantize_rows_s16, a);
+  kernels.quantize_s8_s16 = [](const embert::QuantizeS8S16Args& a) {
+    timed(kQuantize, inner.quantize_s8_s16, a);
   };
-  kernels.quantize_rows_u16 = [](const embert::QuantizeRowsU16Args& a) {
-    timed(kQuantize, inner.quantize_rows_u16, a);
+  kernels.quantize_u8_u16 = [](const embert::QuantizeU8U16Args& a) {
+    timed(kQuantize, inner.quantize_u8_u16, a);
   };
   kernels.embedding = [](const embert::EmbeddingArgs& a) { timed(kEmbedding, inner.embedding, a); };
 }
@@ -157,7 +157,7 @@ int main(int argc, char** argv) {
     double passed = 0;
     int runs = 0;
     for (; passed < at_least || runs < 5; ++runs) {
-      embert_encode(engine, &input, &hidden, nullptr);
+      embert_last_hidden_state(engine, &input, &hidden, nullptr);
       passed = std::chrono::duration<double>(Clock::now() - start).count();
     }
     return passed / runs;

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "converter/read_tokenizer.hpp"
-#include "converter/write_tokenizer_section.hpp"
+#include "converter/export/write_tokenizer_section.hpp"
+#include "converter/import/tokenizer/read_tokenizer.hpp"
 #include "runtime/tokenizer/tokenizer.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 //   small_model FILE
 #include <cstdio>
 
-#include "converter/write_tokenizer_section.hpp"
+#include "converter/export/write_tokenizer_section.hpp"
 #include "tests/support/small_tokenizer.hpp"
 #include "tests/support/synthetic_blob.hpp"
 

@@ -9,9 +9,9 @@
 #include <map>
 #include <sstream>
 
-#include "converter/float_model.hpp"
-#include "converter/read_model_folder.hpp"
-#include "converter/read_safetensors.hpp"
+#include "converter/import/read_model_folder.hpp"
+#include "converter/import/weights/read_safetensors.hpp"
+#include "converter/reference/float_model.hpp"
 
 namespace embert::convert {
 namespace {

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <map>
 
-#include "converter/json_file.hpp"
-#include "tests/support/golden_case.hpp"
+#include "converter/import/json_file.hpp"
+#include "tests/golden/golden_case.hpp"
 
 namespace embert::test {
 namespace {

@@ -4,9 +4,9 @@
 #include <stdexcept>
 
 #include "converter/convert.hpp"
-#include "converter/replace_file.hpp"
+#include "converter/export/replace_file.hpp"
 #include "tests/golden/golden_blob.hpp"
-#include "tests/support/golden_case.hpp"
+#include "tests/golden/golden_case.hpp"
 
 namespace embert::test {
 

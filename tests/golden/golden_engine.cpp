@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "tests/golden/golden_outputs.hpp"
-#include "tests/support/run_threads.hpp"
+#include "tests/support/system/run_threads.hpp"
 
 namespace embert::test {
 namespace {

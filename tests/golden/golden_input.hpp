@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "embert/embert.h"
-#include "tests/support/golden_case.hpp"
+#include "tests/golden/golden_case.hpp"
 
 namespace embert::test {
 

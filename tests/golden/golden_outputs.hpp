@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "embert/embert.h"
+#include "tests/golden/golden_case.hpp"
 #include "tests/golden/golden_input.hpp"
-#include "tests/support/golden_case.hpp"
 #include "tests/support/synthetic_blob.hpp"
 
 namespace embert::test {

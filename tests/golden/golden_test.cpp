@@ -13,9 +13,9 @@
 
 #include "tests/golden/agreement.hpp"
 #include "tests/golden/golden_blob.hpp"
+#include "tests/golden/golden_case.hpp"
 #include "tests/golden/golden_outputs.hpp"
-#include "tests/support/golden_case.hpp"
-#include "tests/support/isa_masks.hpp"
+#include "tests/support/system/isa_masks.hpp"
 
 namespace embert::test {
 namespace {

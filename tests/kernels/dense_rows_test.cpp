@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dense layers on 16-bit rows: planes and their sums against plain formulas, alone and around the
 // products that they are for.
-#include "kernels/dense_rows.hpp"
+#include "kernels/contracts/dense_rows.hpp"
 
-#include "kernels/pack.hpp"
+#include "kernels/arithmetic/pack.hpp"
 #include "tests/kernels/op_harness.hpp"
 
 namespace embert {
@@ -26,7 +26,7 @@ Planes plain_planes(int32_t v) {
 TEST_F(SplitRowsTest, EveryValue) {
   Guarded<int16_t> src(65536);
   for (size_t i = 0; i < 65536; ++i) src[i] = static_cast<int16_t>(i - 32768);
-  for (const auto& variant : variants_of<SplitRowsFn>()) {
+  for (const auto& variant : variants_of<ConvertS8x2S16Fn>()) {
     for (const uint8_t flip : {uint8_t{0}, uint8_t{0x80}}) {
       Guarded<uint8_t> dst(2 * 65536);
       variant.function({1, 65536, src.data(), 65536, dst.data(), 65536, flip});
@@ -40,7 +40,7 @@ TEST_F(SplitRowsTest, EveryValue) {
 }
 
 TEST_F(SplitRowsTest, EveryShape) {
-  const auto variants = variants_of<SplitRowsFn>();
+  const auto variants = variants_of<ConvertS8x2S16Fn>();
   Draws draws(71);
   for (int repeat = 0; repeat < 8; ++repeat) {
     for (const size_t k : tail_sizes()) {
@@ -68,7 +68,7 @@ TEST_F(SplitRowsTest, EveryShape) {
 
 // With and without bias, apart and in place.
 TEST_F(JoinRowsTest, EveryShape) {
-  const auto variants = variants_of<JoinRowsFn>();
+  const auto variants = variants_of<ConvertS32S32x2Fn>();
   Draws draws(72);
   for (int32_t shift = 0; shift <= 38; ++shift) {
     for (const size_t n : tail_sizes()) {
@@ -86,7 +86,7 @@ TEST_F(JoinRowsTest, EveryShape) {
               static_cast<int32_t>(clamp<int64_t>(sum, INT32_MIN, INT32_MAX));
         }
       }
-      JoinRowsArgs args = {
+      ConvertS32S32x2Args args = {
           m, n, acc.data(), stride, shift, with_bias ? bias.data() : nullptr, nullptr, dst_stride};
       for (const auto& variant : variants) {
         Guarded<int32_t> actual(expected.size()), both(acc.size());
@@ -122,15 +122,15 @@ TEST_F(DenseRowsTest, ProductsOfPlanesAreTheLayer) {
     for (int32_t& b : bias) b = draws.in32(-(1 << 29), 1 << 29);
     pack_n16k4(weights.data(), n, k, packed.data());
     column_sums(weights.data(), n, k, sums.data());
-    split_rows_scalar({m, k, src.data(), k, flipped.data(), inputs, kSignedLhsFlip});
-    split_rows_scalar({m, k, src.data(), k, plain.data(), inputs, 0});
+    convert_s8x2_s16_scalar({m, k, src.data(), k, flipped.data(), inputs, kSignedLhsFlip});
+    convert_s8x2_s16_scalar({m, k, src.data(), k, plain.data(), inputs, 0});
     gemm_s32_n16k4_scalar({2 * m, columns, inputs, flipped.data(), inputs, LhsType::kSigned,
                            packed.data(), nullptr, sums.data(), acc.data(), columns});
     dot_rows_scalar({2 * m, n, k, reinterpret_cast<const int8_t*>(plain.data()), inputs,
                      weights.data(), k, dots.data(), n});
     const int32_t shift = static_cast<int32_t>(draws.below(9));
-    join_rows_scalar({m, n, acc.data(), columns, shift, bias.data(), by_gemm.data(), n});
-    join_rows_scalar({m, n, dots.data(), n, shift, bias.data(), by_dots.data(), n});
+    convert_s32_s32x2_scalar({m, n, acc.data(), columns, shift, bias.data(), by_gemm.data(), n});
+    convert_s32_s32x2_scalar({m, n, dots.data(), n, shift, bias.data(), by_dots.data(), n});
     ASSERT_TRUE(by_dots.same_as(by_gemm));
     for (size_t i = 0; i < m; ++i) {
       for (size_t j = 0; j < n; ++j) {

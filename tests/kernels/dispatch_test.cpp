@@ -6,7 +6,7 @@
 #include <string>
 
 #include "kernels/dispatch.hpp"
-#include "tests/support/isa.hpp"
+#include "tests/support/system/isa.hpp"
 
 #if EMBERT_ARMV7 && defined(__linux__)
 #include <sys/wait.h>

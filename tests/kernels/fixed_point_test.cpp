@@ -2,7 +2,7 @@
 // The law of numbers against exact arithmetic: 128-bit integers and long double; exhaustively
 // where the domain is small. Built with the undefined-behaviour sanitizer: the scalar kernels are
 // these functions, so no input inside the contracts may overflow.
-#include "kernels/fixed_point.hpp"
+#include "kernels/arithmetic/fixed_point.hpp"
 
 #include <gtest/gtest.h>
 

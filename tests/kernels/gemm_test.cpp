@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/gemm.hpp"
-#include "tests/support/guarded_buffer.hpp"
-#include "tests/support/isa.hpp"
+#include "kernels/contracts/gemm.hpp"
 #include "tests/support/random.hpp"
+#include "tests/support/system/guarded_buffer.hpp"
+#include "tests/support/system/isa.hpp"
 
 namespace embert {
 namespace {

@@ -9,9 +9,9 @@
 #include <initializer_list>
 #include <vector>
 
-#include "tests/support/guarded_buffer.hpp"
-#include "tests/support/isa.hpp"
 #include "tests/support/random.hpp"
+#include "tests/support/system/guarded_buffer.hpp"
+#include "tests/support/system/isa.hpp"
 
 namespace embert {
 

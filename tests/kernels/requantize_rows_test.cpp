@@ -28,7 +28,7 @@ std::vector<Shape> shapes(Draws& draws) {
 size_t extent(size_t m, size_t stride, size_t n) { return (m - 1) * stride + n; }
 
 TEST_F(RequantizeLhsTest, EqualsScalar) {
-  const auto variants = variants_of<RequantizeLhsFn>();
+  const auto variants = variants_of<RequantizeQueryFn>();
   Draws draws(1);
   size_t turn = 0;
   for (int repeat = 0; repeat < 32; ++repeat) {
@@ -38,7 +38,7 @@ TEST_F(RequantizeLhsTest, EqualsScalar) {
       Guarded<uint8_t> expected(extent(s.m, s.dst_stride, pad_inputs(s.n)));
       fill_accumulators(draws, acc.data(), acc.size());
       fill_multipliers(draws, multiplier.data(), multiplier.size());
-      RequantizeLhsArgs args = {s.m, s.n, acc.data(), s.acc_stride, {}, nullptr, s.dst_stride};
+      RequantizeQueryArgs args = {s.m, s.n, acc.data(), s.acc_stride, {}, nullptr, s.dst_stride};
       args.factor.multiplier = multiplier.data();
       set_shifts(turn++, &args.factor);
       args.dst = expected.data();

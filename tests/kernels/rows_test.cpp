@@ -68,7 +68,7 @@ TEST_F(LayerNormTest, EqualsScalar) {
 }
 
 TEST_F(NarrowRowsTest, EqualsScalar) {
-  const auto variants = variants_of<NarrowRowsFn>();
+  const auto variants = variants_of<ConvertS8S16Fn>();
   Draws draws(12);
   for (int repeat = 0; repeat < 48; ++repeat) {
     for (size_t k : tail_sizes()) {
@@ -77,7 +77,7 @@ TEST_F(NarrowRowsTest, EqualsScalar) {
       Guarded<int16_t> src((m - 1) * stride + k);
       Guarded<uint8_t> expected((m - 1) * dst_stride + pad_inputs(k));
       for (size_t i = 0; i < m; ++i) fill_row(draws, &src[i * stride], k, -32768, 32767);
-      NarrowRowsArgs args = {m, k, src.data(), stride, expected.data(), dst_stride};
+      ConvertS8S16Args args = {m, k, src.data(), stride, expected.data(), dst_stride};
       variants[0].function(args);
       for (const auto& variant : variants) {
         Guarded<uint8_t> actual(expected.size());
@@ -93,7 +93,7 @@ TEST_F(NarrowRowsTest, EveryValue) {
   Guarded<int16_t> src(65536);
   for (size_t i = 0; i < 65536; ++i) src[i] = static_cast<int16_t>(i - 32768);
   Guarded<uint8_t> expected(65536), actual(65536);
-  const auto variants = variants_of<NarrowRowsFn>();
+  const auto variants = variants_of<ConvertS8S16Fn>();
   variants[0].function({1, 65536, src.data(), 65536, expected.data(), 65536});
   for (const auto& variant : variants) {
     variant.function({1, 65536, src.data(), 65536, actual.data(), 65536});
@@ -141,10 +141,10 @@ void check_quantize(int32_t lowest, uint64_t salt) {
 }
 
 TEST_F(QuantizeRowsTest, SignedEqualsScalar) {
-  check_quantize<QuantizeRowsS16Args, QuantizeRowsS16Fn>(-32767, 13);
+  check_quantize<QuantizeS8S16Args, QuantizeS8S16Fn>(-32767, 13);
 }
 TEST_F(QuantizeRowsTest, UnsignedEqualsScalar) {
-  check_quantize<QuantizeRowsU16Args, QuantizeRowsU16Fn>(0, 14);
+  check_quantize<QuantizeU8U16Args, QuantizeU8U16Fn>(0, 14);
 }
 
 // The 16-bit form of the law, for every row maximum and every value that it allows.
@@ -228,7 +228,7 @@ TEST_F(EmbeddingTest, GivenVectorsAreThePlainSum) {
 }
 
 TEST_F(HiddenRowsTest, AreThePlainOnes) {
-  const auto variants = variants_of<HiddenRowsFn>();
+  const auto variants = variants_of<RescaleChannelsFn>();
   Draws draws(17);
   for (int repeat = 0; repeat < 16; ++repeat) {
     for (size_t n : tail_sizes()) {

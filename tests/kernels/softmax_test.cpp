@@ -20,7 +20,7 @@ void draw_head(Draws& draws, SoftmaxArgs* args) {
                        : draws.below(8) == 0 ? draws.next() % (largest + 1)
                                              : usual;
   args->score_multiplier = static_cast<uint32_t>(multiplier);
-  args->distance_cap = static_cast<int32_t>(cap > INT32_MAX ? INT32_MAX : cap);
+  args->score_cap = static_cast<int32_t>(cap > INT32_MAX ? INT32_MAX : cap);
 }
 
 // Some, all but one, or all keys of a row become masked.

@@ -84,7 +84,7 @@ size_t allocations_of_a_run(const AlignedBytes& blob, const char* text, embert_s
     int32_t ids[32] = {1, 2, 3, 4, 5};
     uint32_t length = 5;
     if (text != nullptr) {
-      embert_encoding encoding = {};
+      embert_tokens encoding = {};
       encoding.capacity = 32;
       encoding.ids = ids;
       embert_tokenize_options cut = embert_tokenize_options_default(&model);
@@ -100,11 +100,11 @@ size_t allocations_of_a_run(const AlignedBytes& blob, const char* text, embert_s
     input.batch = 1;
     embert_scale scale;
     const int16_t* hidden = nullptr;
-    status = embert_encode(engine, &input, &hidden, &scale);
+    status = embert_last_hidden_state(engine, &input, &hidden, &scale);
     if (status != EMBERT_STATUS_OK) return status;
     status = embert_embed(engine, &input, EMBERT_POOLING_MODEL, vector.data(), &scale);
     if (status != EMBERT_STATUS_OK) return status;
-    status = embert_pool(engine, &input, vector.data(), &scale);
+    status = embert_pooler_output(engine, &input, vector.data(), &scale);
     if (status != EMBERT_STATUS_OK) return status;
     return embert_classify(engine, &input, numbers.data(), &scale);
   }();

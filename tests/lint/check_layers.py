@@ -10,8 +10,7 @@ import sys
 C_HEADERS = {"stdint.h", "stddef.h", "string.h"}
 INTRINSICS = {"immintrin.h", "nmmintrin.h", "arm_neon.h", "arm_mve.h", "arm_acle.h"}
 VARIANT_FOLDERS = ("kernels/x86/", "kernels/arm/", "kernels/helium/", "kernels/dsp/")
-PACKING = ("kernels/layout.hpp", "kernels/pack.hpp", "kernels/fixed_point.hpp", "kernels/tables.hpp",
-           "kernels/config.hpp")
+PACKING = ("kernels/arithmetic/", "kernels/processor.hpp")
 ANY = None
 
 # The first rule whose folder a file lies in holds: prefixes of quoted includes, names of angle includes.
@@ -21,11 +20,14 @@ RULES = [
     ("kernels/", ("kernels/",), C_HEADERS),
     ("runtime/include/", ("embert/",), {"stdint.h", "stddef.h"}),
     ("runtime/format/", (), {"stdint.h", "stddef.h"}),
-    ("runtime/host/", ("kernels/config.hpp", "kernels/dispatch.hpp", "embert/"), ANY),
+    ("runtime/host/", ("kernels/processor.hpp", "kernels/dispatch.hpp", "embert/"), ANY),
     ("runtime/tokenizer/", ("runtime/tokenizer/", "runtime/format/"), C_HEADERS),
-    ("runtime/", ("runtime/", "kernels/", "embert/"), C_HEADERS),
+    ("runtime/tasks/", ("runtime/tasks/", "runtime/model/", "runtime/tokenizer/", "kernels/arithmetic/", "embert/"), C_HEADERS),
+    ("runtime/model/", ("runtime/model/", "runtime/tokenizer/", "runtime/format/", "kernels/", "embert/"), C_HEADERS),
+    ("runtime/engine/", ("runtime/engine/", "runtime/model/", "runtime/format/", "kernels/", "embert/"), C_HEADERS),
+    ("runtime/generation/", ("runtime/", "kernels/", "embert/"), C_HEADERS),
     ("converter/", ("converter/", "runtime/format/", "embert/", "kernels/variants.hpp") + PACKING, ANY),
-    ("targets/cli/peak", ("targets/cli/", "kernels/config.hpp"), ANY),
+    ("targets/cli/bench/peak", ("targets/cli/", "kernels/processor.hpp"), ANY),
     ("targets/", ("targets/", "embert/", "converter/"), ANY),
     ("tests/", ANY, ANY),
 ]
@@ -57,7 +59,7 @@ def include_problem(name, bracket, target):
     if bracket == "<":
         if angle is not ANY and target not in angle:
             return f"<{target}> is not among the headers of this folder: {', '.join(sorted(angle))}"
-        if target in INTRINSICS and not name.startswith(VARIANT_FOLDERS + ("targets/cli/peak", "tests/")):
+        if target in INTRINSICS and not name.startswith(VARIANT_FOLDERS + ("targets/cli/bench/peak", "tests/")):
             return f"<{target}>: intrinsics belong to the kernel variants"
         return None
     if quoted is not ANY and not target.startswith(quoted):
@@ -86,12 +88,12 @@ def problems(root, path):
 
 def self_test():
     """The rules catch what they are for."""
-    breaches = [("kernels/gemm.hpp", '"', "runtime/model.hpp"), ("kernels/gemm.hpp", "<", "vector"),
-                ("kernels/scalar/gemm_scalar.cpp", "<", "immintrin.h"), ("runtime/engine.cpp", "<", "math.h"),
-                ("runtime/format/blob_format.hpp", "<", "string.h"), ("runtime/engine.cpp", '"', "converter/verify.hpp"),
-                ("converter/verify.cpp", '"', "runtime/model.hpp"), ("converter/verify.cpp", '"', "kernels/dispatch.hpp"),
-                ("targets/cli/main.cpp", '"', "runtime/model.hpp"), ("runtime/tokenizer/tokenize.cpp", '"', "runtime/model.hpp"),
-                ("kernels/x86/gemm_avx2.cpp", '"', "kernels/dispatch.hpp"), ("runtime/engine.cpp", '"', "model.hpp")]
+    breaches = [("kernels/contracts/gemm.hpp", '"', "runtime/model/model.hpp"), ("kernels/contracts/gemm.hpp", "<", "vector"),
+                ("kernels/scalar/gemm_scalar.cpp", "<", "immintrin.h"), ("runtime/engine/engine.cpp", "<", "math.h"),
+                ("runtime/format/blob_format.hpp", "<", "string.h"), ("runtime/engine/engine.cpp", '"', "converter/verify/verify.hpp"),
+                ("converter/verify/verify.cpp", '"', "runtime/model/model.hpp"), ("converter/verify/verify.cpp", '"', "kernels/dispatch.hpp"),
+                ("targets/cli/main.cpp", '"', "runtime/model/model.hpp"), ("runtime/tokenizer/tokenize.cpp", '"', "runtime/model/model.hpp"),
+                ("kernels/x86/gemm_avx2.cpp", '"', "kernels/dispatch.hpp"), ("runtime/engine/engine.cpp", '"', "model.hpp")]
     return [breach for breach in breaches if include_problem(*breach) is None]
 
 

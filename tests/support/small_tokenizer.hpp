@@ -2,7 +2,7 @@
 // A small vocabulary of the repository's own with added tokens, for tests that read no files.
 #pragma once
 
-#include "converter/tokenizer_spec.hpp"
+#include "converter/model/tokenizer_spec.hpp"
 
 namespace embert::test {
 

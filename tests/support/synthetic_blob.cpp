@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/layout.hpp"
+#include "kernels/arithmetic/layout.hpp"
 #include "kernels/variants.hpp"
 
 namespace embert::test {
@@ -168,10 +168,10 @@ class StackWriter {
                  output_.shifts};
       l.cross_norm = norm();
     }
-    if (m_.position_kind != kPositionTable) l.query_distance = ratio_.shifts;
-    if (m_.position_kind == kPositionRelativeKeyQuery) l.key_distance = ratio_.shifts;
-    l.ffn1 = ffn1_.shifts;
-    l.ffn2 = ffn2_.shifts;
+    if (m_.position_kind != kPositionTable) l.query_relative = ratio_.shifts;
+    if (m_.position_kind == kPositionRelativeKeyQuery) l.key_relative = ratio_.shifts;
+    l.ffn_up = ffn1_.shifts;
+    l.ffn_down = ffn2_.shifts;
     l.input_norm = l.attention_norm = norm();
     return l;
   }
@@ -225,38 +225,38 @@ class StackWriter {
       out_.add(kSectionInputNorm);
     }
     if (input_norm && !has(kStackPreNorm)) {
-      out_.add(kSectionHiddenRows, std::vector<std::int32_t>(hidden_, 50000),
+      out_.add(kSectionHiddenRescale, std::vector<std::int32_t>(hidden_, 50000),
                std::vector<std::int32_t>(hidden_, 1 << 20));
     } else {
-      out_.add(kSectionHiddenRows);
+      out_.add(kSectionHiddenRescale);
     }
     add_heads(kSectionQkv, heads, hidden_, {qkv_, qkv_, value_});
     add_attention(kSectionScores, kSectionContext, heads);
-    out_.start(kSectionDistances);
+    out_.start(kSectionRelativePositions);
     if (m_.position_kind != kPositionTable) {
       out_.append(out_.weights(2 * m_.max_positions - 1, m_.head_size, sums));
       out_.append(sums);
     }
-    out_.add(kSectionDistanceRatios,
+    out_.add(kSectionRelativeRatios,
              std::vector<std::int32_t>(m_.position_kind * heads, ratio_.multiplier));
-    add_residual_dense(kSectionOutput, width, output_);
-    add_norm(kSectionAttentionNorm);
+    add_residual_dense(kSectionAttnOut, width, output_);
+    add_norm(kSectionNormAfterAttn);
     if (has(kStackCrossAttention)) {
       add_heads(kSectionCrossQuery, heads, hidden_, {qkv_});
       add_heads(kSectionCrossKeyValue, heads, states_, {cross_key_, cross_value_});
       add_attention(kSectionCrossScores, kSectionCrossContext, heads);
-      add_residual_dense(kSectionCrossOutput, width, output_);
-      add_norm(kSectionCrossNorm);
+      add_residual_dense(kSectionCrossOut, width, output_);
+      add_norm(kSectionNormAfterCross);
     } else {
-      for (std::uint32_t kind = kSectionCrossQuery; kind <= kSectionCrossNorm; ++kind) {
+      for (std::uint32_t kind = kSectionCrossQuery; kind <= kSectionNormAfterCross; ++kind) {
         out_.add(kind);
       }
     }
     const std::size_t inner = m_.intermediate_size;
     const auto packed = out_.weights(inner, hidden_, sums);
-    out_.add(kSectionFfn1, packed, out_.random<std::int32_t>(pad_columns(inner), -2000, 2000), sums,
-             std::vector<std::int32_t>(pad_columns(inner), ffn1_.multiplier));
-    add_residual_dense(kSectionFfn2, inner, ffn2_);
+    out_.add(kSectionFfnUp, packed, out_.random<std::int32_t>(pad_columns(inner), -2000, 2000),
+             sums, std::vector<std::int32_t>(pad_columns(inner), ffn1_.multiplier));
+    add_residual_dense(kSectionFfnDown, inner, ffn2_);
   }
 
   Writer& out_;
@@ -306,7 +306,7 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
   const std::size_t hidden = m.hidden_size;
   const Factor dense = encode(4096 / sum_spread(hidden, 3000));
   out.enter(0, 0);
-  const auto head_dense = [&](std::uint32_t kind, bool there, std::size_t n, std::size_t k) {
+  const auto dense16 = [&](std::uint32_t kind, bool there, std::size_t n, std::size_t k) {
     out.start(kind);
     if (!there) return;
     std::vector<std::int32_t> sums;
@@ -315,10 +315,10 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
     out.append(sums);
     out.append(std::vector<std::int32_t>(pad_columns(n), dense.multiplier));
   };
-  head_dense(kSectionPooler, has(kHeadPooler), hidden, hidden);
-  head_dense(kSectionClassifier, has(kHeadClassifier), m.num_labels, hidden);
-  head_dense(kSectionTokenClassifier, has(kHeadTokenClassifier), m.num_token_labels, hidden);
-  head_dense(kSectionLmTransform, has(kHeadLmTransform), hidden, hidden);
+  dense16(kSectionPooler, has(kHeadPooler), hidden, hidden);
+  dense16(kSectionClassifier, has(kHeadClassifier), m.num_labels, hidden);
+  dense16(kSectionTokenClassifier, has(kHeadTokenClassifier), m.num_token_labels, hidden);
+  dense16(kSectionLmTransform, has(kHeadLmTransform), hidden, hidden);
   if (has(kHeadLmTransform)) {
     last.add_norm(kSectionLmNorm);
   } else {
@@ -330,8 +330,8 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
   out.add(kSectionLmBias,
           out.random<std::int32_t>(has(kHeadLm) ? m.vocab_size : 0, -100000, 100000));
   const std::size_t states = last.numbers().cross_hidden_size;
-  head_dense(kSectionProjection, has(kHeadProjection), states,
-             m.encoder.empty() ? 0 : m.encoder[0].hidden_size);
+  dense16(kSectionProjection, has(kHeadProjection), states,
+          m.encoder.empty() ? 0 : m.encoder[0].hidden_size);
   out.add(kSectionTokenizer, tokenizer);
   const auto names = [&](std::uint32_t kind, bool there, std::uint32_t count) {
     std::string text;
@@ -355,7 +355,7 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
   header.layout = kLayoutN16K4;
   header.section_count = sections;
   header.num_stacks = stacks;
-  header.heads = m.heads;
+  header.task_heads = m.heads;
   header.max_tokens = m.max_positions;
   header.pooling = m.pooling;
   header.normalize = m.normalize;
@@ -365,7 +365,7 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
   header.end_id = m.end_id;
   header.pooled_scale = header.logits_scale = header.token_logits_scale = StackWriter::kScale;
   header.lm_logits_scale = (127u - 18u) << 23;  // logits spread over about 2 nats
-  const BlobHeadDense numbers = {dense.shifts, 0, 0};
+  const BlobDense16 numbers = {dense.shifts, 0, 0};
   if (has(kHeadPooler)) header.pooler = numbers;
   if (has(kHeadClassifier)) header.classifier = numbers;
   if (has(kHeadTokenClassifier)) header.token_classifier = numbers;

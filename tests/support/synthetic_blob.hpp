@@ -40,7 +40,7 @@ struct SyntheticModel {
   bool embedding_norm = true;
   std::vector<SyntheticModel> encoder = {};  ///< none or one, with kStackCrossAttention
   std::uint32_t pooling = kPoolingMean, normalize = 1;
-  std::uint32_t heads = kHeadPooler | kHeadClassifier;  ///< BlobHeads
+  std::uint32_t heads = kHeadPooler | kHeadClassifier;  ///< BlobTaskHeads
   std::uint32_t num_labels = 5, num_token_labels = 3;
   std::uint32_t start_id = UINT32_MAX, end_id = UINT32_MAX;
   std::vector<std::int32_t> selftest_ids = {};  ///< with the checksum 0; empty: no self-test

@@ -10,7 +10,7 @@
  *   embert_engine* engine;
  *   embert_engine_init(&model, &options, arena, bytes, &engine);            the engine lives in the arena
  *   embert_tokenize(&model, text, text_bytes, NULL, 0, NULL, &encoding);    ids and offsets
- *   embert_embed(engine, &input, EMBERT_POOLING_MODEL, embedding, &scale);  or embert_classify, embert_encode
+ *   embert_embed(engine, &input, EMBERT_POOLING_MODEL, embedding, &scale);  or embert_classify, embert_last_hidden_state
  *
  * The same model and text give the same bits on every processor, instruction set and number of threads.
  * Memory: blob and arena belong to the caller, start at 64-byte aligned addresses and outlive model and
@@ -256,7 +256,7 @@ embert_status embert_run(embert_engine* engine, const embert_input* input, ember
 
 /** The last hidden state of each token. *hidden points into the arena, [sum of lengths][hidden_size], until the
  * next call with this engine. */
-embert_status embert_encode(embert_engine* engine, const embert_input* input, const int16_t** hidden,
+embert_status embert_last_hidden_state(embert_engine* engine, const embert_input* input, const int16_t** hidden,
                             embert_scale* scale);
 
 typedef enum embert_pooling {
@@ -271,7 +271,7 @@ embert_status embert_embed(embert_engine* engine, const embert_input* input, emb
                            int16_t* embeddings, embert_scale* scale);
 
 /** The pooler's output, tanh(dense(first token)): pooled [batch][hidden_size]. */
-embert_status embert_pool(embert_engine* engine, const embert_input* input, int16_t* pooled, embert_scale* scale);
+embert_status embert_pooler_output(embert_engine* engine, const embert_input* input, int16_t* pooled, embert_scale* scale);
 
 typedef enum embert_problem {
   EMBERT_PROBLEM_SINGLE_LABEL = 0,
@@ -343,7 +343,7 @@ embert_tokenize_options embert_tokenize_options_default(const embert_model* mode
 /** Results. Arrays belong to the caller and may be null; others have room for capacity tokens (offsets for twice as many
  * numbers: start and end). Offsets count from the start of the text that the token is from; special tokens of the
  * template have 0, 0 and word and sequence -1. */
-typedef struct embert_encoding {
+typedef struct embert_tokens {
   size_t capacity;
   int32_t* ids;
   int32_t* type_ids;
@@ -353,13 +353,13 @@ typedef struct embert_encoding {
   int32_t* sequence_ids;
   size_t length;           /**< out: tokens of this window; set with EMBERT_STATUS_BUFFER_TOO_SMALL, too */
   uint32_t windows;        /**< out: windows that the text has; set with EMBERT_STATUS_WINDOW_OUT_OF_RANGE, too */
-} embert_encoding;
+} embert_tokens;
 
 /** Tokenises a text, or a pair where pair is not null. Texts may hold any bytes; a maximal part that is not UTF-8
  * counts as one U+FFFD, which vanishes. options may be null for the defaults. */
 embert_status embert_tokenize(const embert_model* model, const char* text, size_t text_bytes, const char* pair,
                               size_t pair_bytes, const embert_tokenize_options* options,
-                              embert_encoding* encoding);
+                              embert_tokens* encoding);
 
 /** The string of a token: UTF-8 in the blob, not terminated. */
 embert_status embert_token(const embert_model* model, uint32_t id, const char** string, size_t* bytes);

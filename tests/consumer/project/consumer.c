@@ -46,7 +46,7 @@ static int classify(const char* path, const char* text, size_t text_bytes) {
   if (status) return fail("embert_engine_init", status);
 
   int32_t ids[512];
-  embert_encoding encoding = {0};
+  embert_tokens encoding = {0};
   encoding.capacity = 512;
   encoding.ids = ids;
   status = embert_tokenize(&model, text, text_bytes, NULL, 0, NULL, &encoding);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/calibrate/gather_tokens.hpp"
+
+#include <string_view>
+
+#include "converter/calibrate/calibration_text.hpp"
+#include "converter/calibrate/calibration_tokens.hpp"
+#include "converter/calibrate/random_tokens.hpp"
+#include "converter/convert_error.hpp"
+
+namespace embert::convert {
+namespace {
+
+constexpr std::size_t kRandomTexts = 512, kRandomCertificateTexts = 64;
+constexpr std::uint64_t kSeed = 0x656d62657274;
+constexpr std::uint64_t kPairSeed = kSeed + 2;  // of what stands beside the texts
+
+// Texts of the first stack, with what the model takes beside them.
+ModelBatch complete(const TokenRequest& request, TokenBatch texts, bool repeat_texts,
+                    std::uint64_t seed) {
+  if (texts.lengths.empty()) return {};
+  return complete_batch(request.config, std::move(texts), repeat_texts, request.max_tokens, seed);
+}
+
+GatheredTokens from_ids(const TokenRequest& request) {
+  GatheredTokens out;
+  out.source = CalibrationSource::kIdFile;
+  TokenBatch all = read_id_file(*request.ids, request.config.first(), request.max_tokens);
+  if (!request.tokenizer.empty()) {
+    out.calibration = complete(request, std::move(all), true, kPairSeed);
+    return out;
+  }
+  out.certificate =
+      complete(request, every_nth(all, kHeldOutOf, kHeldOutOf - 1, false), true, kPairSeed + 1);
+  out.calibration =
+      complete(request, every_nth(all, kHeldOutOf, kHeldOutOf - 1, true), true, kPairSeed);
+  return out;
+}
+
+GatheredTokens from_nothing(const TokenRequest& request, std::vector<std::string>& warnings) {
+  GatheredTokens out;
+  out.source = CalibrationSource::kRandomIds;
+  warnings.push_back(
+      "no tokenizer: calibrated on random ids; text calls on this blob get a status");
+  const BertConfig& first = request.config.first();
+  out.calibration = complete(request, random_ids(first, request.max_tokens, kRandomTexts, kSeed),
+                             false, kPairSeed);
+  out.certificate =
+      complete(request, random_ids(first, request.max_tokens, kRandomCertificateTexts, kSeed + 1),
+               false, kPairSeed + 1);
+  return out;
+}
+
+GatheredTokens from_texts(const TokenRequest& request, std::vector<std::string>& warnings) {
+  GatheredTokens out;
+  std::vector<std::string> lines;
+  std::vector<std::string_view> texts;
+  if (request.texts) {
+    out.source = CalibrationSource::kTextFile;
+    lines = read_text_lines(*request.texts);
+    texts.assign(lines.begin(), lines.end());
+  } else {
+    const auto builtin = builtin_calibration_texts();
+    texts.assign(builtin.begin(), builtin.end());
+  }
+  const std::vector<std::string> documents = join_texts(texts, request.max_tokens);
+  texts.insert(texts.end(), documents.begin(), documents.end());
+  TokenBatch tokens =
+      tokenize_texts(request.tokenizer, request.config.first(), request.max_tokens, texts);
+  const double unknown =
+      unknown_share(tokens.ids, tokens.lengths, static_cast<std::int32_t>(request.unknown_id));
+  if (unknown >= kMostlyUnknownShare) {
+    warnings.push_back(std::to_string(static_cast<int>(unknown * 100)) +
+                       " % of the calibration text is unknown to the vocabulary; give text of the "
+                       "model's language with --calibration FILE");
+  }
+  out.calibration = complete(request, std::move(tokens), true, kPairSeed);
+  return out;
+}
+
+}  // namespace
+
+const char* calibration_source_name(CalibrationSource source) {
+  switch (source) {
+    case CalibrationSource::kBuiltinText:
+      return "built-in text";
+    case CalibrationSource::kTextFile:
+      return "text file";
+    case CalibrationSource::kIdFile:
+      return "id file";
+    case CalibrationSource::kRandomIds:
+      return "random ids";
+  }
+  return "";
+}
+
+GatheredTokens gather_tokens(const TokenRequest& request, std::vector<std::string>& warnings) {
+  if (request.config.stacks.size() == 1 && request.config.last().cross_attention) {
+    warnings.push_back(
+        "no encoder: cross-attention calibrated on random states of mean 0 and variance 1");
+  }
+  if (request.ids) return from_ids(request);
+  if (!request.tokenizer.empty()) return from_texts(request, warnings);
+  if (request.texts) {
+    throw ConvertError("--calibration: the folder has no tokenizer; give --calibration-ids");
+  }
+  return from_nothing(request, warnings);
+}
+
+}  // namespace embert::convert

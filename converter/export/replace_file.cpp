@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/export/replace_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string>
+
+namespace embert::convert {
+namespace {
+
+constexpr int kHeldSignals[] = {SIGINT, SIGTERM, SIGHUP};
+volatile std::sig_atomic_t held_signal = 0;
+
+extern "C" void hold_signal(int signal) { held_signal = signal; }
+
+// While it lives, signals that would end the process are only noted; afterwards they are raised. A
+// file size limit becomes an error of write().
+class SignalHold {
+ public:
+  SignalHold() {
+    held_signal = 0;
+    struct sigaction hold = {};
+    hold.sa_handler = hold_signal;
+    sigemptyset(&hold.sa_mask);
+    for (std::size_t i = 0; i < std::size(kHeldSignals); ++i) {
+      sigaction(kHeldSignals[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler != SIG_IGN) sigaction(kHeldSignals[i], &hold, nullptr);
+    }
+    struct sigaction ignore = {};
+    ignore.sa_handler = SIG_IGN;
+    sigaction(SIGXFSZ, &ignore, &before_size_);
+  }
+  ~SignalHold() {
+    for (std::size_t i = 0; i < std::size(kHeldSignals); ++i) {
+      sigaction(kHeldSignals[i], &before_[i], nullptr);
+    }
+    sigaction(SIGXFSZ, &before_size_, nullptr);
+    if (held_signal != 0) raise(held_signal);
+  }
+  SignalHold(const SignalHold&) = delete;
+  SignalHold& operator=(const SignalHold&) = delete;
+
+ private:
+  struct sigaction before_[std::size(kHeldSignals)] = {};
+  struct sigaction before_size_ = {};
+};
+
+[[noreturn]] void fail(const std::filesystem::path& path, const char* what, int error) {
+  throw ConvertError(printable(path.string(), 400) + ": cannot " + what + ": " +
+                     std::strerror(error));
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+// An open file that is closed, and removed unless it was kept.
+class OutputFile {
+ public:
+  OutputFile(int descriptor, std::filesystem::path name)
+      : descriptor_(descriptor), name_(std::move(name)) {}
+  ~OutputFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    if (!name_.empty()) ::unlink(name_.c_str());
+  }
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  // 0 or errno.
+  int write_all(std::span<const std::uint8_t> bytes) {
+    constexpr std::size_t kPiece = std::size_t{1} << 20;
+    while (!bytes.empty()) {
+      if (held_signal != 0) return EINTR;
+      const ssize_t written = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kPiece));
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return errno;
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+    return 0;
+  }
+  // Some file systems report a full disk only here.
+  int close_file() {
+    const int result = ::close(descriptor_);
+    descriptor_ = -1;
+    return result == 0 ? 0 : errno;
+  }
+  void keep() { name_.clear(); }
+
+ private:
+  int descriptor_;
+  std::filesystem::path name_;
+};
+
+// A new file beside `path`; its name goes into `name`.
+int open_temporary(const std::filesystem::path& path, std::filesystem::path& name) {
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    std::filesystem::path file_name(".");
+    file_name += path.filename();
+    for (const std::string& part : {std::string("."), std::to_string(getpid()), std::string("-"),
+                                    std::to_string(attempt), std::string(".tmp")}) {
+      file_name += part;
+    }
+    name = folder_of(path) / file_name;
+    const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0 || errno != EEXIST) return descriptor;
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::filesystem::path output_target(const std::filesystem::path& path) {
+  constexpr int kMostLinks = 40;  // as Linux follows
+  std::filesystem::path real = path;
+  std::error_code error;
+  // One by one: weakly_canonical() stops at a link whose target does not exist.
+  for (int links = 0; std::filesystem::is_symlink(std::filesystem::symlink_status(real, error));
+       ++links) {
+    if (links == kMostLinks) fail(path, "write", ELOOP);
+    const std::filesystem::path target = std::filesystem::read_symlink(real, error);
+    if (error) fail(path, "write", error.value());
+    real = folder_of(real) / target;
+  }
+  const std::filesystem::path canonical = std::filesystem::weakly_canonical(real, error);
+  return error ? real : canonical;
+}
+
+void check_output_path(const std::filesystem::path& path) {
+  const std::filesystem::path real = output_target(path);
+  struct stat info = {};
+  const bool exists = ::stat(real.c_str(), &info) == 0;
+  if (path.filename().empty() || (exists && S_ISDIR(info.st_mode))) fail(path, "write", EISDIR);
+  if (exists && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode))) {
+    throw ConvertError(printable(path.string(), 400) + ": cannot write: is a pipe or a socket");
+  }
+  if (exists && !S_ISREG(info.st_mode)) return;
+  const std::filesystem::path folder = folder_of(real);
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) fail(path, "write", errno);
+}
+
+void replace_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
+  check_output_path(path);
+  const std::filesystem::path real = output_target(path);
+  struct stat info = {};
+  const bool exists = ::stat(real.c_str(), &info) == 0;
+  const SignalHold hold;
+  if (exists && !S_ISREG(info.st_mode)) {
+    OutputFile device(::open(real.c_str(), O_WRONLY | O_CLOEXEC), {});
+    if (device.descriptor() < 0) fail(path, "write", errno);
+    if (const int error = device.write_all(bytes); error != 0) fail(path, "write", error);
+    return;
+  }
+  std::filesystem::path name;
+  const int descriptor = open_temporary(real, name);
+  if (descriptor < 0) fail(path, "write", errno);
+  OutputFile file(descriptor, name);
+  if (exists) static_cast<void>(::fchmod(descriptor, info.st_mode & 07777));
+  if (const int error = file.write_all(bytes); error != 0) fail(path, "write", error);
+  if (::fsync(descriptor) != 0) fail(path, "write", errno);
+  if (const int error = file.close_file(); error != 0) fail(path, "write", error);
+  if (held_signal != 0) fail(path, "write", EINTR);
+  if (::rename(name.c_str(), real.c_str()) != 0) fail(path, "replace", errno);
+  file.keep();
+  // The new name, too, should be on the disk; not every file system can.
+  const int folder = ::open(folder_of(real).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder >= 0) {
+    static_cast<void>(::fsync(folder));
+    ::close(folder);
+  }
+}
+
+}  // namespace embert::convert

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// Written for little-endian machines, as the format is.
+#include "converter/export/write_blob.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <span>
+
+#include "converter/convert_error.hpp"
+#include "kernels/arithmetic/pack.hpp"
+#include "kernels/variants.hpp"
+
+static_assert(std::endian::native == std::endian::little, "the blob is little-endian");
+
+namespace embert::convert {
+namespace {
+
+bool is_weights(std::uint32_t kind) {
+  switch (kind) {
+    case kSectionQkv:
+    case kSectionAttnOut:
+    case kSectionCrossQuery:
+    case kSectionCrossKeyValue:
+    case kSectionCrossOut:
+    case kSectionFfnUp:
+    case kSectionFfnDown:
+    case kSectionPooler:
+    case kSectionClassifier:
+    case kSectionTokenClassifier:
+    case kSectionLmTransform:
+    case kSectionLmRows:
+    case kSectionProjection:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_embedding(std::uint32_t kind) {
+  return kind == kSectionWordEmbeddings || kind == kSectionWordMultipliers ||
+         kind == kSectionPositions || kind == kSectionSegments;
+}
+
+// Sections in the order of their calls, which is that of BlobSectionKind.
+class SectionWriter {
+ public:
+  SectionWriter(std::size_t section_count, BlobSizes& sizes) : sizes_(sizes) {
+    blob_.resize(sizeof(BlobHeader) + section_count * sizeof(BlobSection));
+    sizes_.tables = blob_.size();
+  }
+
+  void enter(std::size_t stack, std::size_t layer) {
+    stack_ = static_cast<std::uint16_t>(stack);
+    layer_ = static_cast<std::uint32_t>(layer);
+  }
+
+  void start(std::uint32_t kind) {
+    blob_.resize(round_up(blob_.size(), kBlobAlignment));
+    table_.push_back({static_cast<std::uint16_t>(kind), stack_, layer_, blob_.size(), 0});
+  }
+  // Goes on with the section that was started.
+  template <typename T>
+  void append(std::span<const T> part) {
+    if (!part.empty()) std::memcpy(grow(part.size_bytes()), part.data(), part.size_bytes());
+  }
+  template <typename T>
+  void append(const std::vector<T>& part) {
+    append(std::span<const T>(part));
+  }
+  void append_packed(const std::vector<std::int8_t>& weights, std::size_t n, std::size_t k) {
+    pack_n16k4(weights.data(), n, k, reinterpret_cast<std::int8_t*>(grow(n * pad_inputs(k))));
+  }
+  void append_sums(const std::vector<std::int8_t>& weights, std::size_t n, std::size_t k) {
+    std::vector<std::int32_t> sums(n);
+    column_sums(weights.data(), n, k, sums.data());
+    append(sums);
+  }
+
+  // A section of one vector, or of several one after another.
+  template <typename... Parts>
+  void add(std::uint32_t kind, const Parts&... parts) {
+    start(kind);
+    (append(parts), ...);
+  }
+  void add_dense(std::uint32_t kind, const QuantizedDense& dense) {
+    start(kind);
+    append_packed(dense.weights, dense.outputs, dense.inputs);
+    append(dense.bias);
+    append_sums(dense.weights, dense.outputs, dense.inputs);
+    append(dense.multiplier);
+  }
+  void add_dense(std::uint32_t kind, const std::optional<QuantizedHead>& head) {
+    add_dense(kind, head ? head->dense : QuantizedDense());
+  }
+  void add_residual_dense(std::uint32_t kind, const QuantizedDense& dense) {
+    start(kind);
+    append_packed(dense.weights, dense.outputs, dense.inputs);
+    append_sums(dense.weights, dense.outputs, dense.inputs);
+    append(dense.multiplier);
+    append(dense.residual);
+    append(dense.constant);
+  }
+  void add_norm(std::uint32_t kind, const QuantizedNorm& norm) { add(kind, norm.gain, norm.bias); }
+
+  std::vector<std::uint8_t> finish(BlobHeader header) {
+    header.section_count = static_cast<std::uint32_t>(table_.size());
+    header.blob_bytes = blob_.size();
+    std::memcpy(blob_.data(), &header, sizeof(header));
+    std::memcpy(blob_.data() + sizeof(header), table_.data(), table_.size() * sizeof(BlobSection));
+    header.crc32c = crc32c_scalar(0, blob_.data() + kBlobCrcStart, blob_.size() - kBlobCrcStart);
+    std::memcpy(blob_.data(), &header, sizeof(header));
+    return std::move(blob_);
+  }
+
+ private:
+  std::uint8_t* grow(std::size_t bytes) {
+    const std::uint32_t kind = table_.back().kind;
+    std::size_t& group = is_weights(kind)            ? sizes_.encoder_weights
+                         : is_embedding(kind)        ? sizes_.embeddings
+                         : kind == kSectionTokenizer ? sizes_.vocabulary
+                                                     : sizes_.tables;
+    group += bytes;
+    table_.back().bytes += bytes;
+    blob_.resize(blob_.size() + bytes);
+    return blob_.data() + blob_.size() - bytes;
+  }
+
+  BlobSizes& sizes_;
+  std::vector<std::uint8_t> blob_;
+  std::vector<BlobSection> table_;
+  std::uint16_t stack_ = 0;
+  std::uint32_t layer_ = 0;
+};
+
+void add_layer(SectionWriter& out, const QuantizedLayer& layer) {
+  out.add_norm(kSectionInputNorm, layer.input_norm);
+  out.add(kSectionHiddenRescale, layer.hidden_multiplier, layer.hidden_offset);
+  out.add_dense(kSectionQkv, layer.qkv);
+  out.add(kSectionScores, layer.self.score_multipliers, layer.self.score_caps);
+  out.add(kSectionContext, layer.self.context_multipliers);
+  const QuantizedRelativePositions distances =
+      layer.distances.value_or(QuantizedRelativePositions());
+  out.start(kSectionRelativePositions);
+  out.append_packed(distances.table, distances.columns, distances.inputs);
+  out.append_sums(distances.table, distances.columns, distances.inputs);
+  out.add(kSectionRelativeRatios, distances.query_ratio, distances.key_ratio);
+  out.add_residual_dense(kSectionAttnOut, layer.self.output);
+  out.add_norm(kSectionNormAfterAttn, layer.attention_norm);
+  out.add_dense(kSectionCrossQuery, layer.cross_query);
+  out.add_dense(kSectionCrossKeyValue, layer.cross_key_value);
+  out.add(kSectionCrossScores, layer.cross.score_multipliers, layer.cross.score_caps);
+  out.add(kSectionCrossContext, layer.cross.context_multipliers);
+  out.add_residual_dense(kSectionCrossOut, layer.cross.output);
+  out.add_norm(kSectionNormAfterCross, layer.cross_norm);
+  out.add_dense(kSectionFfnUp, layer.ffn_up);
+  out.add_residual_dense(kSectionFfnDown, layer.ffn_down);
+}
+
+void add_stack(SectionWriter& out, std::size_t index, const QuantizedStack& stack) {
+  std::vector<BlobLayer> records;
+  for (const QuantizedLayer& layer : stack.layers) records.push_back(layer.record);
+  out.enter(index, 0);
+  out.add(kSectionLayers, records);
+  out.add(kSectionWordEmbeddings, stack.word_embeddings);
+  out.add(kSectionWordMultipliers, stack.word_multipliers);
+  out.add(kSectionPositions, stack.positions);
+  out.add(kSectionSegments, stack.segments);
+  for (std::size_t l = 0; l < stack.layers.size(); ++l) {
+    out.enter(index, l);
+    add_layer(out, stack.layers[l]);
+  }
+  out.enter(index, 0);
+  out.add_norm(kSectionOutputNorm, stack.output_norm);
+}
+
+std::vector<std::uint8_t> label_bytes(std::uint32_t outputs,
+                                      const std::vector<std::string>& labels) {
+  std::vector<std::uint8_t> bytes;
+  if (labels.size() != outputs) {
+    throw ConvertError("config.json: id2label has " + std::to_string(labels.size()) +
+                       " names, but the classifier has " + std::to_string(outputs) + " outputs");
+  }
+  for (const std::string& label : labels) {
+    if (label.find('\0') != std::string::npos) {
+      throw ConvertError("config.json: id2label: a name with a zero byte: " + printable(label));
+    }
+    bytes.insert(bytes.end(), label.begin(), label.end());
+    bytes.push_back(0);
+  }
+  return bytes;
+}
+
+BlobStack stack_numbers(const QuantizedStack& stack) {
+  BlobStack record = stack.record;
+  record.num_layers = static_cast<std::uint32_t>(stack.layers.size());
+  for (const QuantizedLayer& layer : stack.layers) {
+    record.num_heads = std::max(record.num_heads, layer.record.num_heads);
+    record.intermediate_size = std::max(record.intermediate_size, layer.record.intermediate_size);
+  }
+  record.output_norm = stack.output_norm.record;
+  return record;
+}
+
+BlobHeader make_header(const QuantizedModel& model, const BlobExtras& extras) {
+  BlobHeader header{};
+  std::copy(std::begin(kBlobMagic), std::end(kBlobMagic), header.magic);
+  header.version = kBlobVersion;
+  header.layout = kLayoutN16K4;
+  header.num_stacks = static_cast<std::uint32_t>(model.stacks.size());
+  for (std::size_t i = 0; i < model.stacks.size(); ++i) {
+    header.stacks[i] = stack_numbers(model.stacks[i]);
+  }
+  header.max_tokens = extras.max_tokens;
+  header.pooling = extras.pooling;
+  header.normalize = extras.normalize ? 1 : 0;
+  header.classifier_task = model.classifier_task;
+  header.problem = model.problem;
+  header.num_labels = model.num_labels;
+  header.token_task = model.token_task;
+  header.num_token_labels = model.num_token_labels;
+  header.start_id = model.start_id;
+  header.end_id = model.end_id;
+  header.pooled_scale = std::bit_cast<std::uint32_t>(model.pooled_scale);
+  header.logits_scale = std::bit_cast<std::uint32_t>(model.logits_scale);
+  header.token_logits_scale = std::bit_cast<std::uint32_t>(model.token_logits_scale);
+  const auto add_head = [&](std::uint32_t bit, const std::optional<QuantizedHead>& head,
+                            BlobDense16& record) {
+    if (!head) return;
+    header.task_heads |= bit;
+    record = head->record;
+  };
+  add_head(kHeadPooler, model.pooler, header.pooler);
+  add_head(kHeadClassifier, model.classifier, header.classifier);
+  add_head(kHeadTokenClassifier, model.token_classifier, header.token_classifier);
+  add_head(kHeadProjection, model.projection, header.projection);
+  if (model.lm) {
+    header.task_heads |= kHeadLm;
+    if (!model.lm->rows.empty()) header.task_heads |= kHeadLmUntied;
+    add_head(kHeadLmTransform, model.lm->transform, header.lm_transform);
+    header.lm_norm = model.lm->norm.record;
+    header.lm_exponent = model.lm->exponent;
+    header.lm_shift = model.lm->shift;
+    header.lm_logits_scale = std::bit_cast<std::uint32_t>(model.lm->logits_scale);
+  }
+  return header;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> write_blob(const QuantizedModel& model, const BlobExtras& extras,
+                                     BlobSizes* sizes) {
+  BlobSizes own;
+  std::size_t sections = kSectionsOfModel;
+  for (const QuantizedStack& stack : model.stacks) {
+    sections += stack_sections(static_cast<std::uint32_t>(stack.layers.size()));
+  }
+  SectionWriter out(sections, sizes != nullptr ? *sizes : own);
+  for (std::size_t i = 0; i < model.stacks.size(); ++i) add_stack(out, i, model.stacks[i]);
+  const QuantizedLm lm = model.lm.value_or(QuantizedLm());
+  out.enter(0, 0);
+  out.add_dense(kSectionPooler, model.pooler);
+  out.add_dense(kSectionClassifier, model.classifier);
+  out.add_dense(kSectionTokenClassifier, model.token_classifier);
+  out.add_dense(kSectionLmTransform, lm.transform);
+  out.add_norm(kSectionLmNorm, lm.norm);
+  out.add(kSectionLmRows, lm.rows);
+  out.add(kSectionLmMultipliers, lm.multipliers);
+  out.add(kSectionLmBias, lm.bias);
+  out.add_dense(kSectionProjection, model.projection);
+  out.add(kSectionTokenizer, extras.tokenizer);
+  out.add(kSectionLabels, label_bytes(model.num_labels, extras.labels));
+  out.add(kSectionTokenLabels, label_bytes(model.num_token_labels, extras.token_labels));
+  out.add(kSectionCertificate,
+          std::span<const char>(extras.certificate.data(), extras.certificate.size()));
+  out.add(kSectionSelftest, extras.selftest);
+  return out.finish(make_header(model, extras));
+}
+
+}  // namespace embert::convert

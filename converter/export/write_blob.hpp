@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A quantised model as the bytes of a blob: sections in the order and with the alignment of
+// runtime/format/FORMAT.md, weights packed, checksum last. The same model gives the same bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "converter/model/quantized_model.hpp"
+
+namespace embert::convert {
+
+/// What a blob holds beside the model's numbers.
+struct BlobExtras {
+  std::uint32_t max_tokens = 0;  ///< default length of a text, special tokens included
+  std::uint32_t pooling = kPoolingMean;
+  bool normalize = true;
+  std::vector<std::uint8_t> tokenizer;    ///< TOKENIZER_FORMAT.md; empty: none
+  std::vector<std::string> labels;        ///< one a class of the classifier
+  std::vector<std::string> token_labels;  ///< one a class of the token classifier
+  std::string certificate;                ///< JSON; may be empty
+  std::vector<std::uint8_t> selftest;     ///< FORMAT.md, section 7; may be empty
+};
+
+struct BlobSizes {
+  std::size_t encoder_weights = 0;  ///< 8-bit weights of layers and heads
+  std::size_t embeddings = 0;       ///< words, positions, segments
+  std::size_t vocabulary = 0;       ///< the tokenizer section
+  std::size_t tables = 0;           ///< biases, multipliers, norms, labels, certificate, header
+};
+
+/// Throws ConvertError for labels that do not fit.
+std::vector<std::uint8_t> write_blob(const QuantizedModel& model, const BlobExtras& extras,
+                                     BlobSizes* sizes = nullptr);
+
+}  // namespace embert::convert

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which stacks a model has: one, an encoder and a decoder with a config each, or both by one
+// config.
+#include "converter/import/config/read_config.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "converter/import/config/read_head_config.hpp"
+#include "converter/import/config/read_stack_config.hpp"
+#include "converter/import/json_file.hpp"
+
+namespace embert::convert {
+namespace {
+
+constexpr const char* kFile = "config.json";
+constexpr const char* kGenerationFile = "generation_config.json";
+
+// Relatives of BERT that may come to be converted.
+constexpr std::string_view kFamily[] = {"albert",     "camembert",  "deberta",    "deberta-v2",
+                                        "distilbert", "electra",    "mobilebert", "modernbert",
+                                        "roberta",    "xlm-roberta"};
+
+void check_model_type(const JsonFields& config, std::vector<std::string>& warnings) {
+  const std::string type = config.get_string("model_type", "");
+  if (type == "bert") return;
+  if (type.empty()) {
+    warnings.push_back(config.file() + ": no \"model_type\"; read as bert");
+    return;
+  }
+  const bool relative = std::ranges::find(kFamily, type) != std::end(kFamily);
+  throw ConvertError(config.file() + ": model_type \"" + printable(type) + "\" is not " +
+                     (relative ? "converted yet" : "supported") +
+                     "; embert reads \"bert\" and \"encoder-decoder\" of two of them");
+}
+
+void warn_of_code(const JsonFields& config, std::vector<std::string>& warnings) {
+  if (config.has("auto_map")) {
+    warnings.push_back(config.file() +
+                       ": auto_map names code of the model's own; converted as a plain BERT");
+  }
+}
+
+void read_one_stack(const JsonFields& config, ModelConfig& out,
+                    std::vector<std::string>& warnings) {
+  out.stacks.push_back(read_stack_config(config, warnings));
+  read_head_config(config, out, warnings);
+  out.tied_output = config.get_bool("tie_word_embeddings", true);
+}
+
+// Encoder and decoder by one config, but for the decoder's vocabulary.
+void read_plain_pair(const JsonFields& config, ModelConfig& out,
+                     std::vector<std::string>& warnings) {
+  if (const auto names = read_architectures(config); !names.empty()) {
+    refuse_option(
+        config.file(),
+        "model_type \"bert\" with is_encoder_decoder true and architecture " + printable(names[0]),
+        "the config of an EncoderDecoderModel has model_type \"encoder-decoder\"");
+  }
+  const BertConfig encoder = read_stack_config(config, warnings);
+  if (encoder.is_decoder) {
+    refuse_option(config.file(), "is_decoder true with is_encoder_decoder true",
+                  "the decoder of a pair needs no is_decoder");
+  }
+  BertConfig decoder = encoder;
+  decoder.vocab_size =
+      static_cast<int>(config.get_int("decoder_vocab_size", 1, kMaxVocabSize, encoder.vocab_size));
+  decoder.is_decoder = decoder.cross_attention = true;
+  decoder.cross_hidden_size = encoder.hidden_size;
+  out.stacks = {encoder, decoder};
+  out.language_head = LanguageHeadKind::kLinear;
+  out.tied_output = false;
+}
+
+// Ids that the config may or may not name; those it does not stay.
+void read_special_ids(const JsonFields& config, ModelConfig& out) {
+  const auto read = [&](const char* key, int vocab_size, int& id) {
+    id = static_cast<int>(config.get_int(key, -1, vocab_size - 1, id));
+  };
+  read("pad_token_id", out.first().vocab_size, out.pad_token_id);
+  read("eos_token_id", out.last().vocab_size, out.eos_token_id);
+  read("bos_token_id", out.last().vocab_size, out.decoder_start_token_id);
+  read("decoder_start_token_id", out.last().vocab_size, out.decoder_start_token_id);
+}
+
+// transformers keeps what generation starts and ends with in a file of its own as well.
+void read_generation_config(const std::filesystem::path& folder, ModelConfig& out) {
+  const std::filesystem::path path = folder / "generation_config.json";
+  if (!std::filesystem::exists(path)) return;
+  const Json document = read_json_file(path, kGenerationFile);
+  const JsonFields config(document, kGenerationFile);
+  const int words = out.last().vocab_size;
+  const auto read = [&](const char* key, int& id) {
+    const Json* value = config.find(key);
+    const bool list = value != nullptr && !value->is_number();  // of ends: the config's own stays
+    if (id < 0 && !list) id = static_cast<int>(config.get_int(key, -1, words - 1, -1));
+  };
+  read("eos_token_id", out.eos_token_id);
+  read("decoder_start_token_id", out.decoder_start_token_id);
+  read("bos_token_id", out.decoder_start_token_id);
+}
+
+// transformers' EncoderDecoderModel: a config within the config for each stack.
+void read_nested_pair(const JsonFields& config, ModelConfig& out,
+                      std::vector<std::string>& warnings) {
+  const auto nested = [&](const char* key) {
+    const Json* fields = config.find(key);
+    if (fields == nullptr) throw ConvertError(config.file() + ": \"" + key + "\" is missing");
+    return JsonFields(*fields, config.file() + ": " + key);
+  };
+  const JsonFields encoder = nested("encoder"), decoder = nested("decoder");
+  for (const JsonFields* stack : {&encoder, &decoder}) {
+    check_model_type(*stack, warnings);
+    out.stacks.push_back(read_stack_config(*stack, warnings));
+  }
+  if (out.first().is_decoder) {
+    refuse_option(encoder.file(), "is_decoder true", "the encoder of a pair is not causal");
+  }
+  if (!out.last().cross_attention) {
+    refuse_option(decoder.file(), "add_cross_attention false",
+                  "the decoder of a pair reads its encoder");
+  }
+  for (const JsonFields* fields : {&config, &encoder, &decoder}) {
+    if (fields->get_bool("tie_encoder_decoder", false)) {
+      refuse_option(fields->file(), "tie_encoder_decoder true",
+                    "embert reads pairs with weights of their own");
+    }
+  }
+  out.language_head = LanguageHeadKind::kBert;
+  out.tied_output = decoder.get_bool("tie_word_embeddings", true);
+  read_special_ids(decoder, out);  // where the pair itself says nothing
+}
+
+}  // namespace
+
+ModelConfig read_config(const std::filesystem::path& folder, std::vector<std::string>& warnings) {
+  const Json document = read_json_file(folder / kFile, kFile);
+  const JsonFields config(document, kFile);
+  ModelConfig out;
+  if (config.get_string("model_type", "") == "encoder-decoder") {
+    read_nested_pair(config, out, warnings);
+  } else {
+    check_model_type(config, warnings);
+    if (config.get_bool("is_encoder_decoder", false)) {
+      read_plain_pair(config, out, warnings);
+    } else {
+      read_one_stack(config, out, warnings);
+    }
+  }
+  warn_of_code(config, warnings);
+  read_special_ids(config, out);
+  read_generation_config(folder, out);
+  return out;
+}
+
+}  // namespace embert::convert

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// nlohmann's parser with the checks that it leaves to its caller, and the typed getters.
+#include "converter/import/json_file.hpp"
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <set>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace embert::convert {
+namespace {
+
+// nlohmann's texts begin with "[json.exception.parse_error.101] parse error at line 1, column 2: ":
+// keep what follows the bracket.
+std::string parser_message(const char* what) {
+  std::string_view text = what;
+  if (const std::size_t end = text.find("] "); end != std::string_view::npos) {
+    text.remove_prefix(end + 2);
+  }
+  return printable(text, 200);
+}
+
+// Called by the parser for every event; throws as soon as the document breaks a rule.
+class DocumentCheck {
+ public:
+  DocumentCheck(const std::string& file, const JsonLimits& limits) : file_(file), limits_(limits) {}
+
+  bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
+    if (++values_ > limits_.max_values) {
+      throw ConvertError(file_ + ": more than " + std::to_string(limits_.max_values) +
+                         " JSON values; this is no file of a model");
+    }
+    switch (event) {
+      case Json::parse_event_t::object_start:
+        check_depth(depth);
+        keys_.emplace_back();
+        break;
+      case Json::parse_event_t::array_start:
+        check_depth(depth);
+        break;
+      case Json::parse_event_t::key:
+        if (const auto& key = parsed.get_ref<const std::string&>();
+            !keys_.back().insert(key).second) {
+          throw ConvertError(file_ + ": key \"" + printable(key) +
+                             "\" is there twice; keys of one JSON object must differ");
+        }
+        break;
+      case Json::parse_event_t::object_end:
+        keys_.pop_back();
+        break;
+      case Json::parse_event_t::array_end:
+      case Json::parse_event_t::value:
+        break;
+    }
+    return true;
+  }
+
+ private:
+  void check_depth(int depth) const {
+    if (depth >= limits_.max_depth) {
+      throw ConvertError(file_ + ": JSON is nested deeper than " +
+                         std::to_string(limits_.max_depth) + " levels");
+    }
+  }
+
+  const std::string& file_;
+  const JsonLimits& limits_;
+  std::vector<std::set<std::string>> keys_;  // of the objects that are open
+  std::size_t values_ = 0;
+};
+
+[[noreturn]] void too_large(const std::string& file, std::uintmax_t bytes, std::size_t max_bytes) {
+  throw ConvertError(file + ": " + std::to_string(bytes) + " bytes of JSON; at most " +
+                     std::to_string(max_bytes) + " are read");
+}
+
+}  // namespace
+
+Json parse_json(std::string_view text, const std::string& file, const JsonLimits& limits) {
+  if (text.size() > limits.max_bytes) too_large(file, text.size(), limits.max_bytes);
+  DocumentCheck check(file, limits);
+  try {
+    return Json::parse(text.begin(), text.end(), std::ref(check));
+  } catch (const Json::exception& error) {
+    throw ConvertError(file + ": not valid JSON: " + parser_message(error.what()));
+  }
+}
+
+bool file_exists(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+Json read_json_file(const std::filesystem::path& path, const std::string& file,
+                    const JsonLimits& limits) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) throw ConvertError(file + ": file not found");
+  if (!std::filesystem::is_regular_file(status)) throw ConvertError(file + ": not a regular file");
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (error) throw ConvertError(file + ": can not be read: " + error.message());
+  if (bytes > limits.max_bytes) too_large(file, bytes, limits.max_bytes);
+  std::string text(static_cast<std::size_t>(bytes), '\0');
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream.read(text.data(), static_cast<std::streamsize>(text.size()))) {
+    throw ConvertError(file + ": can not be read (permissions?)");
+  }
+  return parse_json(text, file, limits);
+}
+
+std::string describe_json(const Json& value) {
+  if (value.is_object()) return "an object";
+  if (value.is_array()) return "an array of " + std::to_string(value.size());
+  return printable(value.dump(-1, ' ', false, Json::error_handler_t::replace), 60);
+}
+
+JsonFields::JsonFields(const Json& object, std::string file)
+    : object_(object), file_(std::move(file)) {
+  if (!object_.is_object()) {
+    throw ConvertError(file_ + ": expected a JSON object, found " + describe_json(object_));
+  }
+}
+
+const Json* JsonFields::find(const char* key) const {
+  const auto at = object_.find(key);
+  return at == object_.end() || at->is_null() ? nullptr : &*at;
+}
+
+const Json& JsonFields::required(const char* key) const {
+  const Json* value = find(key);
+  if (value == nullptr) throw ConvertError(file_ + ": \"" + key + "\" is missing");
+  return *value;
+}
+
+void JsonFields::wrong(const char* key, const std::string& expected, const Json& found) const {
+  throw ConvertError(file_ + ": \"" + key + "\" must be " + expected + ", found " +
+                     describe_json(found));
+}
+
+std::int64_t JsonFields::to_int(const char* key, const Json& value, std::int64_t min,
+                                std::int64_t max) const {
+  const bool fits_int64 =
+      value.is_number_integer() &&
+      !(value.is_number_unsigned() &&
+        value.get<std::uint64_t>() >
+            static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+  const std::int64_t number = fits_int64 ? value.get<std::int64_t>() : 0;
+  if (!fits_int64 || number < min || number > max) {
+    wrong(key, "a whole number from " + std::to_string(min) + " to " + std::to_string(max), value);
+  }
+  return number;
+}
+
+std::int64_t JsonFields::get_int(const char* key, std::int64_t min, std::int64_t max) const {
+  return to_int(key, required(key), min, max);
+}
+
+std::int64_t JsonFields::get_int(const char* key, std::int64_t min, std::int64_t max,
+                                 std::int64_t absent) const {
+  const Json* value = find(key);
+  return value == nullptr ? absent : to_int(key, *value, min, max);
+}
+
+double JsonFields::get_number(const char* key, double absent) const {
+  const Json* value = find(key);
+  if (value == nullptr) return absent;
+  if (!value->is_number() || !std::isfinite(value->get<double>())) wrong(key, "a number", *value);
+  return value->get<double>();
+}
+
+bool JsonFields::get_bool(const char* key, bool absent) const {
+  const Json* value = find(key);
+  if (value == nullptr) return absent;
+  if (!value->is_boolean()) wrong(key, "true or false", *value);
+  return value->get<bool>();
+}
+
+std::string JsonFields::get_string(const char* key) const {
+  const Json& value = required(key);
+  if (!value.is_string()) wrong(key, "a string", value);
+  return value.get<std::string>();
+}
+
+std::string JsonFields::get_string(const char* key, const std::string& absent) const {
+  return find(key) == nullptr ? absent : get_string(key);
+}
+
+}  // namespace embert::convert

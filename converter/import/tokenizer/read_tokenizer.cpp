@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the tokenizer files of a folder and puts together what they say.
+#include "converter/import/tokenizer/read_tokenizer.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <unordered_map>
+#include <utility>
+
+#include "converter/convert_error.hpp"
+#include "converter/import/json_file.hpp"
+#include "runtime/format/tokenizer_format.hpp"
+
+namespace embert::convert {
+namespace {
+
+constexpr std::size_t kMaxFileBytes = std::size_t{64} << 20;
+
+std::string read_text(const std::filesystem::path& path, const std::string& file) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    throw ConvertError(file + ": not a regular file");
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (error) throw ConvertError(file + ": can not be read: " + error.message());
+  if (bytes > kMaxFileBytes) {
+    throw ConvertError(file + ": " + std::to_string(bytes) + " bytes, at most " +
+                       std::to_string(kMaxFileBytes) + " expected");
+  }
+  std::ifstream in(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (!in.is_open() || in.bad() || text.size() != bytes)
+    throw ConvertError(file + ": can not be read");
+  return text;
+}
+
+std::vector<std::string> split_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = text.find('\n', begin);
+    if (end == std::string::npos) end = text.size();
+    std::size_t last = end;
+    if (last > begin && text[last - 1] == '\r') --last;
+    lines.push_back(text.substr(begin, last - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+std::optional<std::uint32_t> find_token(const std::unordered_map<std::string, std::uint32_t>& ids,
+                                        const std::string& token) {
+  const auto found = ids.find(token);
+  if (found == ids.end()) return std::nullopt;
+  return found->second;
+}
+
+TokenizerSpec make_from_lines(std::vector<std::string> lines, const std::string& file,
+                              const VocabularySettings& settings) {
+  if (lines.empty()) throw ConvertError(file + ": no tokens; expected one a line");
+  std::unordered_map<std::string, std::uint32_t> ids;
+  for (std::size_t id = 0; id < lines.size(); ++id) {
+    const std::string where = file + ": line " + std::to_string(id + 1);
+    if (!is_utf8(lines[id]))
+      throw ConvertError(where + " is not UTF-8: \"" + printable(lines[id], 40) + "\"");
+    const auto [first, is_new] = ids.emplace(lines[id], static_cast<std::uint32_t>(id));
+    if (!is_new) {
+      throw ConvertError(where + ": token \"" + printable(lines[id], 40) + "\" stands in line " +
+                         std::to_string(first->second + 1) + " already; tokens must differ");
+    }
+  }
+  TokenizerSpec spec;
+  spec.in_vocabulary.assign(lines.size(), true);
+  spec.tokens = std::move(lines);
+  spec.lowercase = settings.lowercase;
+  spec.strip_accents = settings.strip_accents.value_or(settings.lowercase);
+  spec.split_cjk = settings.split_cjk;
+  spec.clean_text = settings.clean_text;
+  const auto require = [&](const std::string& token) {
+    const auto id = find_token(ids, token);
+    if (!id) throw ConvertError(file + ": token \"" + printable(token, 40) + "\" is missing");
+    return *id;
+  };
+  spec.unk_id = require(settings.unk_token);
+  spec.cls_id = require(settings.cls_token);
+  spec.sep_id = require(settings.sep_token);
+  spec.pad_id = find_token(ids, settings.pad_token);
+  spec.mask_id = find_token(ids, settings.mask_token);
+  using Kind = TemplatePieceSpec::Kind;
+  spec.single = {
+      {Kind::kToken, *spec.cls_id, 0}, {Kind::kFirstText, 0, 0}, {Kind::kToken, *spec.sep_id, 0}};
+  spec.pair = spec.single;
+  spec.pair.insert(spec.pair.end(), {{Kind::kSecondText, 0, 1}, {Kind::kToken, *spec.sep_id, 1}});
+  for (const auto& id :
+       {std::optional(spec.unk_id), spec.sep_id, spec.pad_id, spec.cls_id, spec.mask_id}) {
+    if (id) spec.added_tokens.push_back({spec.tokens[*id], *id, false, false, false, true});
+  }
+  return spec;
+}
+
+// A special token's name: a string, or an object with "content".
+void read_name(const JsonFields& fields, const char* key, std::string* name) {
+  const Json* value = fields.find(key);
+  if (value == nullptr) return;
+  if (value->is_object()) {
+    *name = JsonFields(*value, fields.file() + ": " + key).get_string("content");
+  } else {
+    *name = fields.get_string(key);
+  }
+}
+
+void read_names(const JsonFields& fields, VocabularySettings* settings) {
+  read_name(fields, "unk_token", &settings->unk_token);
+  read_name(fields, "cls_token", &settings->cls_token);
+  read_name(fields, "sep_token", &settings->sep_token);
+  read_name(fields, "pad_token", &settings->pad_token);
+  read_name(fields, "mask_token", &settings->mask_token);
+}
+
+// Adds tokens that tokenizer_config.json lists under "added_tokens_decoder" (id -> token), in the
+// order of their ids.
+void read_added_tokens(const Json& list, const std::string& file, TokenizerSpec* spec) {
+  if (!list.is_object()) throw ConvertError(file + ": \"added_tokens_decoder\" must be an object");
+  std::vector<std::pair<std::uint32_t, const Json*>> tokens;
+  for (const auto& [key, value] : list.items()) {
+    const bool number =
+        !key.empty() && key.size() <= 7 && key.find_first_not_of("0123456789") == std::string::npos;
+    if (!number)
+      throw ConvertError(file + ": added_tokens_decoder: \"" + printable(key, 40) +
+                         "\" is no token id");
+    tokens.emplace_back(static_cast<std::uint32_t>(std::stoul(key)), &value);
+  }
+  std::sort(tokens.begin(), tokens.end());
+  spec->added_tokens.clear();
+  for (const auto& [id, value] : tokens) {
+    const JsonFields fields(*value, file + ": added_tokens_decoder");
+    AddedTokenSpec token;
+    token.content = fields.get_string("content");
+    token.id = id;
+    token.special = fields.get_bool("special", false);
+    token.normalized = fields.get_bool("normalized", !token.special);
+    token.strip_left = fields.get_bool("lstrip", false);
+    token.strip_right = fields.get_bool("rstrip", false);
+    const std::string name = file + ": added token \"" + printable(token.content, 40) + "\"";
+    if (token.content.empty())
+      throw ConvertError(file + ": added_tokens_decoder: a token is empty");
+    if (fields.get_bool("single_word", false))
+      throw ConvertError(name + ": \"single_word\": true is not supported");
+    if (id > spec->tokens.size()) {
+      throw ConvertError(name + " has id " + std::to_string(id) + ", but no token has id " +
+                         std::to_string(spec->tokens.size()) + "; ids must have no holes");
+    }
+    if (id == spec->tokens.size()) {
+      spec->tokens.push_back(token.content);
+      spec->in_vocabulary.push_back(false);
+    } else if (spec->tokens[id] != token.content) {
+      throw ConvertError(name + " has id " + std::to_string(id) + ", which is \"" +
+                         printable(spec->tokens[id], 40) + "\" in the vocabulary");
+    }
+    spec->added_tokens.push_back(token);
+  }
+}
+
+// tokenizer_config.json's letter case: for vocab.txt the only source, and over tokenizer.json where
+// it says something.
+struct CaseSettings {
+  std::optional<bool> lowercase, split_cjk;
+  bool says_strip_accents = false;
+  std::optional<bool> strip_accents;
+};
+
+CaseSettings read_case(const Json& config, const std::string& file) {
+  const JsonFields fields(config, file);
+  CaseSettings out;
+  if (fields.has("do_lower_case")) out.lowercase = fields.get_bool("do_lower_case", true);
+  if (fields.has("tokenize_chinese_chars"))
+    out.split_cjk = fields.get_bool("tokenize_chinese_chars", true);
+  out.says_strip_accents = config.contains("strip_accents");
+  if (fields.has("strip_accents")) out.strip_accents = fields.get_bool("strip_accents", true);
+  return out;
+}
+
+void apply_case(const CaseSettings& said, TokenizerSpec* spec, std::vector<std::string>& warnings) {
+  const TokenizerSpec before = *spec;
+  if (said.lowercase) spec->lowercase = *said.lowercase;
+  if (said.split_cjk) spec->split_cjk = *said.split_cjk;
+  if (said.says_strip_accents) spec->strip_accents = said.strip_accents.value_or(spec->lowercase);
+  if (spec->lowercase != before.lowercase || spec->split_cjk != before.split_cjk ||
+      spec->strip_accents != before.strip_accents) {
+    warnings.push_back(
+        "tokenizer_config.json and tokenizer.json differ in letter case, accents or Chinese "
+        "characters; "
+        "tokenizer_config.json is taken, as transformers does");
+  }
+}
+
+}  // namespace
+
+TokenizerSpec read_vocabulary(const std::filesystem::path& path,
+                              const VocabularySettings& settings) {
+  const std::string file = path.filename().string();
+  return make_from_lines(split_lines(read_text(path, file)), file, settings);
+}
+
+std::optional<TokenizerSpec> read_tokenizer(const std::filesystem::path& folder,
+                                            std::vector<std::string>& warnings) {
+  Json config = Json::object();
+  const std::string config_file = "tokenizer_config.json";
+  if (file_exists(folder / config_file)) config = read_json_file(folder / config_file, config_file);
+  const CaseSettings letter_case = read_case(config, config_file);
+  VocabularySettings settings;
+  const std::string map_file = "special_tokens_map.json";
+  if (file_exists(folder / map_file)) {
+    const Json map = read_json_file(folder / map_file, map_file);
+    read_names(JsonFields(map, map_file), &settings);
+  }
+  read_names(JsonFields(config, config_file), &settings);
+
+  if (file_exists(folder / "tokenizer.json")) {
+    TokenizerSpec spec = parse_tokenizer_json(
+        read_text(folder / "tokenizer.json", "tokenizer.json"), "tokenizer.json");
+    apply_case(letter_case, &spec, warnings);
+    const auto rename = [&spec](const std::string& token, std::optional<std::uint32_t>* id) {
+      for (std::size_t i = 0; i < spec.tokens.size(); ++i) {
+        if (spec.tokens[i] == token) *id = static_cast<std::uint32_t>(i);
+      }
+    };
+    rename(settings.cls_token, &spec.cls_id);
+    rename(settings.sep_token, &spec.sep_id);
+    rename(settings.pad_token, &spec.pad_id);
+    rename(settings.mask_token, &spec.mask_id);
+    return spec;
+  }
+  if (!file_exists(folder / "vocab.txt")) return std::nullopt;
+  settings.lowercase = letter_case.lowercase.value_or(true);
+  settings.strip_accents = letter_case.strip_accents;
+  settings.split_cjk = letter_case.split_cjk.value_or(true);
+  TokenizerSpec spec = read_vocabulary(folder / "vocab.txt", settings);
+  const Json* added = JsonFields(config, config_file).find("added_tokens_decoder");
+  if (added != nullptr) {
+    read_added_tokens(*added, config_file, &spec);
+  } else if (file_exists(folder / "added_tokens.json") &&
+             !read_json_file(folder / "added_tokens.json", "added_tokens.json").empty()) {
+    throw ConvertError(
+        "added_tokens.json: not supported without tokenizer.json; load the folder with "
+        "transformers and save it again");
+  }
+  return spec;
+}
+
+}  // namespace embert::convert

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files keep a LayerNorm with the block that it was written for: behind it in post-LayerNorm
+// stacks, in front of it in pre-LayerNorm stacks. Here each goes to the block that reads it.
+#include "converter/import/weights/read_stack_weights.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace embert::convert {
+namespace {
+
+// table[p][2 i] = sin(p / 10000^(2 i / H)), table[p][2 i + 1] = cos(the same).
+Matrix sinusoidal_table(const BertConfig& config) {
+  Matrix out{static_cast<std::size_t>(config.max_position_embeddings),
+             static_cast<std::size_t>(config.hidden_size),
+             {}};
+  for (int p = 0; p < config.max_position_embeddings; ++p) {
+    for (int c = 0; c < config.hidden_size; ++c) {
+      const double angle =
+          p / std::pow(10000.0, (c - c % 2) / static_cast<double>(config.hidden_size));
+      out.data.push_back(static_cast<float>(c % 2 == 0 ? std::sin(angle) : std::cos(angle)));
+    }
+  }
+  return out;
+}
+
+// Rows [first, first + rows) of a table.
+void keep_rows(Matrix& table, std::size_t first, std::size_t rows) {
+  const auto begin = table.data.begin() + static_cast<std::ptrdiff_t>(first * table.cols);
+  table.data.erase(begin + static_cast<std::ptrdiff_t>(rows * table.cols), table.data.end());
+  table.data.erase(table.data.begin(), begin);
+  table.rows = rows;
+}
+
+void read_embeddings(TensorPicker& tensors, const std::string& prefix, const BertConfig& config,
+                     StackWeights& out) {
+  const int hidden = config.hidden_size;
+  const std::string positions = prefix + "embeddings.position_embeddings.weight";
+  out.word_embeddings =
+      tensors.matrix(prefix + "embeddings.word_embeddings.weight", config.vocab_size, hidden);
+  if (config.position_kind != PositionKind::kTable) {
+    tensors.skip(positions);  // transformers stores it all the same
+  } else if (config.sinusoidal) {
+    out.position_embeddings = sinusoidal_table(config);
+  } else {
+    out.position_embeddings = tensors.matrix(positions, config.stored_positions, hidden);
+    keep_rows(out.position_embeddings, 0, static_cast<std::size_t>(config.max_position_embeddings));
+  }
+  if (config.stored_types) {
+    out.token_type_embeddings = tensors.matrix(prefix + "embeddings.token_type_embeddings.weight",
+                                               config.type_vocab_size, hidden);
+  } else {
+    const auto width = static_cast<std::size_t>(hidden);
+    out.token_type_embeddings = {1, width, std::vector<float>(width)};
+  }
+}
+
+// `name` is "attention" or "crossattention" of a layer.
+AttentionWeights read_attention(TensorPicker& tensors, const std::string& name, int hidden,
+                                int width, int source_hidden) {
+  AttentionWeights out;
+  out.query = tensors.linear(name + ".self.query", width, hidden);
+  out.key = tensors.linear(name + ".self.key", width, source_hidden);
+  out.value = tensors.linear(name + ".self.value", width, source_hidden);
+  out.output = tensors.linear(name + ".output.dense", hidden, width);
+  return out;
+}
+
+// Of a stored table for longer texts the middle: the distances of max_position_embeddings tokens.
+Matrix read_distances(TensorPicker& tensors, const std::string& name, const BertConfig& config) {
+  Matrix out = tensors.matrix(name, 2 * config.stored_positions - 1, config.head_size());
+  keep_rows(out, static_cast<std::size_t>(config.stored_positions - config.max_position_embeddings),
+            static_cast<std::size_t>(2 * config.max_position_embeddings - 1));
+  return out;
+}
+
+// `norm`, of post-LayerNorm stacks: the LayerNorm in front of the layer, then the one behind it.
+LayerWeights read_layer(TensorPicker& tensors, const std::string& layer, const BertConfig& config,
+                        int heads, std::optional<LayerNorm>& norm) {
+  const int hidden = config.hidden_size;
+  const bool pre = config.norm_position == NormPosition::kPre;
+  // The LayerNorm that the next block reads; `own` is the name of the one kept with it.
+  const auto pass = [&](const std::string& own) {
+    LayerNorm kept = tensors.layer_norm(layer + own, hidden);
+    return pre ? std::move(kept) : std::exchange(norm, std::move(kept));
+  };
+  LayerWeights out;
+  out.input_norm = pass(pre ? "attention.LayerNorm" : "attention.output.LayerNorm");
+  out.attention =
+      read_attention(tensors, layer + "attention", hidden, heads * config.head_size(), hidden);
+  if (config.position_kind != PositionKind::kTable) {
+    out.attention.distance_embedding =
+        read_distances(tensors, layer + "attention.self.distance_embedding.weight", config);
+  }
+  if (config.cross_attention) {
+    out.cross_norm = *pass(pre ? "crossattention.LayerNorm" : "crossattention.output.LayerNorm");
+    out.cross =
+        read_attention(tensors, layer + "crossattention", hidden, hidden, config.cross_hidden_size);
+  }
+  out.ffn_norm = *pass(pre ? "intermediate.LayerNorm" : "output.LayerNorm");
+  out.intermediate = tensors.linear(layer + "intermediate.dense", config.intermediate_size, hidden);
+  out.output = tensors.linear(layer + "output.dense", hidden, config.intermediate_size);
+  return out;
+}
+
+}  // namespace
+
+StackWeights read_stack_weights(TensorPicker& tensors, const std::string& prefix,
+                                const BertConfig& config) {
+  StackWeights out;
+  read_embeddings(tensors, prefix, config, out);
+  std::optional<LayerNorm> norm;
+  if (config.embedding_layer_norm) {
+    norm = tensors.layer_norm(prefix + "embeddings.LayerNorm", config.hidden_size);
+  }
+  for (int l = 0; l < config.num_hidden_layers; ++l) {
+    out.layers.push_back(read_layer(tensors, prefix + "encoder.layer." + std::to_string(l) + ".",
+                                    config, config.num_heads_of_layer[static_cast<std::size_t>(l)],
+                                    norm));
+  }
+  out.output_norm = config.final_layer_norm
+                        ? tensors.layer_norm(prefix + "LayerNorm", config.hidden_size)
+                        : *norm;
+  return out;
+}
+
+}  // namespace embert::convert

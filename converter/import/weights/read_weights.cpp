@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stacks, what stands between and on them, and last what is left over: harmless, other heads, or
+// unknown.
+#include "converter/import/weights/read_weights.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "converter/import/weights/pick_tensors.hpp"
+#include "converter/import/weights/read_stack_weights.hpp"
+
+namespace embert::convert {
+namespace {
+
+// "a, b, c and 4 more"
+std::string list_names(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 5;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) {
+    text += (i == 0 ? "" : ", ") + printable(names[i]);
+  }
+  if (names.size() > kShown) text += " and " + std::to_string(names.size() - kShown) + " more";
+  return text;
+}
+
+// Tensors of a stack carry "bert." in models with a head.
+std::string stack_prefix(const TensorPicker& tensors, const std::string& base) {
+  const std::string prefix = base + "bert.";
+  return tensors.has(prefix + "embeddings.word_embeddings.weight") ? prefix : base;
+}
+
+// `base` stands before the names of the heads of the stack whose names begin with `prefix`.
+LanguageHead read_language_head(TensorPicker& tensors, const std::string& base,
+                                const std::string& prefix, const ModelConfig& config,
+                                const Matrix& words) {
+  const int hidden = config.last().hidden_size, vocab = config.last().vocab_size;
+  LanguageHead out;
+  if (config.language_head == LanguageHeadKind::kLinear) {
+    Linear linear = tensors.linear("lm_head", vocab, hidden);
+    out.decoder = std::move(linear.weight);
+    out.bias = std::move(linear.bias);
+    return out;
+  }
+  const std::string name = base + "cls.predictions.";
+  out.transform = tensors.linear(name + "transform.dense", hidden, hidden);
+  out.norm = tensors.layer_norm(name + "transform.LayerNorm", hidden);
+  out.bias = tensors.vector(name + "bias", vocab);
+  tensors.skip_copy(name + "decoder.bias", out.bias, name + "bias");
+  if (!config.tied_output) {
+    out.decoder = tensors.matrix(name + "decoder.weight", vocab, hidden);
+  } else {
+    tensors.skip_copy(name + "decoder.weight", words.data,
+                      prefix + "embeddings.word_embeddings.weight");
+    if (config.last().embedding_scale != 1) out.decoder = words;  // which are not scaled here
+  }
+  return out;
+}
+
+void read_heads(TensorPicker& tensors, const std::string& base, const std::string& prefix,
+                const ModelConfig& config, ModelWeights& out) {
+  const int hidden = config.last().hidden_size;
+  const int labels = static_cast<int>(config.label_names.size());
+  if (config.classifier != ClassifierTask::kNone || tensors.has(prefix + "pooler.dense.weight")) {
+    out.pooler = tensors.linear(prefix + "pooler.dense", hidden, hidden);
+  }
+  if (config.classifier != ClassifierTask::kNone) {
+    const bool next = config.classifier == ClassifierTask::kNextSentence;
+    out.classifier =
+        tensors.linear(base + (next ? "cls.seq_relationship" : "classifier"), labels, hidden);
+  }
+  if (config.token_classifier != TokenTask::kNone) {
+    const bool answers = config.token_classifier == TokenTask::kQuestionAnswering;
+    out.token_labels =
+        tensors.linear(base + (answers ? "qa_outputs" : "classifier"), labels, hidden);
+  }
+  if (config.language_head != LanguageHeadKind::kNone) {
+    out.language =
+        read_language_head(tensors, base, prefix, config, out.stacks.back().word_embeddings);
+  }
+}
+
+// A bias that bans or forces its label is as good with a size that leaves the other logits their
+// precision: a score is 0 or 1 long before it. `plain`: logits are numbers that mean what they say.
+void limit_bias(std::vector<float>& bias, bool plain, const std::string& name,
+                std::vector<std::string>& warnings) {
+  constexpr float kLargestBias = 1e4f;
+  std::size_t beyond = 0;
+  for (float& value : bias) {
+    if (plain || std::fabs(value) <= kLargestBias) continue;
+    value = std::copysign(kLargestBias, value);
+    ++beyond;
+  }
+  if (beyond == 0) return;
+  warnings.push_back(name + ": " + std::to_string(beyond) +
+                     " values beyond +-10000 are taken as that: scores are 0 or 1 there");
+}
+
+void limit_biases(const ModelConfig& config, ModelWeights& weights,
+                  std::vector<std::string>& warnings) {
+  const bool plain = config.problem_type == ProblemType::kRegression;
+  if (weights.classifier) limit_bias(weights.classifier->bias, plain, "classifier.bias", warnings);
+  if (weights.token_labels) {
+    limit_bias(weights.token_labels->bias, false, "the token classifier's bias", warnings);
+  }
+  if (weights.language) limit_bias(weights.language->bias, false, "the words' bias", warnings);
+}
+
+void warn_left_over(const std::vector<std::string>& names, std::vector<std::string>& warnings) {
+  std::vector<std::string> heads, unknown;
+  for (const std::string& name : names) {
+    // Buffers that old versions of transformers stored: constants, not weights.
+    if (name.ends_with("embeddings.position_ids") || name.ends_with("embeddings.token_type_ids"))
+      continue;
+    const bool head = name.starts_with("cls.") || name.starts_with("qa_outputs.") ||
+                      name.starts_with("classifier.");
+    (head ? heads : unknown).push_back(name);
+  }
+  if (!heads.empty()) {
+    warnings.push_back("weights of a head that is not converted: " + list_names(heads));
+  }
+  if (!unknown.empty()) warnings.push_back("unknown tensors left out: " + list_names(unknown));
+}
+
+void scale_words(const BertConfig& config, StackWeights& stack) {
+  for (float& value : stack.word_embeddings.data) {
+    value *= static_cast<float>(config.embedding_scale);
+  }
+}
+
+}  // namespace
+
+ModelWeights read_weights(const WeightFiles& files, const ModelConfig& config,
+                          std::vector<std::string>& warnings) {
+  TensorPicker tensors(files);
+  ModelWeights out;
+  std::string base, prefix;
+  if (config.stacks.size() == 1) {
+    prefix = stack_prefix(tensors, base);
+    out.stacks.push_back(read_stack_weights(tensors, prefix, config.first()));
+  } else {
+    prefix = stack_prefix(tensors, "encoder.");
+    out.stacks.push_back(read_stack_weights(tensors, prefix, config.first()));
+    for (const char* part : {"weight", "bias"}) {
+      tensors.skip(prefix + "pooler.dense." + part);  // the decoder reads the hidden states
+    }
+    base = "decoder.";
+    prefix = stack_prefix(tensors, base);
+    out.stacks.push_back(read_stack_weights(tensors, prefix, config.last()));
+    const int from = config.first().hidden_size, to = config.last().cross_hidden_size;
+    if (from != to) out.projection = tensors.linear("enc_to_dec_proj", to, from);
+  }
+  read_heads(tensors, base, prefix, config, out);
+  limit_biases(config, out, warnings);
+  for (std::size_t s = 0; s < out.stacks.size(); ++s) scale_words(config.stacks[s], out.stacks[s]);
+  warn_left_over(tensors.left_over(), warnings);
+  return out;
+}
+
+}  // namespace embert::convert

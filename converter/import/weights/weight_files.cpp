@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding the weight files of a folder, and holding a sharded model to its index.
+#include "converter/import/weights/weight_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <system_error>
+
+#include "converter/import/json_file.hpp"
+
+namespace embert::convert {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSingle = "model.safetensors";
+constexpr const char* kIndex = "model.safetensors.index.json";
+constexpr std::size_t kMaxShards = 1000;
+
+// The first file with weights of a kind that is not read; empty when there is none. In rising order
+// of names, so that the message does not depend on the file system.
+std::string other_weights(const fs::path& folder) {
+  constexpr std::array<std::string_view, 9> kExtensions = {
+      ".bin", ".ckpt", ".gguf", ".h5", ".msgpack", ".onnx", ".pkl", ".pt", ".pth"};
+  std::set<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const fs::path name = entry->path().filename();
+    if (std::ranges::find(kExtensions, name.extension().string()) != kExtensions.end() &&
+        name != "training_args.bin" && name != "optimizer.pt" && name != "scheduler.pt") {
+      names.insert(name.string());
+    }
+  }
+  return names.empty() ? std::string() : *names.begin();
+}
+
+}  // namespace
+
+void check_inner_path(const std::string& path, const std::string& where) {
+  const fs::path parsed(path);
+  const bool leaves = parsed.is_absolute() || std::ranges::any_of(parsed, [](const fs::path& part) {
+                        return part == "..";
+                      });
+  if (leaves || path.find('\0') != std::string::npos) {
+    throw ConvertError(where + ": path \"" + printable(path) + "\" leaves the model folder");
+  }
+}
+
+WeightFiles::WeightFiles(const fs::path& folder) {
+  if (file_exists(folder / kSingle)) {
+    files_.emplace_back(folder / kSingle, kSingle);
+    for (const auto& entry : files_[0].tensors()) file_of_.emplace(entry.first, 0);
+    return;
+  }
+  if (file_exists(folder / kIndex)) {
+    open_shards(folder);
+    return;
+  }
+  if (const std::string other = other_weights(folder); !other.empty()) {
+    throw ConvertError(printable(other) +
+                       ": only safetensors weights are read; make them in Python with "
+                       "transformers.AutoModel.from_pretrained(DIR).save_pretrained(DIR, "
+                       "safe_serialization=True)");
+  }
+  throw ConvertError(std::string(kSingle) + ": file not found, nor " + kIndex);
+}
+
+void WeightFiles::open_shards(const fs::path& folder) {
+  const Json document = read_json_file(folder / kIndex, kIndex);
+  const JsonFields index(document, kIndex);
+  const Json* weight_map = index.find("weight_map");
+  if (weight_map == nullptr || !weight_map->is_object() || weight_map->empty()) {
+    throw ConvertError(std::string(kIndex) +
+                       ": \"weight_map\" must be an object: tensor name -> file");
+  }
+  std::map<std::string, std::size_t> shards;  // name -> index into files_
+  for (const auto& item : weight_map->items()) {
+    const std::string where =
+        std::string(kIndex) + ": weight_map of tensor \"" + printable(item.key()) + "\"";
+    if (!item.value().is_string()) {
+      throw ConvertError(where + ": expected a file name, found " + describe_json(item.value()));
+    }
+    const auto shard = item.value().get<std::string>();
+    check_inner_path(shard, where);
+    if (!shard.ends_with(".safetensors")) {
+      throw ConvertError(where + ": \"" + printable(shard) + "\" is no .safetensors file");
+    }
+    if (shards.emplace(shard, 0).second && shards.size() > kMaxShards) {
+      throw ConvertError(std::string(kIndex) + ": more than " + std::to_string(kMaxShards) +
+                         " files");
+    }
+  }
+  for (auto& [name, at] : shards) {
+    at = files_.size();
+    files_.emplace_back(folder / name, printable(name));
+  }
+  for (const auto& item : weight_map->items()) {
+    const std::size_t at = shards.at(item.value().get<std::string>());
+    if (files_[at].find(item.key()) == nullptr) {
+      throw ConvertError(files_[at].file() + ": tensor \"" + printable(item.key()) +
+                         "\" is missing; " + kIndex + " says that it is here");
+    }
+    file_of_.emplace(item.key(), at);
+  }
+  for (std::size_t at = 0; at < files_.size(); ++at) {
+    for (const auto& entry : files_[at].tensors()) {
+      const auto listed = file_of_.find(entry.first);
+      if (listed == file_of_.end()) {
+        throw ConvertError(files_[at].file() + ": tensor \"" + printable(entry.first) +
+                           "\" is not listed in " + kIndex);
+      }
+      if (listed->second != at) {
+        throw ConvertError(files_[at].file() + ": tensor \"" + printable(entry.first) +
+                           "\" is in this file, but " + kIndex + " says that it is in " +
+                           files_[listed->second].file());
+      }
+    }
+  }
+}
+
+const TensorInfo* WeightFiles::find(std::string_view name) const {
+  const auto at = file_of_.find(name);
+  return at == file_of_.end() ? nullptr : files_[at->second].find(name);
+}
+
+std::vector<float> WeightFiles::read_float(std::string_view name) const {
+  const auto at = file_of_.find(name);
+  return files_[at == file_of_.end() ? 0 : at->second].read_float(name);
+}
+
+const std::string& WeightFiles::file_of(std::string_view name) const {
+  const auto at = file_of_.find(name);
+  return files_[at == file_of_.end() ? 0 : at->second].file();
+}
+
+std::vector<std::string> WeightFiles::names() const {
+  std::vector<std::string> names;
+  for (const auto& entry : file_of_) names.push_back(entry.first);
+  return names;
+}
+
+}  // namespace embert::convert

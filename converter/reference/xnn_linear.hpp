@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fully-connected layer of XNNPACK with its packed weights, as an object that cleans up.
+#pragma once
+
+#include <pthreadpool.h>
+#include <xnnpack.h>
+
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include "converter/import/weights/read_weights.hpp"
+
+namespace embert::convert {
+
+/// XNNPACK reads up to this many floats past the end of an input.
+inline constexpr std::size_t kInputPadding = XNN_EXTRA_BYTES / sizeof(float);
+
+/// Values that a fully-connected layer may read.
+class FloatBuffer {
+ public:
+  /// Room for `count` values; what was there may be lost.
+  float* sized(std::size_t count) {
+    if (values_.size() < count + kInputPadding) values_.resize(count + kInputPadding);
+    return values_.data();
+  }
+
+ private:
+  std::vector<float> values_;
+};
+
+class XnnLinear {
+ public:
+  explicit XnnLinear(const Linear& linear) : XnnLinear(linear.weight, linear.bias) {}
+  /// weight [outputs, inputs], bias [outputs]
+  XnnLinear(const Matrix& weight, const std::vector<float>& bias);
+
+  std::size_t outputs() const { return outputs_; }
+
+  /// in [rows, inputs], kInputPadding more floats readable behind it -> out [rows, outputs]; they
+  /// must not overlap.
+  void run(const float* in, std::size_t rows, float* out, pthreadpool_t pool);
+
+ private:
+  struct Deleter {
+    void operator()(xnn_operator_t op) const { xnn_delete_operator(op); }
+  };
+  std::unique_ptr<std::remove_pointer_t<xnn_operator_t>, Deleter> op_;
+  std::size_t outputs_;
+};
+
+}  // namespace embert::convert

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/verify/integer_model.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "converter/convert_error.hpp"
+#include "runtime/format/blob_format.hpp"
+
+namespace embert::convert {
+namespace {
+
+void check(embert_status status, const char* what) {
+  if (status != EMBERT_STATUS_OK) {
+    throw ConvertError(std::string(what) + " gave " + embert_status_name(status));
+  }
+}
+
+double real_scale(embert_scale scale) { return static_cast<double>(embert_scale_to_float(scale)); }
+
+// Room for more rows; valid until the next call.
+std::int32_t* append_rows(TextVectors& vectors, std::size_t rows) {
+  const std::size_t before = vectors.values.size();
+  vectors.values.resize(before + rows * vectors.width);
+  return vectors.values.data() + before;
+}
+
+/// A batch as the runtime takes it; views the batch.
+struct RuntimeInput {
+  explicit RuntimeInput(const TokenBatch& batch)
+      : lengths(batch.lengths.begin(), batch.lengths.end()), input{} {
+    input.ids = batch.ids.data();
+    input.type_ids = batch.type_ids.empty() ? nullptr : batch.type_ids.data();
+    input.lengths = lengths.data();
+    input.batch = static_cast<std::uint32_t>(lengths.size());
+  }
+  RuntimeInput(const RuntimeInput&) = delete;
+  RuntimeInput& operator=(const RuntimeInput&) = delete;
+
+  std::vector<std::uint32_t> lengths;
+  embert_input input;
+};
+
+}  // namespace
+
+void IntegerModel::AlignedDelete::operator()(std::uint8_t* bytes) const {
+  ::operator delete[](bytes, std::align_val_t{kBlobAlignment});
+}
+
+IntegerModel::AlignedBytes IntegerModel::allocate(std::size_t bytes) {
+  return AlignedBytes(
+      static_cast<std::uint8_t*>(::operator new[](bytes, std::align_val_t{kBlobAlignment})));
+}
+
+IntegerModel::IntegerModel(std::span<const std::uint8_t> blob, const Options& options) {
+  const std::uint8_t* bytes = blob.data();
+  if (reinterpret_cast<std::uintptr_t>(bytes) % kBlobAlignment != 0) {
+    copy_ = allocate(blob.size());
+    std::memcpy(copy_.get(), bytes, blob.size());
+    bytes = copy_.get();
+  }
+  check(embert_model_open(bytes, blob.size(), options.isa_mask, &model_), "embert_model_open");
+  check(embert_model_get_info(&model_, &info_), "embert_model_get_info");
+  options_ = embert_options_default(&model_);
+  if (options.max_tokens != 0)
+    options_.max_tokens = std::min(options.max_tokens, info_.max_positions);
+  options_.max_batch = options.max_batch;
+  if (options.threads > 1) {
+    pool_.reset(embert_thread_pool_create(options.threads));
+    if (pool_ == nullptr) throw ConvertError("can not start a thread pool");
+    options_.threads = embert_thread_pool_threads(pool_.get());
+    options_.parallel_for = embert_thread_pool_parallel_for;
+    options_.parallel_context = pool_.get();
+  }
+  check(embert_arena_bytes(&model_, &options_, &arena_bytes_), "embert_arena_bytes");
+  arena_ = allocate(arena_bytes_);
+  restart();
+}
+
+IntegerModel::~IntegerModel() = default;
+
+void IntegerModel::restart() {
+  check(embert_engine_init(&model_, &options_, arena_.get(), arena_bytes_, &engine_),
+        "embert_engine_init");
+}
+
+TokenBatch IntegerModel::tokenize(std::span<const std::string_view> texts) const {
+  embert_tokenize_options options = embert_tokenize_options_default(&model_);
+  options.max_tokens = static_cast<std::int32_t>(options_.max_tokens);
+  TokenBatch batch;
+  std::vector<std::int32_t> ids(options_.max_tokens), types(options_.max_tokens);
+  for (const std::string_view text : texts) {
+    embert_tokens encoding = {};
+    encoding.capacity = ids.size();
+    encoding.ids = ids.data();
+    encoding.type_ids = types.data();
+    check(embert_tokenize(&model_, text.data(), text.size(), nullptr, 0, &options, &encoding),
+          "embert_tokenize");
+    const auto length = static_cast<std::ptrdiff_t>(encoding.length);
+    batch.ids.insert(batch.ids.end(), ids.begin(), ids.begin() + length);
+    batch.type_ids.insert(batch.type_ids.end(), types.begin(), types.begin() + length);
+    batch.lengths.push_back(static_cast<std::int32_t>(length));
+  }
+  return batch;
+}
+
+std::uint32_t IntegerModel::selftest() {
+  std::uint32_t checksum = 0;
+  const embert_status status = embert_selftest(engine_, &checksum);
+  if (status != EMBERT_STATUS_SELFTEST_FAILED) check(status, "embert_selftest");
+  return checksum;
+}
+
+void IntegerModel::set_sources(const ModelBatch& part) {
+  if (!part.sources.lengths.empty()) {
+    const RuntimeInput sources(part.sources);
+    return check(embert_encode_source(engine_, &sources.input, nullptr), "embert_encode_source");
+  }
+  const std::vector<float>& states = part.texts.encoder_states;
+  float most = 0;
+  for (const float value : states) most = std::max(most, std::fabs(value));
+  const float step = most > 0 ? most / 32767 : 1;
+  std::vector<std::int16_t> codes;
+  codes.reserve(states.size());
+  for (const float value : states) {
+    codes.push_back(static_cast<std::int16_t>(std::floor(value / step + 0.5F)));
+  }
+  const std::vector<std::uint32_t> lengths(part.texts.source_lengths.begin(),
+                                           part.texts.source_lengths.end());
+  check(embert_set_source(engine_, codes.data(), {std::bit_cast<std::uint32_t>(step)},
+                          lengths.data(), static_cast<std::uint32_t>(lengths.size()), nullptr),
+        "embert_set_source");
+}
+
+template <typename Run>
+void IntegerModel::for_parts(const ModelBatch& batch, const Run& run) {
+  for (const ModelBatch& part : cut_batch(batch, options_.max_batch)) {
+    if (info_.cross_hidden_size != 0) {
+      set_sources(part);
+    } else if (info_.is_decoder != 0) {
+      check(embert_cache_clear(engine_), "embert_cache_clear");
+    }
+    const RuntimeInput texts(part.texts);
+    run(texts.input, part.texts.ids.size());
+  }
+}
+
+template <typename Call>
+TextVectors IntegerModel::rows_of(const ModelBatch& batch, const char* name, const Call& call) {
+  TextVectors result;
+  result.width = info_.hidden_size;
+  std::vector<std::int16_t> rows(options_.max_batch * result.width);
+  for_parts(batch, [&](const embert_input& input, std::size_t) {
+    embert_scale scale = {};
+    check(call(input, rows.data(), &scale), name);
+    result.scale = real_scale(scale);
+    std::copy_n(rows.begin(), input.batch * result.width, append_rows(result, input.batch));
+  });
+  return result;
+}
+
+TextVectors IntegerModel::embed(const ModelBatch& batch) {
+  return rows_of(batch, "embert_embed",
+                 [&](const embert_input& input, std::int16_t* rows, embert_scale* scale) {
+                   return embert_embed(engine_, &input, EMBERT_POOLING_MODEL, rows, scale);
+                 });
+}
+
+TextVectors IntegerModel::pool(const ModelBatch& batch) {
+  return rows_of(batch, "embert_pooler_output",
+                 [&](const embert_input& input, std::int16_t* rows, embert_scale* scale) {
+                   return embert_pooler_output(engine_, &input, rows, scale);
+                 });
+}
+
+TextVectors IntegerModel::classify(const ModelBatch& batch) {
+  TextVectors result;
+  result.width = info_.num_labels;
+  for_parts(batch, [&](const embert_input& input, std::size_t) {
+    embert_scale scale = {};
+    check(embert_classify(engine_, &input, append_rows(result, input.batch), &scale),
+          "embert_classify");
+    result.scale = real_scale(scale);
+  });
+  return result;
+}
+
+TextVectors IntegerModel::encode(const ModelBatch& batch) {
+  TextVectors result;
+  result.width = info_.hidden_size;
+  for_parts(batch, [&](const embert_input& input, std::size_t tokens) {
+    embert_scale scale = {};
+    const std::int16_t* hidden = nullptr;
+    check(embert_last_hidden_state(engine_, &input, &hidden, &scale), "embert_last_hidden_state");
+    result.scale = real_scale(scale);
+    std::copy_n(hidden, tokens * result.width, append_rows(result, tokens));
+  });
+  return result;
+}
+
+TextVectors IntegerModel::classify_tokens(const ModelBatch& batch) {
+  TextVectors result;
+  result.width = info_.num_token_labels;
+  for_parts(batch, [&](const embert_input& input, std::size_t tokens) {
+    embert_output output = {};
+    output.token_logits = append_rows(result, tokens);
+    check(embert_run(engine_, &input, &output), "embert_run");
+    result.scale = real_scale(output.token_logits_scale);
+  });
+  return result;
+}
+
+TextVectors IntegerModel::word_logits(const ModelBatch& batch,
+                                      std::span<const std::size_t> places) {
+  TextVectors result;
+  result.width = info_.vocab_size;
+  std::size_t text = 0;
+  for_parts(batch, [&](const embert_input& input, std::size_t) {
+    const std::int16_t* hidden = nullptr;
+    embert_output output = {};
+    output.hidden = &hidden;
+    check(embert_run(engine_, &input, &output), "embert_run");
+    std::size_t first_row = 0;
+    for (std::uint32_t i = 0; i < input.batch; ++i) {
+      embert_scale scale = {};
+      const auto row = static_cast<std::uint32_t>(first_row + places[text++]);
+      check(embert_lm_logits(engine_, row, append_rows(result, 1), &scale), "embert_lm_logits");
+      result.scale = real_scale(scale);
+      first_row += input.lengths[i];
+    }
+  });
+  return result;
+}
+
+}  // namespace embert::convert

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// A blob run by the runtime through its public interface, with the memory and threads that it
+// needs: what verification and the certificate compare with the float model.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "converter/calibrate/model_batch.hpp"
+#include "embert/embert.h"
+#include "embert/embert_host.h"
+
+namespace embert::convert {
+
+/// Rows of numbers, one a text or token.
+struct TextVectors {
+  std::size_t width = 0;
+  std::vector<std::int32_t> values;  ///< [rows, width]
+  double scale = 1;                  ///< real = value * scale
+
+  std::span<const std::int32_t> row(std::size_t number) const {
+    return {values.data() + number * width, width};
+  }
+};
+
+class IntegerModel {
+ public:
+  struct Options {
+    std::uint32_t isa_mask = 0;    ///< EMBERT_ISA_*; 0 runs scalar kernels
+    std::uint32_t threads = 1;     ///< fewer where the process may not run on so many
+    std::uint32_t max_tokens = 0;  ///< 0: the model's own limit
+    std::uint32_t max_batch = 8;
+  };
+  /// The blob must live as long as this, and is copied where it is not aligned to 64 bytes. Throws
+  /// ConvertError with the status that the runtime gave.
+  IntegerModel(std::span<const std::uint8_t> blob, const Options& options);
+  ~IntegerModel();
+  IntegerModel(const IntegerModel&) = delete;
+  IntegerModel& operator=(const IntegerModel&) = delete;
+
+  const embert_model_info& info() const { return info_; }
+  const embert_model& model() const { return model_; }
+  /// Of a text, special tokens included.
+  std::uint32_t max_tokens() const { return options_.max_tokens; }
+  std::size_t arena_bytes() const { return arena_bytes_; }
+  /// All of it: a test writes anything into it between two models.
+  std::span<std::uint8_t> arena() { return {arena_.get(), arena_bytes_}; }
+  /// Starts again in the same arena, whatever is in there.
+  void restart();
+
+  /// Cuts each text at max_tokens. Throws ConvertError where the model has no tokenizer.
+  TokenBatch tokenize(std::span<const std::string_view> texts) const;
+
+  /// The checksum that the blob's self-test finds, whatever it expects.
+  std::uint32_t selftest();
+
+  // Each text from the start, whatever ran before; pairs run their sources first.
+  TextVectors embed(const ModelBatch& batch);
+  TextVectors pool(const ModelBatch& batch);
+  TextVectors classify(const ModelBatch& batch);
+  /// Last hidden state; rows are tokens.
+  TextVectors encode(const ModelBatch& batch);
+  /// Logits of the token classifier; rows are tokens.
+  TextVectors classify_tokens(const ModelBatch& batch);
+  /// Logits over the vocabulary for one token of each text: text i's token places[i].
+  TextVectors word_logits(const ModelBatch& batch, std::span<const std::size_t> places);
+
+ private:
+  /// Hands parts of up to max_batch texts to run(input, tokens), each on an empty cache and with
+  /// its sources.
+  template <typename Run>
+  void for_parts(const ModelBatch& batch, const Run& run);
+  void set_sources(const ModelBatch& part);
+  /// One int16 row a text, from call(input, rows, scale).
+  template <typename Call>
+  TextVectors rows_of(const ModelBatch& batch, const char* name, const Call& call);
+
+  struct AlignedDelete {
+    void operator()(std::uint8_t* bytes) const;
+  };
+  using AlignedBytes = std::unique_ptr<std::uint8_t, AlignedDelete>;
+  struct PoolDelete {
+    void operator()(embert_thread_pool* pool) const { embert_thread_pool_destroy(pool); }
+  };
+  static AlignedBytes allocate(std::size_t bytes);
+
+  AlignedBytes copy_;
+  std::unique_ptr<embert_thread_pool, PoolDelete> pool_;
+  embert_model model_ = {};
+  embert_model_info info_ = {};
+  embert_options options_ = {};
+  std::size_t arena_bytes_ = 0;
+  AlignedBytes arena_;
+  embert_engine* engine_ = nullptr;
+};
+
+}  // namespace embert::convert

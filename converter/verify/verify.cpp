@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/verify/verify.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "converter/calibrate/calibration_text.hpp"
+#include "converter/calibrate/random_tokens.hpp"
+
+namespace embert::convert {
+namespace {
+
+/// Texts that go through the float model together: bounds the memory of its outputs.
+constexpr std::size_t kTextsTogether = 64;
+constexpr std::uint64_t kSeed = 0x636572746966;
+
+// Of each text a token whose word, or next word, is asked for: one in the middle, because the ends
+// are mostly special tokens.
+std::vector<std::size_t> asked_tokens(const TokenBatch& texts) {
+  std::vector<std::size_t> places;
+  for (const std::int32_t length : texts.lengths) {
+    places.push_back(static_cast<std::size_t>(length) / 2);
+  }
+  return places;
+}
+
+// Throws ConvertError where the blob is not of the folder.
+void require_same_shape(const ModelConfig& config, const IntegerModel& integers) {
+  const auto require = [](const std::string& what, std::size_t expected, std::size_t found) {
+    if (found == expected) return;
+    throw ConvertError("the blob is not of this folder: expected " + what + " " +
+                       std::to_string(expected) + " as in config.json, found " +
+                       std::to_string(found));
+  };
+  const auto size = [](int value) { return static_cast<std::size_t>(value); };
+  const embert_model_info& info = integers.info();
+  require("stacks", config.stacks.size(), info.num_stacks);
+  for (std::uint32_t s = 0; s < info.num_stacks; ++s) {
+    const BertConfig& expected = config.stacks[s];
+    embert_stack_info found = {};
+    embert_model_get_stack(&integers.model(), s, &found);
+    require("hidden_size", size(expected.hidden_size), found.hidden_size);
+    require("num_hidden_layers", size(expected.num_hidden_layers), found.num_layers);
+    require("vocab_size", size(expected.vocab_size), found.vocab_size);
+    require("max_position_embeddings", size(expected.max_position_embeddings), found.max_positions);
+    require("type_vocab_size", size(expected.type_vocab_size), found.type_vocab_size);
+  }
+  require("is_decoder", config.last().is_decoder ? 1 : 0, info.is_decoder);
+  require("cross-attention to states of size", size(config.last().cross_hidden_size),
+          info.cross_hidden_size);
+  const std::size_t labels = config.label_names.size();
+  require("labels", config.classifier != ClassifierTask::kNone ? labels : 0, info.num_labels);
+  require("labels of tokens", config.token_classifier != TokenTask::kNone ? labels : 0,
+          info.num_token_labels);
+  require("language heads", config.language_head != LanguageHeadKind::kNone ? 1 : 0, info.has_lm);
+}
+
+// Runs some texts through both.
+void compare_part(const ModelFolder& folder, FloatModel& floats, IntegerModel& integers,
+                  const ModelBatch& part, Comparison& comparison) {
+  const ModelConfig& config = folder.config;
+  const TokenBatch& texts = part.texts;
+  const std::vector<std::size_t> places = asked_tokens(texts);
+  ForwardOptions options;
+  for (std::size_t i = 0, row = 0; i < places.size(); ++i) {
+    if (comparison.compared() == Compared::kWordLogits) {
+      options.lm_rows.push_back(static_cast<std::int32_t>(row + places[i]));
+    }
+    row += static_cast<std::size_t>(texts.lengths[i]);
+  }
+  const ForwardOutput output = run_float(floats, part, nullptr, options);
+  std::vector<double> reference;
+  TextVectors found;
+  switch (comparison.compared()) {
+    case Compared::kEmbeddings:
+      reference = pool_float(folder.pooling, static_cast<std::size_t>(config.last().hidden_size),
+                             output.last_hidden_state, texts.lengths);
+      found = integers.embed(part);
+      break;
+    case Compared::kLogits:
+      reference.assign(output.logits.begin(), output.logits.end());
+      found = integers.classify(part);
+      break;
+    case Compared::kTokenLogits:
+      reference.assign(output.token_logits.begin(), output.token_logits.end());
+      found = integers.classify_tokens(part);
+      break;
+    case Compared::kWordLogits:
+      reference.assign(output.lm_logits.begin(), output.lm_logits.end());
+      found = integers.word_logits(part, places);
+      break;
+  }
+  std::size_t at = 0;
+  for (const std::int32_t length : texts.lengths) {
+    const std::size_t rows =
+        comparison.compared() == Compared::kTokenLogits ? static_cast<std::size_t>(length) : 1;
+    const std::size_t count = rows * found.width;
+    comparison.add({reference.data() + at, count}, {found.values.data() + at, count}, found.width,
+                   found.scale);
+    at += count;
+  }
+}
+
+}  // namespace
+
+std::vector<double> pool_float(const PoolingConfig& pooling, std::size_t hidden_size,
+                               std::span<const float> hidden,
+                               std::span<const std::int32_t> lengths) {
+  std::vector<double> pooled;
+  pooled.reserve(lengths.size() * hidden_size);
+  const float* rows = hidden.data();
+  for (const std::int32_t signed_length : lengths) {
+    const auto length = static_cast<std::size_t>(signed_length);
+    for (std::size_t c = 0; c < hidden_size; ++c) {
+      double value = static_cast<double>(rows[c]);
+      for (std::size_t t = 1; t < length && pooling.kind != PoolingKind::kCls; ++t) {
+        const double next = static_cast<double>(rows[t * hidden_size + c]);
+        value = pooling.kind == PoolingKind::kMax ? std::max(value, next) : value + next;
+      }
+      pooled.push_back(pooling.kind == PoolingKind::kMean ? value / static_cast<double>(length)
+                                                          : value);
+    }
+    rows += length * hidden_size;
+  }
+  return pooled;
+}
+
+VerifyResult verify(const ModelFolder& folder, FloatModel& floats, IntegerModel& integers,
+                    const ModelBatch& batch, const VerifyOptions& options) {
+  if (batch.texts.lengths.empty()) throw ConvertError("nothing to verify: no texts");
+  require_same_shape(folder.config, integers);
+  Comparison comparison(folder.config);
+  for (const ModelBatch& part : cut_batch(batch, kTextsTogether)) {
+    compare_part(folder, floats, integers, part, comparison);
+  }
+  VerifyResult result = comparison.take(options);
+  result.tokens = batch.texts.ids.size();
+  return result;
+}
+
+ModelBatch batch_of_texts(const ModelConfig& config, const IntegerModel& integers,
+                          std::span<const std::string_view> texts) {
+  return complete_batch(config, integers.tokenize(texts), true,
+                        static_cast<int>(integers.max_tokens()), kSeed);
+}
+
+nlohmann::ordered_json certificate_json(const VerifyResult& result) {
+  const auto rounded = [](double value, double units) { return std::round(value * units) / units; };
+  nlohmann::ordered_json json = {{"compared", compared_name(result.compared)},
+                                 {"texts", result.texts},
+                                 {"tokens", result.tokens},
+                                 {"cosine_mean", rounded(result.cosine_mean, 1e5)},
+                                 {"cosine_p01", rounded(result.cosine_p01, 1e5)},
+                                 {"cosine_min", rounded(result.cosine_min, 1e5)}};
+  if (result.compared != Compared::kEmbeddings) {
+    json["agreement"] = rounded(result.agreement, 1e4);
+    json["logit_error_max"] = rounded(result.logit_error_max, 1e3);
+  }
+  return json;
+}
+
+nlohmann::ordered_json certify(const ModelFolder& folder, FloatModel& floats,
+                               std::span<const std::uint8_t> blob, std::uint32_t isa_mask,
+                               std::uint32_t threads, const ModelBatch& ids) {
+  IntegerModel::Options options;
+  options.isa_mask = isa_mask;
+  options.threads = threads;
+  IntegerModel integers(blob, options);
+  const bool has_text = integers.info().has_tokenizer != 0;
+  return certificate_json(verify(
+      folder, floats, integers,
+      has_text ? batch_of_texts(folder.config, integers, builtin_certificate_texts()) : ids));
+}
+
+}  // namespace embert::convert

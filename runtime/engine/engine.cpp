@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public functions that make an engine and run a model.
+#include "runtime/engine/engine.hpp"
+
+#include <string.h>
+
+#include "runtime/engine/check_input.hpp"
+#include "runtime/engine/forward.hpp"
+#include "runtime/engine/kv_cache.hpp"
+#include "runtime/engine/task_heads.hpp"
+
+namespace embert {
+namespace {
+
+/// The heads that output asks for, text by text.
+void run_heads(const Pass& pass, embert_output& output) {
+  const BlobHeader& header = *pass.engine.model.header;
+  const size_t size = pass.hidden_size();
+  const int16_t* hidden = pass.at<int16_t>(pass.plan.normalized);  // [tokens or texts][H]
+  if (output.token_logits != nullptr) {
+    classify_tokens(pass, hidden, pass.tokens, output.token_logits);
+    output.token_logits_scale.float_bits = header.token_logits_scale;
+  }
+  if (output.pooled != nullptr || output.logits != nullptr) {
+    const int16_t* first = hidden;
+    for (size_t text = 0; text < pass.input.batch; ++text) {
+      int16_t* pooled = output.pooled != nullptr ? output.pooled + text * size
+                                                 : pass.scratch<int16_t>(0, pass.plan.row);
+      pool_first_token(pass, first, pooled);
+      if (output.logits != nullptr) {
+        classify_pooled(pass, pooled, output.logits + text * header.num_labels);
+      }
+      first += pass.first_only ? size : pass.input.lengths[text] * size;
+    }
+    output.pooled_scale.float_bits = header.pooled_scale;
+    output.logits_scale.float_bits = header.logits_scale;
+  }
+  if (output.hidden != nullptr) *output.hidden = hidden;
+  output.hidden_scale.float_bits = pass.stack.config->hidden_scale;
+}
+
+embert_status check_run(const Engine& engine, const embert_input& input,
+                        const embert_output& output) {
+  const embert_status status = check_output(*engine.model.header, output);
+  if (status != EMBERT_STATUS_OK) return status;
+  return check_input(engine, last_stack(engine), input);
+}
+
+/// Runs a checked input through the last stack and its heads.
+Pass run(Engine& engine, const embert_input& input, embert_output& output) {
+  const bool pooled_only = (output.pooled != nullptr || output.logits != nullptr) &&
+                           output.hidden == nullptr && output.hidden_states == nullptr &&
+                           output.attentions == nullptr && output.cross_attentions == nullptr &&
+                           output.token_logits == nullptr;
+  const Pass pass = run_stack(engine, last_stack(engine), input, output, pooled_only);
+  engine.rows = pooled_only ? 0 : pass.tokens;
+  run_heads(pass, output);
+  return pass;
+}
+
+}  // namespace
+}  // namespace embert
+
+embert_options embert_options_default(const embert_model* object) {
+  embert_options options = {};
+  if (object == nullptr) return options;
+  const embert::Model model = embert::model_of(*object);
+  const embert::BlobStack& last = *embert::model_last_stack(model).config;
+  options.max_tokens = model.header->max_tokens;
+  options.max_batch = 1;
+  options.threads = 1;
+  if ((last.flags & embert::kStackCrossAttention) != 0) {
+    options.max_source_tokens = model.header->stacks[0].max_positions;
+  }
+  return options;
+}
+
+embert_status embert_arena_bytes(const embert_model* model, const embert_options* options,
+                                 size_t* bytes) {
+  using namespace embert;
+  if (model == nullptr || options == nullptr || bytes == nullptr) {
+    return EMBERT_STATUS_NULL_ARGUMENT;
+  }
+  const BlobHeader& header = *model_of(*model).header;
+  const embert_status status = check_options(header, *options);
+  if (status != EMBERT_STATUS_OK) return status;
+  const uint64_t total = arena_size(header, *options);
+  if (total > SIZE_MAX / 2) {
+    return EMBERT_STATUS_INVALID_OPTION;  // more than the machine can address
+  }
+  *bytes = static_cast<size_t>(total);
+  return EMBERT_STATUS_OK;
+}
+
+embert_status embert_engine_init(const embert_model* model, const embert_options* options,
+                                 void* arena, size_t arena_bytes, embert_engine** engine) {
+  using namespace embert;
+  if (model == nullptr || options == nullptr || arena == nullptr || engine == nullptr) {
+    return EMBERT_STATUS_NULL_ARGUMENT;
+  }
+  size_t needed = 0;
+  const embert_status status = embert_arena_bytes(model, options, &needed);
+  if (status != EMBERT_STATUS_OK) return status;
+  if (reinterpret_cast<uintptr_t>(arena) % kBlobAlignment != 0) {
+    return EMBERT_STATUS_ARENA_MISALIGNED;
+  }
+  if (arena_bytes < needed) return EMBERT_STATUS_ARENA_TOO_SMALL;
+
+  embert_engine made = {};
+  made.model = model_of(*model);
+  made.kernels = select_kernels(made.model.isa_mask);
+  made.options = *options;
+  memcpy(arena, &made, sizeof(made));
+  *engine = static_cast<embert_engine*>(arena);
+  if (is_decoder(**engine)) clear_cache(**engine);
+  return EMBERT_STATUS_OK;
+}
+
+embert_status embert_run(embert_engine* engine, const embert_input* input, embert_output* output) {
+  using namespace embert;
+  if (engine == nullptr || input == nullptr || output == nullptr) {
+    return EMBERT_STATUS_NULL_ARGUMENT;
+  }
+  const embert_status status = check_run(*engine, *input, *output);
+  if (status == EMBERT_STATUS_OK) run(*engine, *input, *output);
+  return status;
+}
+
+embert_status embert_last_hidden_state(embert_engine* engine, const embert_input* input,
+                                       const int16_t** hidden, embert_scale* scale) {
+  if (hidden == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  embert_output output = {};
+  output.hidden = hidden;
+  const embert_status status = embert_run(engine, input, &output);
+  if (status == EMBERT_STATUS_OK && scale != nullptr) *scale = output.hidden_scale;
+  return status;
+}
+
+embert_status embert_embed(embert_engine* engine, const embert_input* input, embert_pooling pooling,
+                           int16_t* embeddings, embert_scale* scale) {
+  using namespace embert;
+  if (engine == nullptr || input == nullptr || embeddings == nullptr) {
+    return EMBERT_STATUS_NULL_ARGUMENT;
+  }
+  const BlobHeader& header = *engine->model.header;
+  const uint32_t kind =
+      pooling == EMBERT_POOLING_MODEL ? header.pooling : static_cast<uint32_t>(pooling);
+  if (kind >= kPoolingCount) return EMBERT_STATUS_INVALID_OPTION;
+  embert_output output = {};
+  const embert_status status = check_run(*engine, *input, output);
+  if (status != EMBERT_STATUS_OK) return status;
+  const Pass pass = run(*engine, *input, output);
+  const int16_t* hidden = pass.at<int16_t>(pass.plan.normalized);
+  for (uint32_t i = 0; i < input->batch; ++i) {
+    pool_text(pass, hidden, input->lengths[i], kind, embeddings + i * pass.hidden_size());
+    hidden += input->lengths[i] * pass.hidden_size();
+  }
+  constexpr uint32_t kFloat2PowMinus15 = (127u - 15u) << 23;
+  if (scale != nullptr) {
+    scale->float_bits = header.normalize != 0 ? kFloat2PowMinus15 : pass.stack.config->hidden_scale;
+  }
+  return EMBERT_STATUS_OK;
+}
+
+embert_status embert_pooler_output(embert_engine* engine, const embert_input* input,
+                                   int16_t* pooled, embert_scale* scale) {
+  if (pooled == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  embert_output output = {};
+  output.pooled = pooled;
+  const embert_status status = embert_run(engine, input, &output);
+  if (status == EMBERT_STATUS_OK && scale != nullptr) *scale = output.pooled_scale;
+  return status;
+}
+
+embert_status embert_classify(embert_engine* engine, const embert_input* input, int32_t* logits,
+                              embert_scale* scale) {
+  if (logits == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  embert_output output = {};
+  output.logits = logits;
+  const embert_status status = embert_run(engine, input, &output);
+  if (status == EMBERT_STATUS_OK && scale != nullptr) *scale = output.logits_scale;
+  return status;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Power-on self-test: a text that the blob carries must give the tokens and the bits that it gave
+// where the blob was made. No output needs a buffer: all numbers go into one checksum as they come.
+#include <string.h>
+
+#include "runtime/engine/kv_cache.hpp"
+#include "runtime/generation/language_model.hpp"
+
+namespace embert {
+namespace {
+
+struct Selftest {
+  const BlobSelftest* record;  ///< null without one
+  const int32_t* ids;          ///< [tokens]
+  const uint8_t* text;
+  size_t text_bytes;
+};
+
+Selftest model_selftest(const Model& model) {
+  const size_t bytes = model_section_bytes(model, kSectionSelftest);
+  if (bytes == 0) return {};
+  const uint8_t* section = model_section(model, kSectionSelftest);
+  const auto* record = reinterpret_cast<const BlobSelftest*>(section);
+  const size_t before_text = sizeof(*record) + record->tokens * sizeof(int32_t);
+  return {record, reinterpret_cast<const int32_t*>(section + sizeof(*record)),
+          section + before_text, bytes - before_text};
+}
+
+/// Whether the text's tokens are the ids that the rest of the test runs on. Not inlined: its ids
+/// would stay on the stack under the run.
+[[gnu::noinline]] bool gives_the_ids(const Model& model, const Selftest& test) {
+  if (test.text_bytes == 0) return true;
+  const uint32_t most =
+      model.header->max_tokens < kMaxSelftestTokens ? model.header->max_tokens : kMaxSelftestTokens;
+  int32_t ids[kMaxSelftestTokens];
+  Encoding encoding = {};
+  encoding.capacity = kMaxSelftestTokens;
+  encoding.ids = ids;
+  TokenizeOptions options = {};
+  options.max_tokens = static_cast<int32_t>(most);
+  options.truncation = Truncation::kLongestFirst;
+  options.add_special_tokens = true;
+  return tokenize(model.tokenizer, reinterpret_cast<const char*>(test.text), test.text_bytes,
+                  nullptr, 0, options, &encoding) == TokenizerStatus::kOk &&
+         encoding.length == test.record->tokens &&
+         memcmp(ids, test.ids, test.record->tokens * sizeof(int32_t)) == 0;
+}
+
+/// Over what the last run left in the arena, and what the heads make of it.
+uint32_t checksum_of_outputs(Engine& engine, size_t tokens) {
+  const Model& model = engine.model;
+  const uint32_t heads = model.header->task_heads;
+  const Pass pass = make_pass(engine, last_stack(engine));
+  const size_t size = pass.hidden_size();
+  const int16_t* hidden = pass.at<int16_t>(pass.plan.normalized);  // [tokens][H]
+  uint32_t crc = 0;
+  const auto add = [&](const void* numbers, size_t bytes) {
+    crc = engine.kernels.crc32c(crc, static_cast<const uint8_t*>(numbers), bytes);
+  };
+  const auto add_logit = [&](size_t, size_t, int32_t logit) { add(&logit, sizeof(logit)); };
+
+  add(hidden, tokens * size * sizeof(int16_t));
+  if ((heads & kHeadTokenClassifier) != 0) {
+    dense_rows(pass, model_token_classifier(model), hidden, 1, size, model.header->num_token_labels,
+               add_logit);
+  }
+  if ((heads & kHeadPooler) != 0) {
+    int16_t* pooled = pass.scratch<int16_t>(0, pass.plan.row);  // [H]
+    pool_first_token(pass, hidden, pooled);
+    add(pooled, size * sizeof(int16_t));
+    if ((heads & kHeadClassifier) != 0) {
+      dense_rows(pass, model_classifier(model), pooled, 1, size, model.header->num_labels,
+                 add_logit);
+    }
+  }
+  if ((heads & kHeadLm) != 0) {
+    for_words(
+        pass, LmRow(pass, hidden + (tokens - 1) * size),
+        [&](const int32_t* logits, size_t count, size_t) { add(logits, count * sizeof(int32_t)); });
+  }
+  return crc;
+}
+
+void forget_texts(Engine& engine) {
+  engine.source_texts = 0;
+  if (is_decoder(engine)) clear_cache(engine);
+}
+
+}  // namespace
+}  // namespace embert
+
+embert_status embert_selftest(embert_engine* engine, uint32_t* checksum) {
+  using namespace embert;
+  if (engine == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  const Selftest test = model_selftest(engine->model);
+  if (test.record == nullptr) return EMBERT_STATUS_NO_SELFTEST;
+  embert_input input = {};
+  input.ids = test.ids;
+  input.lengths = &test.record->tokens;
+  input.batch = 1;
+  forget_texts(*engine);
+  embert_status status = EMBERT_STATUS_OK;
+  if (engine->model.header->num_stacks == 2) {
+    status = embert_encode_source(engine, &input, nullptr);
+  }
+  const int16_t* hidden = nullptr;
+  if (status == EMBERT_STATUS_OK)
+    status = embert_last_hidden_state(engine, &input, &hidden, nullptr);
+  const uint32_t found =
+      status == EMBERT_STATUS_OK ? checksum_of_outputs(*engine, test.record->tokens) : 0;
+  forget_texts(*engine);
+  if (status != EMBERT_STATUS_OK) return status;
+  if (checksum != nullptr) *checksum = found;
+  return found == test.record->crc32c && gives_the_ids(engine->model, test)
+             ? EMBERT_STATUS_OK
+             : EMBERT_STATUS_SELFTEST_FAILED;
+}

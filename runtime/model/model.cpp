@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Views into a blob that model_check.cpp has found sound.
+#include "runtime/model/model.hpp"
+
+#include <string.h>
+
+#include "kernels/arithmetic/layout.hpp"
+
+namespace embert {
+namespace {
+
+static_assert(sizeof(Model) <= sizeof(embert_model), "embert_model holds a Model");
+
+size_t model_sections_begin(const Model& model) {
+  size_t index = 0;
+  for (uint32_t i = 0; i < model.header->num_stacks; ++i) {
+    index += stack_sections(model.header->stacks[i].num_layers);
+  }
+  return index;
+}
+
+const BlobSection& section(const Model& model, BlobSectionKind kind) {
+  return model.sections[model_sections_begin(model) + kind - kFirstModelSection];
+}
+
+/// The parts of a section, one after another.
+class Parts {
+ public:
+  Parts(const Model& model, const BlobSection& section)
+      : at_(model.blob + section.offset), there_(section.bytes > 0) {}
+  explicit operator bool() const { return there_; }
+
+  template <typename T>
+  const T* take(size_t count) {
+    const T* part = reinterpret_cast<const T*>(at_);
+    at_ += count * sizeof(T);
+    return part;
+  }
+
+ private:
+  const uint8_t* at_;
+  bool there_;
+};
+
+Requantize factor(const int32_t* multiplier, BlobShifts shifts) {
+  return {multiplier, shifts.left, shifts.right};
+}
+
+Dense dense(Parts parts, size_t n, size_t k, BlobShifts shifts) {
+  if (!parts) return {};
+  const size_t columns = pad_columns(n);
+  const int8_t* weights = parts.take<int8_t>(columns * pad_inputs(k));
+  const int32_t* bias = parts.take<int32_t>(columns);
+  const int32_t* sums = parts.take<int32_t>(columns);
+  return {weights, bias, sums, factor(parts.take<int32_t>(columns), shifts)};
+}
+
+ResidualDense residual_dense(Parts parts, size_t n, size_t k, BlobShifts shifts) {
+  if (!parts) return {};
+  const size_t columns = pad_columns(n);
+  const int8_t* weights = parts.take<int8_t>(columns * pad_inputs(k));
+  const int32_t* sums = parts.take<int32_t>(columns);
+  const int32_t* multipliers = parts.take<int32_t>(columns);
+  const int32_t* residual = parts.take<int32_t>(columns);
+  return {{weights, nullptr, sums, factor(multipliers, shifts)},
+          residual,
+          parts.take<int32_t>(columns)};
+}
+
+Norm norm(Parts parts, size_t size, const BlobNorm& record) {
+  if (!parts) return {};
+  const int32_t* gain = parts.take<int32_t>(size);
+  return {gain, parts.take<int32_t>(size), record.epsilon_n2, record.shift};
+}
+
+Dense16 dense16(const Model& model, BlobSectionKind kind, size_t n, size_t k,
+                const BlobDense16& record) {
+  return {dense(Parts(model, section(model, kind)), n, k, record.shifts), record.join_shift};
+}
+
+}  // namespace
+
+Model model_of(const embert_model& object) {
+  Model model;
+  memcpy(&model, object.opaque, sizeof(model));
+  return model;
+}
+
+const uint8_t* model_section(const Model& model, BlobSectionKind kind) {
+  return model.blob + section(model, kind).offset;
+}
+
+size_t model_section_bytes(const Model& model, BlobSectionKind kind) {
+  return static_cast<size_t>(section(model, kind).bytes);
+}
+
+Stack model_stack(const Model& model, size_t index) {
+  Stack stack = {};
+  stack.config = model.header->stacks + index;
+  for (size_t i = 0; i < index; ++i) {
+    stack.first_section += stack_sections(model.header->stacks[i].num_layers);
+  }
+  const auto contents = [&](uint32_t kind) {
+    return model.blob + model.sections[stack.first_section + kind - kSectionLayers].offset;
+  };
+  stack.words = reinterpret_cast<const int8_t*>(contents(kSectionWordEmbeddings));
+  stack.word_multipliers = reinterpret_cast<const int32_t*>(contents(kSectionWordMultipliers));
+  stack.positions = reinterpret_cast<const int16_t*>(contents(kSectionPositions));
+  stack.segments = reinterpret_cast<const int16_t*>(contents(kSectionSegments));
+  const size_t last = stack.first_section + stack_sections(stack.config->num_layers) - 1;
+  stack.output_norm = norm(Parts(model, model.sections[last]), stack.config->hidden_size,
+                           stack.config->output_norm);
+  return stack;
+}
+
+Stack model_last_stack(const Model& model) {
+  return model_stack(model, model.header->num_stacks - 1);
+}
+
+Layer model_layer(const Model& model, const Stack& stack, size_t l) {
+  const BlobStack& config = *stack.config;
+  const BlobSection* sections = model.sections + stack.first_section;
+  const BlobLayer& record = reinterpret_cast<const BlobLayer*>(model.blob + sections->offset)[l];
+  const size_t hidden = config.hidden_size, heads = record.num_heads,
+               columns = pad_columns(config.head_size), width = heads * config.head_size,
+               distances = pad_columns(2 * config.max_positions - 1);
+  const auto parts = [&](uint32_t kind) {
+    return Parts(
+        model, sections[kSectionsBeforeLayers + l * kSectionsPerLayer + kind - kFirstLayerSection]);
+  };
+  const auto attention = [&](uint32_t scores_kind, const BlobAttention& shifts) {
+    Parts scores = parts(scores_kind);
+    Attention a = {};
+    a.score_multipliers = scores.take<uint32_t>(heads);
+    a.score_caps = scores.take<int32_t>(heads);
+    a.query = factor(nullptr, shifts.query);
+    a.key = factor(nullptr, shifts.key);
+    a.value = factor(nullptr, shifts.value);
+    return a;
+  };
+
+  Layer layer = {};
+  layer.num_heads = heads;
+  layer.intermediate_size = record.intermediate_size;
+  layer.input_norm = norm(parts(kSectionInputNorm), hidden, record.input_norm);
+  layer.hidden_scale = record.hidden_scale;
+  if (Parts rows = parts(kSectionHiddenRescale)) {
+    layer.rescale_channels.multiplier = rows.take<int32_t>(hidden);
+    layer.rescale_channels.offset = rows.take<int32_t>(hidden);
+  }
+
+  layer.qkv = dense(parts(kSectionQkv), heads * 3 * columns, hidden, {});
+  layer.self = attention(kSectionScores, record.self);
+  layer.self.query.multiplier = layer.qkv.factor.multiplier;
+  layer.self.key.multiplier = layer.qkv.factor.multiplier + columns;
+  layer.self.value.multiplier = layer.qkv.factor.multiplier + 2 * columns;
+  layer.self.context =
+      factor(parts(kSectionContext).take<int32_t>(heads * columns), record.self.context);
+  layer.self.output = residual_dense(parts(kSectionAttnOut), hidden, width, record.self.output);
+  if (Parts table = parts(kSectionRelativePositions)) {
+    Parts ratios = parts(kSectionRelativeRatios);
+    layer.distances.table = table.take<int8_t>(distances * pad_inputs(config.head_size));
+    layer.distances.sums = table.take<int32_t>(distances);
+    layer.distances.query = factor(ratios.take<int32_t>(heads), record.query_relative);
+    layer.distances.key = factor(
+        config.position_kind == kPositionRelativeKeyQuery ? ratios.take<int32_t>(heads) : nullptr,
+        record.key_relative);
+  }
+  layer.attention_norm = norm(parts(kSectionNormAfterAttn), hidden, record.attention_norm);
+
+  if ((config.flags & kStackCrossAttention) != 0) {
+    layer.cross_query =
+        dense(parts(kSectionCrossQuery), heads * columns, hidden, record.cross.query);
+    layer.cross_key_value = {
+        dense(parts(kSectionCrossKeyValue), heads * 2 * columns, config.cross_hidden_size, {}),
+        record.cross_join_shift};
+    const int32_t* key_value = layer.cross_key_value.dense.factor.multiplier;
+    layer.cross = attention(kSectionCrossScores, record.cross);
+    layer.cross.query.multiplier = layer.cross_query.factor.multiplier;
+    layer.cross.key.multiplier = key_value;
+    layer.cross.value.multiplier = key_value + columns;
+    layer.cross.context =
+        factor(parts(kSectionCrossContext).take<int32_t>(heads * columns), record.cross.context);
+    layer.cross.output =
+        residual_dense(parts(kSectionCrossOut), hidden, width, record.cross.output);
+    layer.cross_norm = norm(parts(kSectionNormAfterCross), hidden, record.cross_norm);
+  }
+
+  layer.ffn_up = dense(parts(kSectionFfnUp), layer.intermediate_size, hidden, record.ffn_up);
+  layer.activation = model_activation(config.activation, record.activation_exponent);
+  layer.ffn_down =
+      residual_dense(parts(kSectionFfnDown), hidden, layer.intermediate_size, record.ffn_down);
+  return layer;
+}
+
+Dense16 model_pooler(const Model& model) {
+  const size_t hidden = model_last_stack(model).config->hidden_size;
+  return dense16(model, kSectionPooler, hidden, hidden, model.header->pooler);
+}
+
+Dense16 model_classifier(const Model& model) {
+  return dense16(model, kSectionClassifier, model.header->num_labels,
+                 model_last_stack(model).config->hidden_size, model.header->classifier);
+}
+
+Dense16 model_token_classifier(const Model& model) {
+  return dense16(model, kSectionTokenClassifier, model.header->num_token_labels,
+                 model_last_stack(model).config->hidden_size, model.header->token_classifier);
+}
+
+Dense16 model_projection(const Model& model) {
+  return dense16(model, kSectionProjection, model_last_stack(model).config->cross_hidden_size,
+                 model.header->stacks[0].hidden_size, model.header->projection);
+}
+
+LmHead model_lm(const Model& model) {
+  const BlobHeader& header = *model.header;
+  const Stack stack = model_last_stack(model);
+  const size_t hidden = stack.config->hidden_size;
+  LmHead head = {};
+  head.transform = dense16(model, kSectionLmTransform, hidden, hidden, header.lm_transform);
+  head.activation = model_activation(stack.config->activation, header.lm_exponent);
+  head.norm = norm(Parts(model, section(model, kSectionLmNorm)), hidden, header.lm_norm);
+  const bool untied = (header.task_heads & kHeadLmUntied) != 0;
+  const auto own = [&](BlobSectionKind kind) { return model_section(model, kind); };
+  head.rows = untied ? reinterpret_cast<const int8_t*>(own(kSectionLmRows)) : stack.words;
+  head.multipliers = untied ? reinterpret_cast<const int32_t*>(own(kSectionLmMultipliers))
+                            : stack.word_multipliers;
+  head.bias = reinterpret_cast<const int32_t*>(own(kSectionLmBias));
+  head.shift = header.lm_shift;
+  return head;
+}
+
+Activation model_activation(uint32_t kind, int32_t exponent) {
+  switch (kind) {
+    case kActivationGelu:
+      return {kGeluNodes, 64, kGeluOffset, 0, exponent};
+    case kActivationGeluNew:
+      return {kGeluNewNodes, 64, kGeluNewOffset, 0, exponent};
+    case kActivationSilu:
+      return {kSiluNodes, 256, kSiluOffset, 0, exponent};
+    case kActivationTanh:
+      return {kTanhNodes, 128, 0, 1, exponent};
+    default:
+      return {nullptr, 0, 0, 0, exponent};  // relu
+  }
+}
+
+}  // namespace embert

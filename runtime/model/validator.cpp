@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gate: a blob is hostile until every number that later code relies on has been looked at.
+// FORMAT.md lists the same rules. Checks run in the order header, checksum, header fields,
+// sections, so that a damaged file is called damaged and not wrong.
+#include "runtime/model/validator.hpp"
+
+#include <string.h>
+
+#include "kernels/arithmetic/layout.hpp"
+#include "kernels/dispatch.hpp"
+#include "runtime/model/scale.hpp"
+
+namespace embert {
+namespace {
+
+bool in_range(uint32_t x, uint32_t lowest, uint32_t highest) { return x >= lowest && x <= highest; }
+
+bool shifts_ok(const BlobShifts& s) {
+  return s.left >= 0 && s.left <= 15 && s.right >= 0 && s.right <= 31 &&
+         (s.left == 0 || s.right == 0);
+}
+bool attention_ok(const BlobAttention& a) {
+  return shifts_ok(a.query) && shifts_ok(a.key) && shifts_ok(a.value) && shifts_ok(a.context) &&
+         shifts_ok(a.output);
+}
+bool has_norm(const BlobNorm& n) { return n.shift != 0; }
+bool norm_ok(const BlobNorm& n) {
+  return n.epsilon_n2 >= 1 && n.epsilon_n2 <= kMaxEpsilon && n.shift >= 8 && n.shift <= 38 &&
+         n.reserved == 0;
+}
+bool optional_norm_ok(const BlobNorm& n) {
+  return has_norm(n) ? norm_ok(n) : n.epsilon_n2 == 0 && n.reserved == 0;
+}
+bool head_dense_ok(const BlobDense16& d) {
+  return shifts_ok(d.shifts) && d.join_shift >= 0 && d.join_shift <= 8 && d.reserved == 0;
+}
+template <typename T>
+bool all_zero(const T& object) {
+  uint8_t bytes[sizeof(T)], any = 0;
+  memcpy(bytes, &object, sizeof(T));
+  for (uint8_t byte : bytes) any |= byte;
+  return any == 0;
+}
+/// Zero where the model has no use for it.
+bool head_dense_ok(const BlobDense16& d, bool used) {
+  return used ? head_dense_ok(d) : all_zero(d);
+}
+
+bool stack_ok(const BlobStack& s) {
+  const bool cross = (s.flags & kStackCrossAttention) != 0;
+  return (s.flags & ~uint32_t{kStackFlagsAll}) == 0 && in_range(s.hidden_size, 1, kMaxHiddenSize) &&
+         in_range(s.num_layers, 1, kMaxLayers) && in_range(s.num_heads, 1, kMaxHeads) &&
+         in_range(s.head_size, 1, kMaxHeadSize) && s.num_heads * s.head_size <= kMaxHiddenSize &&
+         in_range(s.intermediate_size, 1, kMaxIntermediateSize) &&
+         in_range(s.vocab_size, 1, kMaxVocabSize) && in_range(s.max_positions, 1, kMaxPositions) &&
+         in_range(s.type_vocab_size, 1, kMaxTypes) && s.activation < kActivationCount &&
+         s.position_kind < kPositionKindCount &&
+         (cross ? in_range(s.cross_hidden_size, 1, kMaxHiddenSize) : s.cross_hidden_size == 0) &&
+         (!cross || (s.flags & kStackCausal) != 0) && scale_ok(s.embedding_scale) &&
+         scale_ok(s.hidden_scale) && (!cross || scale_ok(s.cross_scale)) && norm_ok(s.output_norm);
+}
+
+bool header_ok(const BlobHeader& h) {
+  if (!in_range(h.num_stacks, 1, kMaxStacks)) return false;
+  bool ok = (h.task_heads & ~uint32_t{kHeadAll}) == 0;
+  uint32_t sections = kSectionsOfModel;
+  for (uint32_t i = 0; i < h.num_stacks; ++i) {
+    ok = ok && stack_ok(h.stacks[i]);
+    sections += ok ? stack_sections(h.stacks[i].num_layers) : 0;
+  }
+  if (!ok) return false;
+  const BlobStack& last = h.stacks[h.num_stacks - 1];
+  const auto has = [&](uint32_t head) { return (h.task_heads & head) != 0; };
+  const bool lm_transform = has(kHeadLmTransform);
+  if (h.num_stacks == 1) {
+    ok = all_zero(h.stacks[1]) && !has(kHeadProjection);
+  } else {
+    const uint32_t width = h.stacks[0].hidden_size;
+    ok = (h.stacks[0].flags & (kStackCausal | kStackCrossAttention)) == 0 &&
+         (last.flags & kStackCrossAttention) != 0 &&
+         (has(kHeadProjection) || last.cross_hidden_size == width);
+  }
+  ok = ok && in_range(h.max_tokens, 1, last.max_positions) && h.pooling < kPoolingCount &&
+       h.normalize <= 1 && (!has(kHeadClassifier) || has(kHeadPooler)) &&
+       (has(kHeadLm) || !(has(kHeadLmUntied) || lm_transform)) &&
+       h.classifier_task < kClassifierTaskCount && h.problem < kProblemCount &&
+       h.token_task < kTokenTaskCount &&
+       (has(kHeadClassifier) ? in_range(h.num_labels, 1, kMaxLabels) : h.num_labels == 0) &&
+       (has(kHeadTokenClassifier) ? in_range(h.num_token_labels, 1, kMaxLabels)
+                                  : h.num_token_labels == 0) &&
+       (h.token_task != kTaskAnswer || h.num_token_labels == 2) &&
+       (!has(kHeadPooler) || scale_ok(h.pooled_scale)) &&
+       (!has(kHeadClassifier) || scale_ok(h.logits_scale)) &&
+       (!has(kHeadTokenClassifier) || scale_ok(h.token_logits_scale)) &&
+       (!has(kHeadLm) || scale_ok(h.lm_logits_scale)) &&
+       (h.start_id < last.vocab_size || h.start_id == UINT32_MAX) &&
+       (h.end_id < last.vocab_size || h.end_id == UINT32_MAX) &&
+       head_dense_ok(h.pooler, has(kHeadPooler)) &&
+       head_dense_ok(h.classifier, has(kHeadClassifier)) &&
+       head_dense_ok(h.token_classifier, has(kHeadTokenClassifier)) &&
+       head_dense_ok(h.lm_transform, lm_transform) &&
+       head_dense_ok(h.projection, has(kHeadProjection)) &&
+       (lm_transform ? norm_ok(h.lm_norm) && h.lm_exponent >= 5 && h.lm_exponent <= 12
+                     : all_zero(h.lm_norm) && h.lm_exponent == 0) &&
+       h.lm_shift >= 0 && h.lm_shift <= (has(kHeadLm) ? 40 : 0) && h.section_count == sections;
+  for (uint8_t byte : h.reserved) ok = ok && byte == 0;
+  return ok;
+}
+
+bool layer_ok(const BlobStack& s, const BlobLayer& l) {
+  const bool pre = (s.flags & kStackPreNorm) != 0, cross = (s.flags & kStackCrossAttention) != 0;
+  // Only the first layer of a post-norm stack may read the embedding sum as it is.
+  return in_range(l.num_heads, 1, s.num_heads) &&
+         in_range(l.intermediate_size, 1, s.intermediate_size) && l.activation_exponent >= 5 &&
+         l.activation_exponent <= 12 && attention_ok(l.self) && shifts_ok(l.query_relative) &&
+         shifts_ok(l.key_relative) && shifts_ok(l.ffn_up) && shifts_ok(l.ffn_down) &&
+         (pre ? norm_ok(l.input_norm) : optional_norm_ok(l.input_norm)) &&
+         norm_ok(l.attention_norm) && l.reserved == 0 &&
+         (cross ? attention_ok(l.cross) && norm_ok(l.cross_norm) && l.cross_join_shift >= 0 &&
+                      l.cross_join_shift <= 8
+                : all_zero(l.cross) && all_zero(l.cross_norm) && l.cross_join_shift == 0);
+}
+
+template <typename T>
+bool all_in(const T* values, size_t count, T lowest, T highest) {
+  uint32_t outside = 0;  // no early exit: the loop runs over megabytes and must vectorise
+  for (size_t i = 0; i < count; ++i) {
+    outside |=
+        static_cast<uint32_t>(values[i] < lowest) | static_cast<uint32_t>(values[i] > highest);
+  }
+  return outside == 0;
+}
+bool all_within(const int32_t* values, size_t count, int32_t bound) {
+  return all_in<int32_t>(values, count, -bound, bound);
+}
+
+/// Sums are the columns' sums of the weights, padding included: the kernels of one processor use
+/// them where those of another do not, so with wrong ones the same blob would give different bits.
+bool sums_ok(const int8_t* weights, size_t columns, size_t inputs, const int32_t* sums) {
+  for (size_t panel = 0; panel < columns; panel += kPanelColumns) {
+    int32_t lanes[kPanelColumns * kStepInputs] =
+        {};  // one a byte of a step, so that the loop vectorises
+    for (size_t step = 0; step < inputs / kStepInputs;
+         ++step, weights += kPanelColumns * kStepInputs) {
+      for (size_t lane = 0; lane < kPanelColumns * kStepInputs; ++lane) {
+        lanes[lane] += weights[lane];
+      }
+    }
+    for (size_t column = 0; column < kPanelColumns; ++column) {
+      const int32_t* of_column = lanes + column * kStepInputs;
+      if (of_column[0] + of_column[1] + of_column[2] + of_column[3] != sums[panel + column]) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// The blob in sections, walked in their fixed order. Every section is checked to stand in its
+/// place, and its size and values by one function a kind of contents. The first failure sticks.
+class Walk {
+ public:
+  Walk(const uint8_t* blob, const BlobHeader& header)
+      : blob_(blob),
+        header_(header),
+        next_(reinterpret_cast<const BlobSection*>(blob + sizeof(BlobHeader))),
+        end_(sizeof(BlobHeader) + uint64_t{header.section_count} * sizeof(BlobSection)) {
+    if (end_ > header.blob_bytes) status_ = EMBERT_STATUS_BLOB_SECTION;
+  }
+
+  embert_status finish() {
+    if (status_ == EMBERT_STATUS_OK && end_ != header_.blob_bytes) {
+      status_ = EMBERT_STATUS_BLOB_SECTION;
+    }
+    return status_;
+  }
+  bool sound() const { return status_ == EMBERT_STATUS_OK; }
+  void require(bool ok, embert_status otherwise) {
+    if (sound() && !ok) status_ = otherwise;
+  }
+  void require_value(bool ok) { require(ok, EMBERT_STATUS_BLOB_VALUE); }
+
+  void enter(uint32_t stack, uint32_t layer) {
+    stack_ = stack;
+    layer_ = layer;
+  }
+
+  /// The next section's contents, of this kind and size; null after a failure and where it is
+  /// empty.
+  const uint8_t* next(uint32_t kind, uint64_t bytes) {
+    const BlobSection* s = place(kind);
+    require(s != nullptr && s->bytes == bytes, EMBERT_STATUS_BLOB_SECTION);
+    return sound() && bytes > 0 ? blob_ + s->offset : nullptr;
+  }
+  /// The same for contents of any size.
+  const uint8_t* next_of_any_size(uint32_t kind, uint64_t* bytes) {
+    const BlobSection* s = place(kind);
+    if (!sound()) return nullptr;
+    *bytes = s->bytes;
+    return blob_ + s->offset;
+  }
+  template <typename T>
+  const T* array(uint32_t kind, uint64_t count) {
+    return reinterpret_cast<const T*>(next(kind, count * sizeof(T)));
+  }
+
+  void weights(const int8_t* weights, size_t columns, size_t inputs, const int32_t* sums) {
+    require_value(all_in<int8_t>(weights, columns * inputs, -127, 127) &&
+                  sums_ok(weights, columns, inputs, sums));
+  }
+  void dense(uint32_t kind, bool there, size_t n, size_t k) {
+    const size_t columns = pad_columns(n), inputs = pad_inputs(k);
+    const uint8_t* at = next(kind, there ? columns * inputs + 12 * columns : 0);
+    if (at == nullptr) return;
+    const int32_t* bias = reinterpret_cast<const int32_t*>(at + columns * inputs);
+    weights(reinterpret_cast<const int8_t*>(at), columns, inputs, bias + columns);
+    require_value(all_within(bias, columns, kMaxDenseBias) &&
+                  all_in<int32_t>(bias + 2 * columns, columns, 0, INT32_MAX));
+  }
+  void residual_dense(uint32_t kind, bool there, size_t n, size_t k) {
+    const size_t columns = pad_columns(n), inputs = pad_inputs(k);
+    const uint8_t* at = next(kind, there ? columns * inputs + 16 * columns : 0);
+    if (at == nullptr) return;
+    const int32_t* sums = reinterpret_cast<const int32_t*>(at + columns * inputs);
+    weights(reinterpret_cast<const int8_t*>(at), columns, inputs, sums);
+    require_value(all_in<int32_t>(sums + columns, columns, 0, INT32_MAX) &&
+                  all_within(sums + 2 * columns, columns, kMaxResidualMultiplier) &&
+                  all_within(sums + 3 * columns, columns, kMaxResidualConstant));
+  }
+  void norm(uint32_t kind, bool there, size_t size) {
+    const int32_t* gain = array<int32_t>(kind, there ? 2 * size : 0);
+    if (gain == nullptr) return;
+    require_value(all_within(gain, size, INT32_MAX) && all_within(gain + size, size, kMaxNormBias));
+  }
+  void scores(uint32_t kind, bool there, size_t heads) {
+    const uint32_t* multipliers = array<uint32_t>(kind, there ? 2 * heads : 0);
+    if (multipliers == nullptr) return;
+    require_value(all_in<uint32_t>(multipliers, heads, 1, kMaxScoreMultiplier));
+    for (size_t i = 0; i < heads; ++i) {
+      const uint64_t cap = multipliers[heads + i];
+      const uint64_t exponent = cap * multipliers[i] + (1u << 21);
+      require_value(cap <= kMaxScoreCap && exponent <= UINT32_MAX && exponent >> 22 >= kExpEnd);
+    }
+  }
+  void multipliers(uint32_t kind, uint64_t count, int32_t highest) {
+    const int32_t* values = array<int32_t>(kind, count);
+    if (values != nullptr) {
+      require_value(all_in<int32_t>(values, static_cast<size_t>(count), 0, highest));
+    }
+  }
+  void names(uint32_t kind, uint32_t count) {
+    uint64_t bytes = 0, ends = 0;
+    const uint8_t* text = next_of_any_size(kind, &bytes);
+    if (text == nullptr) return;
+    for (uint64_t i = 0; i < bytes; ++i) ends += text[i] == 0;
+    require_value(ends == count && (bytes == 0 || text[bytes - 1] == 0));
+  }
+
+ private:
+  const BlobSection* place(uint32_t kind) {
+    if (!sound()) return nullptr;
+    const BlobSection& s = *next_++;
+    const uint64_t start = (end_ + kBlobAlignment - 1) / kBlobAlignment * kBlobAlignment;
+    bool ok = s.kind == kind && s.stack == stack_ && s.layer == layer_ && s.offset == start &&
+              start <= header_.blob_bytes && s.bytes <= header_.blob_bytes - start;
+    for (uint64_t i = end_; ok && i < start; ++i) ok = blob_[i] == 0;
+    require(ok, EMBERT_STATUS_BLOB_SECTION);
+    end_ = start + s.bytes;
+    return &s;
+  }
+
+  const uint8_t* blob_;
+  const BlobHeader& header_;
+  const BlobSection* next_;
+  uint64_t end_;  ///< of the part walked so far
+  uint32_t stack_ = 0, layer_ = 0;
+  embert_status status_ = EMBERT_STATUS_OK;
+};
+
+void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l) {
+  const bool cross = (s.flags & kStackCrossAttention) != 0;
+  const bool relative = s.position_kind != kPositionTable;
+  const bool folded = has_norm(l.input_norm) && (s.flags & kStackPreNorm) == 0;
+  const size_t hidden = s.hidden_size, heads = l.num_heads, columns = pad_columns(s.head_size),
+               width = heads * s.head_size, distances = pad_columns(2 * s.max_positions - 1);
+  walk.norm(kSectionInputNorm, has_norm(l.input_norm), hidden);
+  walk.next(kSectionHiddenRescale, folded ? 8 * hidden : 0);  // any values
+  walk.dense(kSectionQkv, true, heads * 3 * columns, hidden);
+  walk.scores(kSectionScores, true, heads);
+  walk.multipliers(kSectionContext, heads * columns, INT32_MAX);
+  const size_t inputs = pad_inputs(s.head_size);
+  if (const uint8_t* table =
+          walk.next(kSectionRelativePositions, relative ? distances * inputs + 4 * distances : 0)) {
+    walk.weights(reinterpret_cast<const int8_t*>(table), distances, inputs,
+                 reinterpret_cast<const int32_t*>(table + distances * inputs));
+  }
+  walk.multipliers(kSectionRelativeRatios,
+                   s.position_kind == kPositionRelativeKeyQuery ? 2 * heads
+                   : relative                                   ? heads
+                                                                : 0,
+                   INT32_MAX);
+  walk.residual_dense(kSectionAttnOut, true, hidden, width);
+  walk.norm(kSectionNormAfterAttn, true, hidden);
+  walk.dense(kSectionCrossQuery, cross, heads * columns, hidden);
+  walk.dense(kSectionCrossKeyValue, cross, heads * 2 * columns, s.cross_hidden_size);
+  walk.scores(kSectionCrossScores, cross, heads);
+  walk.multipliers(kSectionCrossContext, cross ? heads * columns : 0, INT32_MAX);
+  walk.residual_dense(kSectionCrossOut, cross, hidden, width);
+  walk.norm(kSectionNormAfterCross, cross, hidden);
+  walk.dense(kSectionFfnUp, true, l.intermediate_size, hidden);
+  walk.residual_dense(kSectionFfnDown, true, hidden, l.intermediate_size);
+}
+
+void check_words(Walk& walk, uint32_t rows_kind, bool there, uint32_t vocab_size, size_t hidden) {
+  const uint64_t words = there ? vocab_size : 0;
+  if (const int8_t* rows = walk.array<int8_t>(rows_kind, words * hidden)) {
+    walk.require_value(all_in<int8_t>(rows, static_cast<size_t>(words) * hidden, -127, 127));
+  }
+  walk.multipliers(rows_kind + 1, words, kMaxWordMultiplier);
+}
+
+void check_stack(Walk& walk, const BlobStack& s, uint32_t index) {
+  const size_t hidden = s.hidden_size;
+  walk.enter(index, 0);
+  const BlobLayer* layers = walk.array<BlobLayer>(kSectionLayers, s.num_layers);
+  check_words(walk, kSectionWordEmbeddings, true, s.vocab_size, hidden);
+  walk.next(kSectionPositions, s.max_positions * hidden * 2);  // any values
+  if (const int16_t* segments = walk.array<int16_t>(kSectionSegments, s.type_vocab_size * hidden)) {
+    walk.require_value(all_in<int16_t>(segments, hidden, 0, 0));
+  }
+  uint32_t most_heads = 0, widest = 0;
+  for (uint32_t l = 0; l < s.num_layers && walk.sound(); ++l) {
+    const BlobLayer& layer = layers[l];
+    walk.require_value(layer_ok(s, layer) && (l == 0 || has_norm(layer.input_norm)));
+    if (!walk.sound()) return;
+    if (layer.num_heads > most_heads) most_heads = layer.num_heads;
+    if (layer.intermediate_size > widest) widest = layer.intermediate_size;
+    walk.enter(index, l);
+    check_layer(walk, s, layer);
+  }
+  // The header names the largest layer: the arena is planned from it.
+  walk.require(most_heads == s.num_heads && widest == s.intermediate_size,
+               EMBERT_STATUS_BLOB_HEADER);
+  walk.enter(index, 0);
+  walk.norm(kSectionOutputNorm, true, hidden);
+}
+
+void check_selftest(Walk& walk, const BlobHeader& h, bool has_tokenizer) {
+  uint64_t bytes = 0;
+  const uint8_t* section = walk.next_of_any_size(kSectionSelftest, &bytes);
+  if (section == nullptr || bytes == 0) return;
+  walk.require(bytes >= sizeof(BlobSelftest), EMBERT_STATUS_BLOB_SECTION);
+  if (!walk.sound()) return;
+  const BlobSelftest& test = *reinterpret_cast<const BlobSelftest*>(section);
+  walk.require_value(in_range(test.tokens, 1, kMaxSelftestTokens) && test.tokens <= h.max_tokens);
+  if (!walk.sound()) return;
+  const uint64_t before_text = sizeof(test) + test.tokens * sizeof(int32_t);
+  walk.require(has_tokenizer ? bytes >= before_text : bytes == before_text,
+               EMBERT_STATUS_BLOB_SECTION);
+  if (!walk.sound()) return;
+  const int32_t* ids = reinterpret_cast<const int32_t*>(section + sizeof(test));
+  for (uint32_t i = 0; i < h.num_stacks; ++i) {
+    const BlobStack& stack = h.stacks[i];
+    walk.require_value(
+        test.tokens <= stack.max_positions &&
+        all_in<int32_t>(ids, test.tokens, 0, static_cast<int32_t>(stack.vocab_size) - 1));
+  }
+}
+
+/// Every section in its place, of its size, with values inside their bounds.
+embert_status check_sections(const uint8_t* blob, const BlobHeader& h) {
+  Walk walk(blob, h);
+  for (uint32_t i = 0; i < h.num_stacks; ++i) check_stack(walk, h.stacks[i], i);
+  const BlobStack& last = h.stacks[h.num_stacks - 1];
+  const size_t hidden = last.hidden_size;
+  const auto has = [&](uint32_t head) { return (h.task_heads & head) != 0; };
+  walk.enter(0, 0);
+  walk.dense(kSectionPooler, has(kHeadPooler), hidden, hidden);
+  walk.dense(kSectionClassifier, has(kHeadClassifier), h.num_labels, hidden);
+  walk.dense(kSectionTokenClassifier, has(kHeadTokenClassifier), h.num_token_labels, hidden);
+  walk.dense(kSectionLmTransform, has(kHeadLmTransform), hidden, hidden);
+  walk.norm(kSectionLmNorm, has(kHeadLmTransform), hidden);
+  check_words(walk, kSectionLmRows, has(kHeadLmUntied), last.vocab_size, hidden);
+  const size_t words = has(kHeadLm) ? last.vocab_size : 0;
+  if (const int32_t* bias = walk.array<int32_t>(kSectionLmBias, words)) {
+    walk.require_value(all_within(bias, words, kMaxDenseBias));
+  }
+  walk.dense(kSectionProjection, has(kHeadProjection), last.cross_hidden_size,
+             h.stacks[0].hidden_size);
+  uint64_t tokenizer = 0, any = 0;
+  walk.next_of_any_size(kSectionTokenizer, &tokenizer);  // checked when it is opened
+  walk.names(kSectionLabels, h.num_labels);
+  walk.names(kSectionTokenLabels, h.num_token_labels);
+  walk.next_of_any_size(kSectionCertificate, &any);  // text
+  check_selftest(walk, h, tokenizer > 0);
+  return walk.finish();
+}
+
+/// Whether every text that the tokenizer makes is one that the model takes. The template for pairs
+/// is not looked at: models without a second segment have it, too, and a pair's type is checked
+/// when it is run.
+bool tokenizer_fits(const TokenizerHeader& tokenizer, const BlobStack& model) {
+  bool ok = tokenizer.token_count <= model.vocab_size;
+  for (uint32_t i = 0; i < tokenizer.single.count; ++i) {
+    ok = ok && tokenizer.single.pieces[i].type_id < model.type_vocab_size;
+  }
+  return ok;
+}
+
+}  // namespace
+
+embert_status check_blob(const uint8_t* blob, size_t blob_bytes, Crc32cFn crc32c) {
+  if (reinterpret_cast<uintptr_t>(blob) % kBlobAlignment != 0) return EMBERT_STATUS_BLOB_MISALIGNED;
+  if (blob_bytes < sizeof(BlobHeader)) return EMBERT_STATUS_BLOB_TRUNCATED;
+  const BlobHeader& header = *reinterpret_cast<const BlobHeader*>(blob);
+  if (memcmp(header.magic, kBlobMagic, sizeof(kBlobMagic)) != 0) return EMBERT_STATUS_BLOB_MAGIC;
+  if (header.version != kBlobVersion) return EMBERT_STATUS_BLOB_VERSION;
+  if (blob_bytes < header.blob_bytes) return EMBERT_STATUS_BLOB_TRUNCATED;
+  if (header.blob_bytes < sizeof(BlobHeader)) return EMBERT_STATUS_BLOB_HEADER;
+  const size_t size = static_cast<size_t>(header.blob_bytes);
+  if (crc32c(0, blob + kBlobCrcStart, size - kBlobCrcStart) != header.crc32c)
+    return EMBERT_STATUS_BLOB_CHECKSUM;
+  if (header.layout != kLayoutN16K4) return EMBERT_STATUS_LAYOUT;
+  if (!header_ok(header)) return EMBERT_STATUS_BLOB_HEADER;
+
+  return check_sections(blob, header);
+}
+
+}  // namespace embert
+
+embert_status embert_model_open(const void* blob, size_t blob_bytes, uint32_t isa_mask,
+                                embert_model* object) {
+  using namespace embert;
+  if (blob == nullptr || object == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  if ((isa_mask & ~compiled_isas()) != 0) return EMBERT_STATUS_ISA;
+  const uint8_t* bytes = static_cast<const uint8_t*>(blob);
+  const embert_status status = check_blob(bytes, blob_bytes, select_kernels(isa_mask).crc32c);
+  if (status != EMBERT_STATUS_OK) return status;
+
+  Model model = {};
+  model.blob = bytes;
+  model.header = reinterpret_cast<const BlobHeader*>(bytes);
+  model.sections = reinterpret_cast<const BlobSection*>(bytes + sizeof(BlobHeader));
+  model.isa_mask = isa_mask;
+  const size_t tokenizer_bytes = model_section_bytes(model, kSectionTokenizer);
+  if (tokenizer_bytes > 0) {
+    const uint8_t* section = model_section(model, kSectionTokenizer);
+    if (tokenizer_open(section, tokenizer_bytes, &model.tokenizer) != TokenizerStatus::kOk ||
+        !tokenizer_fits(*model.tokenizer.header, model.header->stacks[0])) {
+      return EMBERT_STATUS_BLOB_TOKENIZER;
+    }
+    model.has_tokenizer = 1;
+  }
+  memset(object, 0, sizeof(*object));
+  memcpy(object->opaque, &model, sizeof(model));
+  return EMBERT_STATUS_OK;
+}
+
+uint32_t embert_crc32c(uint32_t crc, const void* data, size_t bytes) {
+  using namespace embert;
+  return select_kernels(kIsaScalar).crc32c(crc, static_cast<const uint8_t*>(data), bytes);
+}

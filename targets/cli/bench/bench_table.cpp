@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cli/bench/bench_table.hpp"
+
+#include <array>
+
+#include "targets/cli/io/output.hpp"
+
+namespace embert::cli {
+namespace {
+
+constexpr std::array<const char*, 8> kColumns = {
+    "tokens", "threads", "isa", "min_ms", "median_ms", "p90_ms", "gmac_per_s", "percent_of_peak"};
+constexpr size_t kColumnWidth = 12;
+constexpr size_t kIsaColumn = 2;
+
+using Row = std::array<std::string, kColumns.size()>;
+
+void write_row(BenchFormat format, const Row& row) {
+  std::string line = format == BenchFormat::kMarkdown ? "|" : "";
+  for (size_t i = 0; i < row.size(); ++i) {
+    if (format == BenchFormat::kMarkdown) {
+      line += ' ' + row[i] + " |";
+    } else if (format == BenchFormat::kCsv) {
+      line += (i > 0 ? "," : "") + row[i];
+    } else {
+      const size_t width = i + 1 == row.size() ? kColumnWidth + 4 : kColumnWidth;
+      line.append(width > row[i].size() ? width - row[i].size() : 1, ' ');
+      line += row[i];
+    }
+  }
+  output().line(line);
+}
+
+}  // namespace
+
+void write_bench_head(BenchFormat format) {
+  if (format == BenchFormat::kJson) return;
+  Row head, rule;
+  for (size_t i = 0; i < kColumns.size(); ++i) {
+    head[i] = kColumns[i];
+    rule[i] = i == kIsaColumn ? "---" : "---:";
+  }
+  write_row(format, head);
+  if (format == BenchFormat::kMarkdown) write_row(format, rule);
+}
+
+void write_bench_result(BenchFormat format, const BenchResult& result) {
+  const bool has_peak = result.percent_of_peak >= 0;
+  if (format == BenchFormat::kJson) {
+    output().json({{"tokens", result.tokens},
+                   {"threads", result.threads},
+                   {"isa", result.isa},
+                   {"min_ms", result.min_ms},
+                   {"median_ms", result.median_ms},
+                   {"p90_ms", result.p90_ms},
+                   {"gmac_per_s", result.gmac_per_s},
+                   {"percent_of_peak", has_peak ? Json(result.percent_of_peak) : Json()}});
+  } else {
+    const char* unknown = format == BenchFormat::kCsv ? "" : "-";
+    write_row(format,
+              {std::to_string(result.tokens), std::to_string(result.threads), result.isa,
+               fixed(result.min_ms, 3), fixed(result.median_ms, 3), fixed(result.p90_ms, 3),
+               fixed(result.gmac_per_s, 1), has_peak ? fixed(result.percent_of_peak, 1) : unknown});
+  }
+  output().flush();  // a result may be a long wait after the one before
+}
+
+}  // namespace embert::cli

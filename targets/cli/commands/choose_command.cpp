@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// embert choose: which of several texts goes best with a prompt.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "targets/cli/commands/commands.hpp"
+#include "targets/cli/io/output.hpp"
+#include "targets/cli/io/records.hpp"
+#include "targets/cli/session/logit_scores.hpp"
+#include "targets/cli/session/model_session.hpp"
+#include "targets/cli/session/model_tasks.hpp"
+
+namespace embert::cli {
+namespace {
+
+constexpr uint32_t kChoicesACall = 16;
+const RecordForm kForm = {{"prompt", "choices"}, true};
+
+struct ChooseOptions {
+  TextCall call;
+  uint32_t top = 0;  ///< 0: the best in text, all in JSON
+};
+
+void write_result(const ChooseOptions& options, const Record& record,
+                  const std::vector<LabelScore>& scores) {
+  Json list = Json::array();
+  std::string line;
+  for (const LabelScore& entry : scores) {
+    const std::string& choice = record.texts[1 + entry.label];
+    line += fixed(entry.score, 4) + '\t' + one_line(choice) + '\t';
+    list.push_back({{"choice", choice}, {"index", entry.label}, {"score", entry.score}});
+  }
+  if (!options.call.json) return output().line(line + one_line(record.texts[0]));
+  output().json({{"prompt", record.texts[0]}, {"choices", std::move(list)}});
+}
+
+void run_choose(const ChooseOptions& options) {
+  const ModelFile file(options.call.model, isa_mask_of(options.call.run.isa));
+  file.require_tokenizer();
+  require_task(file, Task::kChoose);
+  RecordSource source(options.call, kForm);
+  const ModelSession session(file, options.call.run.threads, 0, kChoicesACall);
+  const uint32_t top = options.top ? options.top : options.call.json ? 0 : 1;
+
+  for (auto records = source.next(1); !records.empty(); records = source.next(1)) {
+    const std::vector<std::string>& texts = records[0].texts;
+    std::vector<TextTokens> choices;
+    for (size_t i = 1; i < texts.size(); ++i) {
+      choices.push_back(session.tokenize(texts[0], &texts[i]));
+    }
+    const Rows<int32_t> logits = session.classify(choices);
+    write_result(
+        options, records[0],
+        rank_labels(logits.values.data(), choices.size(), logits.scale, EMBERT_SCORE_SOFTMAX, top));
+  }
+}
+
+}  // namespace
+
+void add_choose_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("choose", "The best of several texts behind a prompt");
+  auto options = std::make_shared<ChooseOptions>();
+  add_text_call(*command, options->call, kForm, "prompt, choices with choice, index, score");
+  command
+      ->add_option("--top", options->top, "How many choices to show; default: 1, all with --json")
+      ->check(CLI::Range(1, 1000000))
+      ->type_name("K");
+  command->footer(
+      "With the prompt as the only argument the choices are the lines of stdin. Without --json a\n"
+      "line is: score, choice (K times), prompt, with tabs between. Indices count from 0.\n"
+      "Example:\n"
+      "  embert choose swag.emb \"He opens the door and\" \"walks in.\" \"flies to the moon.\"");
+  command->callback([options] { run_choose(*options); });
+}
+
+}  // namespace embert::cli

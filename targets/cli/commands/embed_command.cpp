@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// embert embed: one vector a text.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "targets/cli/commands/commands.hpp"
+#include "targets/cli/io/output.hpp"
+#include "targets/cli/io/records.hpp"
+#include "targets/cli/session/model_tasks.hpp"
+#include "targets/cli/session/text_vectors.hpp"
+
+namespace embert::cli {
+namespace {
+
+constexpr uint32_t kTextsACall = 16;
+const RecordForm kForm = {{"text"}};
+
+struct EmbedOptions {
+  TextCall call;
+  VectorOptions vectors;
+};
+
+template <typename T>
+std::vector<std::string> as_text(const std::vector<T>& numbers) {
+  std::vector<std::string> texts;
+  for (const T number : numbers) texts.push_back(std::to_string(int{number}));
+  return texts;
+}
+
+std::vector<double> real_vector(const int16_t* values, size_t size, embert_scale scale) {
+  std::vector<double> numbers(size);
+  for (size_t i = 0; i < size; ++i) {
+    numbers[i] = static_cast<double>(values[i]) * static_cast<double>(embert_scale_to_float(scale));
+  }
+  return numbers;
+}
+
+void write_json(const EmbedOptions& options, const std::string& text, size_t tokens,
+                const int16_t* values, const Rows<int16_t>& rows) {
+  Json vector;  // null
+  if (tokens > 0) {
+    switch (options.vectors.vector_format()) {
+      case VectorFormat::kFloat:
+        vector = real_vector(values, rows.width, rows.scale);
+        break;
+      case VectorFormat::kInt8:
+        vector = int8_vector(values, rows.width);
+        break;
+      case VectorFormat::kBits:
+        vector = bit_vector(values, rows.width);
+    }
+  }
+  output().json({{"text", text}, {"tokens", tokens}, {"embedding", std::move(vector)}});
+}
+
+void write_text(const EmbedOptions& options, const int16_t* values, const Rows<int16_t>& rows) {
+  std::vector<std::string> numbers;
+  switch (options.vectors.vector_format()) {
+    case VectorFormat::kFloat:
+      for (const double x : real_vector(values, rows.width, rows.scale)) {
+        numbers.push_back(fixed(x, 6));
+      }
+      break;
+    case VectorFormat::kInt8:
+      numbers = as_text(int8_vector(values, rows.width));
+      break;
+    case VectorFormat::kBits:
+      numbers = as_text(bit_vector(values, rows.width));
+  }
+  std::string line;
+  for (const std::string& number : numbers) line += (line.empty() ? "" : " ") + number;
+  output().line(line);
+}
+
+void run_embed(const EmbedOptions& options) {
+  const ModelFile file(options.call.model, isa_mask_of(options.call.run.isa));
+  file.require_tokenizer();
+  require_task(file, Task::kEmbed);
+  RecordSource source(options.call, kForm);
+  const uint32_t most = source.limit(kTextsACall);
+  const ModelSession session(file, options.call.run.threads, 0, most);
+
+  for (auto records = source.next(most); !records.empty(); records = source.next(most)) {
+    std::vector<TextTokens> texts;
+    for (const Record& record : records) texts.push_back(session.tokenize(record.texts[0]));
+    const Rows<int16_t> vectors = text_vectors(session, file, texts, options.vectors);
+    for (size_t i = 0; i < records.size(); ++i) {
+      const size_t tokens = texts[i].ids.size();
+      if (options.call.json) {
+        write_json(options, records[i].texts[0], tokens, vectors.row(i), vectors);
+      } else if (tokens == 0) {
+        output().line("");
+      } else {
+        write_text(options, vectors.row(i), vectors);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void add_embed_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("embed", "One vector for each text");
+  auto options = std::make_shared<EmbedOptions>();
+  add_text_call(*command, options->call, kForm, "text, tokens, embedding");
+  options->vectors.add_to(*command);
+  command->footer(
+      "int8 scales each vector to -127..127; bits are packed eight to a byte, 1 above zero.\n"
+      "A text without tokens, as an empty line where the model adds no special tokens, gets an\n"
+      "empty line, with --json the embedding null.\n"
+      "Example:\n"
+      "  embert embed minilm.emb \"a cat on a mat\" \"a dog in the fog\"\n"
+      "  embert embed minilm.emb --json --format int8 < lines.txt > vectors.jsonl");
+  command->callback([options] { run_embed(*options); });
+}
+
+}  // namespace embert::cli

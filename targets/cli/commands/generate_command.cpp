@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// embert generate: how a decoder goes on with a text, or what it makes of an encoder's.
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <random>
+
+#include "embert/embert_lm.h"
+#include "targets/cli/commands/commands.hpp"
+#include "targets/cli/io/output.hpp"
+#include "targets/cli/io/records.hpp"
+#include "targets/cli/session/decoding_options.hpp"
+#include "targets/cli/session/model_session.hpp"
+#include "targets/cli/session/model_tasks.hpp"
+
+namespace embert::cli {
+namespace {
+
+const RecordForm kForm = {{"text"}};
+constexpr const char* kFinishNames[] = {"end", "length", "cache_full"};
+
+struct GenerateOptions {
+  TextCall call;
+  bool ids = false;
+  DecodingOptions decoding;
+};
+
+/// Numbers with blanks between.
+std::vector<int32_t> read_ids(const Record& record) {
+  const std::string& text = record.texts[0];
+  std::vector<int32_t> ids;
+  const char *at = text.data(), *end = at + text.size();
+  for (;;) {
+    while (at < end && *at == ' ') ++at;
+    if (at == end) return ids;
+    int32_t id = 0;
+    const auto [stop, error] = std::from_chars(at, end, id);
+    if (error != std::errc() || (stop < end && *stop != ' ')) {
+      record.refuse("--ids: \"" + std::string(at, std::find(at, end, ' ')) + "\" is no token id");
+    }
+    ids.push_back(id);
+    at = stop;
+  }
+}
+
+/// What the decoder goes on from: the text and the special tokens in front of it. The first token
+/// stays where the text is empty.
+std::vector<int32_t> prompt_ids(const ModelFile& file, const Record& record) {
+  TextTokens tokens = tokenize_text(*file.model(), record.texts[0], nullptr, 0);
+  size_t size = tokens.ids.size();
+  while (size > 1 && tokens.sequence_ids[size - 1] < 0) --size;
+  tokens.ids.resize(size);
+  return tokens.ids;
+}
+
+/// A status that is about the text, as a line about it.
+void check_text(embert_status status, const Record& record, size_t tokens, uint32_t room) {
+  const std::string name = std::string(" (") + embert_status_name(status) + ")";
+  if (status == EMBERT_STATUS_TOO_MANY_TOKENS) {
+    record.refuse("the text has " + std::to_string(tokens) + " tokens, the model has room for " +
+                  std::to_string(room) + name);
+  }
+  if (status == EMBERT_STATUS_TOKEN_OUT_OF_RANGE) {
+    record.refuse("a token id is not in the model's vocabulary" + name);
+  }
+  if (status == EMBERT_STATUS_EMPTY_INPUT) {
+    record.refuse(
+        "nothing to start with: no prompt, and the model has no start token "
+        "(decoder_start_token_id or bos_token_id of config.json)" +
+        name);
+  }
+  check(status, "a pass through the model");
+}
+
+/// Gives the decoder the encoder's states of the text.
+void encode_source(const GenerateOptions& options, const ModelFile& file,
+                   const ModelSession& session, const Record& record) {
+  const uint32_t room = session.options().max_source_tokens;
+  Batch batch;
+  if (options.ids) {
+    batch.ids = read_ids(record);
+    batch.lengths = {static_cast<uint32_t>(batch.ids.size())};
+  } else {
+    const TextTokens tokens = tokenize_text(*file.model(), record.texts[0], nullptr, room);
+    batch.add(tokens.ids, tokens.type_ids);
+  }
+  if (batch.ids.empty()) {
+    record.refuse("the text has no token (" +
+                  std::string(embert_status_name(EMBERT_STATUS_EMPTY_INPUT)) + ")");
+  }
+  const embert_input input = batch.input();
+  check_text(embert_encode_source(session.engine(), &input, nullptr), record, batch.ids.size(),
+             room);
+}
+
+/// Whether the tokenizer is the decoder's: a pair may have two vocabularies, the tokenizer is of
+/// the first.
+bool has_words(const ModelFile& file) {
+  embert_stack_info first = {};
+  check(embert_model_get_stack(file.model(), 0, &first), "embert_model_get_stack");
+  return file.info().has_tokenizer != 0 && first.vocab_size == file.info().vocab_size;
+}
+
+void generate(const GenerateOptions& options, const ModelFile& file, const ModelSession& session,
+              const Record& record) {
+  std::mt19937 random(options.decoding.seed);
+  const embert_generate_options decoding = options.decoding.of(*file.model(), random);
+  std::vector<int32_t> prompt;  // empty: the start token
+  if (file.info().num_stacks == 2) {
+    encode_source(options, file, session, record);
+  } else {
+    prompt = options.ids ? read_ids(record) : prompt_ids(file, record);
+  }
+  size_t bytes = 0;
+  check(embert_generate_bytes(&decoding, &bytes), "embert_generate_bytes");
+  std::vector<uint64_t> workspace(bytes / sizeof(uint64_t) + 1);
+  std::vector<int32_t> ids(options.decoding.max_new_tokens);
+  embert_generation made = {};
+  made.ids = ids.data();
+  made.capacity = ids.size();
+  check_text(embert_generate(session.engine(), &decoding, prompt.data(), prompt.size(),
+                             workspace.data(), bytes, &made),
+             record, prompt.size(), session.options().max_tokens);
+  ids.resize(made.count);
+
+  const Json text = has_words(file) ? Json(text_of(*file.model(), ids, true)) : Json();
+  if (options.call.json) {
+    output().json({{"text", record.texts[0]},
+                   {"generated", text},
+                   {"ids", ids},
+                   {"log_probability", std::ldexp(made.log2_score, -26) * std::log(2.0)},
+                   {"finish", kFinishNames[made.finish]}});
+  } else if (!options.ids && !text.is_null()) {
+    output().line(one_line(text.get<std::string>()));
+  } else {
+    std::string line;
+    for (const int32_t id : ids) line += (line.empty() ? "" : " ") + std::to_string(id);
+    output().line(line);
+  }
+}
+
+void run_generate(const GenerateOptions& options) {
+  const ModelFile file(options.call.model, isa_mask_of(options.call.run.isa));
+  if (!options.ids) file.require_tokenizer();
+  require_task(file, Task::kGenerate);
+  RecordSource source(options.call, kForm);
+  const ModelSession session(file, options.call.run.threads, 0, options.decoding.beams);
+  for (auto records = source.next(1); !records.empty(); records = source.next(1)) {
+    generate(options, file, session, records[0]);
+  }
+}
+
+}  // namespace
+
+void add_generate_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("generate", "How a decoder goes on with a text");
+  auto options = std::make_shared<GenerateOptions>();
+  add_text_call(*command, options->call, kForm, "text, generated, ids, log_probability, finish");
+  command->add_flag("--ids", options->ids,
+                    "Texts are token ids with blanks between, and so is what comes out");
+  options->decoding.add_to(*command);
+  command->footer(
+      "The best token each time, unless --sample or --beams asks for more. A pair of encoder and\n"
+      "decoder reads the text with the encoder. Without --json a line is what was generated;\n"
+      "finish says what ended it: the end token, the length, or a cache that is full.\n"
+      "Example:\n"
+      "  embert generate decoder.emb \"once upon a time\" --max-new-tokens 40\n"
+      "  embert generate decoder.emb --sample --temperature 0.8 --top-p 0.9 --seed 7 < "
+      "prompts.txt");
+  command->callback([options] { run_generate(*options); });
+}
+
+}  // namespace embert::cli

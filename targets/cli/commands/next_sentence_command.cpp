@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// embert next-sentence: how probable it is that one text follows another.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "embert/embert_tasks.h"
+#include "targets/cli/commands/commands.hpp"
+#include "targets/cli/io/output.hpp"
+#include "targets/cli/io/records.hpp"
+#include "targets/cli/session/logit_scores.hpp"
+#include "targets/cli/session/model_session.hpp"
+#include "targets/cli/session/model_tasks.hpp"
+
+namespace embert::cli {
+namespace {
+
+constexpr uint32_t kPairsACall = 16;
+const RecordForm kForm = {{"text", "pair"}};
+
+void run_next_sentence(const TextCall& call) {
+  const ModelFile file(call.model, isa_mask_of(call.run.isa));
+  file.require_tokenizer();
+  require_task(file, Task::kNextSentence);
+  RecordSource source(call, kForm);
+  const uint32_t most = source.limit(kPairsACall);
+  const ModelSession session(file, call.run.threads, 0, most);
+
+  for (auto records = source.next(most); !records.empty(); records = source.next(most)) {
+    std::vector<TextTokens> pairs;
+    for (const Record& record : records) {
+      pairs.push_back(session.tokenize(record.texts[0], &record.texts[1]));
+    }
+    const Rows<int32_t> logits = session.classify(pairs);
+    std::vector<embert_q30> scores(logits.values.size());  // label 0: it follows
+    check(embert_softmax_q30(logits.values.data(), pairs.size(), logits.width, logits.scale,
+                             scores.data()),
+          "embert_softmax_q30");
+    for (size_t i = 0; i < records.size(); ++i) {
+      const std::vector<std::string>& texts = records[i].texts;
+      const double score = score_of(scores[i * logits.width]);
+      if (call.json) {
+        output().json({{"text", texts[0]}, {"pair", texts[1]}, {"score", score}});
+      } else {
+        output().line(fixed(score, 4) + '\t' + one_line(texts[0]) + '\t' + one_line(texts[1]));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void add_next_sentence_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("next-sentence", "Whether one text follows another");
+  auto call = std::make_shared<TextCall>();
+  add_text_call(*command, *call, kForm, "text, pair, score");
+  command->footer(
+      "The score is the probability that the pair follows the text. Without --json a line is:\n"
+      "score, text, pair, with tabs between.\n"
+      "Example:\n"
+      "  embert next-sentence bert.emb \"The sky is blue.\" \"It has no clouds.\"");
+  command->callback([call] { run_next_sentence(*call); });
+}
+
+}  // namespace embert::cli

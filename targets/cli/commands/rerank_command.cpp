@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// embert rerank: documents sorted by how well they fit a query, each read together with it.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "targets/cli/commands/commands.hpp"
+#include "targets/cli/io/output.hpp"
+#include "targets/cli/io/records.hpp"
+#include "targets/cli/session/logit_scores.hpp"
+#include "targets/cli/session/model_session.hpp"
+#include "targets/cli/session/model_tasks.hpp"
+#include "targets/cli/tool_error.hpp"
+
+namespace embert::cli {
+namespace {
+
+constexpr uint32_t kDocumentsACall = 16;
+const RecordForm kForm = {{"query", "documents"}, true};
+
+struct RerankOptions {
+  TextCall call;
+  std::string function;  ///< empty: the model's
+  std::string label;     ///< empty: the only one
+  uint32_t top = 0;      ///< 0: all
+};
+
+uint32_t label_to_sort_by(const RerankOptions& options, const ModelFile& file) {
+  const uint32_t labels = file.info().num_labels;
+  if (options.label.empty() && labels == 1) return 0;
+  std::string known;
+  for (uint32_t i = 0; i < labels; ++i) {
+    const std::string name = label_name(file, i);
+    if (name == options.label) return i;
+    known += (known.empty() ? "" : ", ") + name;
+  }
+  throw UsageError(options.label.empty()
+                       ? "--label is missing: sort by which of " + known + "?"
+                       : "--label \"" + options.label + "\": the model has " + known);
+}
+
+/// Of each document the score of one label, best first, of equal ones the first document first.
+std::vector<LabelScore> rank_documents(const Rows<int32_t>& logits, size_t documents,
+                                       embert_score_function function, uint32_t label) {
+  std::vector<LabelScore> ranked;
+  for (uint32_t i = 0; i < documents; ++i) {
+    for (const LabelScore& entry :
+         rank_labels(logits.row(i), logits.width, logits.scale, function, 0)) {
+      if (entry.label == label) ranked.push_back({i, entry.score});
+    }
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const LabelScore& a, const LabelScore& b) { return a.score > b.score; });
+  return ranked;
+}
+
+void write_result(const RerankOptions& options, const Record& record,
+                  const std::vector<LabelScore>& ranked) {
+  Json list = Json::array();
+  for (const LabelScore& entry : ranked) {
+    const std::string& document = record.texts[1 + entry.label];
+    if (options.call.json) {
+      list.push_back({{"document", document}, {"index", entry.label}, {"score", entry.score}});
+    } else {
+      output().line(fixed(entry.score, 4) + '\t' + std::to_string(entry.label) + '\t' +
+                    one_line(document));
+    }
+  }
+  if (!options.call.json) return output().line("");
+  output().json({{"query", record.texts[0]}, {"documents", std::move(list)}});
+}
+
+void run_rerank(const RerankOptions& options) {
+  const ModelFile file(options.call.model, isa_mask_of(options.call.run.isa));
+  file.require_tokenizer();
+  require_task(file, Task::kClassify);
+  const uint32_t label = label_to_sort_by(options, file);
+  const embert_score_function function = score_function(options.function, file.info());
+  RecordSource source(options.call, kForm);
+  const ModelSession session(file, options.call.run.threads, 0, kDocumentsACall);
+
+  for (auto records = source.next(1); !records.empty(); records = source.next(1)) {
+    const std::vector<std::string>& texts = records[0].texts;
+    std::vector<TextTokens> documents;
+    for (size_t i = 1; i < texts.size(); ++i) {
+      documents.push_back(session.tokenize(texts[0], &texts[i]));
+    }
+    std::vector<LabelScore> ranked =
+        rank_documents(session.classify(documents), documents.size(), function, label);
+    if (options.top > 0 && options.top < ranked.size()) ranked.resize(options.top);
+    write_result(options, records[0], ranked);
+  }
+}
+
+}  // namespace
+
+void add_rerank_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("rerank", "Documents sorted by how they fit a query");
+  auto options = std::make_shared<RerankOptions>();
+  add_text_call(*command, options->call, kForm, "query, documents with document, index, score");
+  command->add_option("--top", options->top, "How many documents to show; default: all")
+      ->check(CLI::Range(1, 1000000))
+      ->type_name("K");
+  command
+      ->add_option("--label", options->label,
+                   "The label whose score says how well a document fits, where there are several")
+      ->type_name("NAME");
+  add_function_option(*command, options->function);
+  command->footer(
+      "With the query as the only argument the documents are the lines of stdin. Without --json a\n"
+      "line is: score, index, document, with tabs between, and an empty line ends a query.\n"
+      "Indices count from 0.\n"
+      "Example:\n"
+      "  embert rerank cross.emb \"how do cats purr\" --top 10 < documents.txt");
+  command->callback([options] { run_rerank(*options); });
+}
+
+}  // namespace embert::cli

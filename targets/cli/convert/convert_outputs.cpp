@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cli/convert/convert_outputs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "converter/export/replace_file.hpp"
+#include "targets/cli/io/output.hpp"
+#include "targets/cli/tool_error.hpp"
+
+namespace embert::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Files of these kinds may be read from a model folder, down to 1_Pooling/config.json.
+constexpr std::array<const char*, 3> kInputExtensions = {".safetensors", ".json", ".txt"};
+constexpr int kInputDepth = 1;
+
+bool same_file(const fs::path& one, const fs::path& other) {
+  std::error_code error;
+  return fs::equivalent(one, other, error) && !error;
+}
+
+bool may_be_input(const fs::path& file) {
+  const std::string extension = file.extension().string();
+  return std::find(kInputExtensions.begin(), kInputExtensions.end(), extension) !=
+         kInputExtensions.end();
+}
+
+/// The file of the model folder that `output` is, also by a link; empty where it is none.
+fs::path input_behind(const fs::path& output, const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_regular_file(output, error)) return {};
+  const auto options = fs::directory_options::skip_permission_denied |
+                       fs::directory_options::follow_directory_symlink;
+  for (fs::recursive_directory_iterator at(folder, options, error), end; !error && at != end;
+       at.increment(error)) {
+    if (may_be_input(at->path()) && same_file(output, at->path())) return at->path();
+    if (at.depth() >= kInputDepth) at.disable_recursion_pending();
+  }
+  return {};
+}
+
+void check_output(const std::string& path, const ConvertPaths& paths) {
+  try {
+    convert::check_output_path(path);
+  } catch (const convert::ConvertError& error) {
+    throw UsageError(error.what());
+  }
+  if (!input_behind(path, paths.folder).empty()) {
+    throw UsageError(quoted_path(path) + ": is a file of the model folder, which is read; give " +
+                     "another output");
+  }
+  for (const auto& input : {paths.calibration, paths.calibration_ids}) {
+    if (input && same_file(path, *input) && !fs::is_character_file(path)) {
+      throw UsageError(quoted_path(path) + ": is the calibration file; give another output");
+    }
+  }
+}
+
+}  // namespace
+
+void check_outputs(const ConvertPaths& paths) {
+  check_output(paths.output, paths);
+  if (!paths.report) return;
+  check_output(*paths.report, paths);
+  std::error_code error;
+  if (fs::is_character_file(paths.output, error)) return;
+  if (convert::output_target(paths.output) == convert::output_target(*paths.report) ||
+      same_file(paths.output, *paths.report)) {
+    throw UsageError("-o and --report: both are " + quoted_path(*paths.report) +
+                     "; give two files");
+  }
+}
+
+}  // namespace embert::cli

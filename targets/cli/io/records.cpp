@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cli/io/records.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "embert/embert.h"
+#include "targets/cli/io/output.hpp"
+#include "targets/cli/tool_error.hpp"
+
+namespace embert::cli {
+namespace {
+
+/// "question, context" or "prompt, choices ...".
+std::string joined_names(const RecordForm& form, const char* between) {
+  std::string result;
+  for (const std::string& name : form.names) result += (result.empty() ? "" : between) + name;
+  return result + (form.ends_in_list ? " ..." : "");
+}
+
+std::vector<std::string> split_at_tabs(const std::string& line) {
+  std::vector<std::string> parts;
+  size_t begin = 0, tab = 0;
+  while ((tab = line.find('\t', begin)) != std::string::npos) {
+    parts.push_back(line.substr(begin, tab - begin));
+    begin = tab + 1;
+  }
+  parts.push_back(line.substr(begin));
+  return parts;
+}
+
+void check_size(const Record& record, const RecordForm& form) {
+  const size_t texts = record.texts.size(), names = form.names.size();
+  if (form.ends_in_list && texts + 1 == names) {
+    record.refuse("no " + form.names.back() + " (" + embert_status_name(EMBERT_STATUS_NO_CHOICES) +
+                  "); it takes " + joined_names(form, ", "));
+  }
+  if (texts < names || (texts > names && !form.ends_in_list)) {
+    record.refuse("has " + std::to_string(texts) + (texts == 1 ? " text" : " texts") +
+                  " where it takes " + joined_names(form, ", ") +
+                  (record.line > 0 ? ", with a tab between (--jsonl for texts with tabs)" : ""));
+  }
+}
+
+}  // namespace
+
+void add_text_call(CLI::App& command, TextCall& call, const RecordForm& form,
+                   const std::string& json_keys) {
+  const bool single = form.names.size() == 1;
+  add_model_argument(command, call.model);
+  add_text_arguments(command, call.arguments,
+                     single ? "Texts; without any, the lines of stdin; behind -- any text"
+                            : joined_names(form, ", ") +
+                                  "; without any, the lines of stdin with tabs between; behind -- "
+                                  "any text");
+  command.add_flag("--jsonl", call.jsonl,
+                   "Lines of stdin are JSON objects with the keys " + joined_names(form, ", "));
+  command.add_flag("--json", call.json, "JSON Lines: " + json_keys);
+  call.run.add_to(command);
+}
+
+void Record::refuse(const std::string& problem) const {
+  if (line == 0) throw UsageError(problem);
+  throw InputError("stdin line " + std::to_string(line) + ": " + problem);
+}
+
+RecordSource::RecordSource(const TextCall& call, const RecordForm& form)
+    : call_(call), form_(form), lines_({}) {
+  if (call.jsonl && !call.arguments.empty()) {
+    throw UsageError("--jsonl is for stdin: leave out the texts");
+  }
+  if (!call.arguments.empty()) from_arguments_ = argument_records();
+}
+
+std::vector<Record> RecordSource::argument_records() {
+  std::vector<Record> records;
+  if (form_.names.size() == 1) {
+    for (const std::string& text : call_.arguments) records.push_back({{text}, 0});
+    return records;
+  }
+  Record record = {call_.arguments, 0};
+  if (form_.ends_in_list && record.texts.size() + 1 == form_.names.size()) {
+    for (auto more = lines_.next(1); !more.empty(); more = lines_.next(1)) {
+      record.texts.push_back(std::move(more[0]));
+    }
+  }
+  check_size(record, form_);
+  return {std::move(record)};
+}
+
+uint32_t RecordSource::limit(uint32_t most) const {
+  return from_arguments_.empty()
+             ? most
+             : static_cast<uint32_t>(std::min<size_t>(most, from_arguments_.size()));
+}
+
+std::vector<Record> RecordSource::next(size_t most) {
+  std::vector<Record> records;
+  if (!from_arguments_.empty()) {
+    while (records.size() < most && next_argument_ < from_arguments_.size()) {
+      records.push_back(std::move(from_arguments_[next_argument_++]));
+    }
+    return records;
+  }
+  if (failure_) std::rethrow_exception(failure_);
+  try {
+    for (std::string& line : lines_.next(most)) records.push_back(record_of_line(std::move(line)));
+  } catch (const InputError&) {
+    if (records.empty()) throw;
+    failure_ = std::current_exception();
+  }
+  return records;
+}
+
+Record RecordSource::record_of_line(std::string line) {
+  Record record = {{}, ++line_};
+  if (call_.jsonl) {
+    read_json(line, record);
+  } else if (form_.names.size() == 1) {
+    record.texts.push_back(std::move(line));
+  } else {
+    record.texts = split_at_tabs(line);
+  }
+  check_size(record, form_);
+  return record;
+}
+
+void RecordSource::read_json(const std::string& line, Record& record) const {
+  const Json object = Json::parse(line, nullptr, false);
+  if (!object.is_object()) record.refuse("is no JSON object");
+  if (form_.names.size() == 1 && object.contains("pair")) {
+    record.refuse("has a \"pair\", and one text is taken: classify takes two with --pairs");
+  }
+  for (const std::string& name : form_.names) {
+    const bool is_list = form_.ends_in_list && name == form_.names.back();
+    const auto found = object.find(name);
+    const bool ok = found != object.end() && (is_list ? found->is_array() : found->is_string());
+    if (!ok) record.refuse("has no \"" + name + "\" that is " + (is_list ? "an array" : "a text"));
+    if (!is_list) {
+      record.texts.push_back(found->get<std::string>());
+      continue;
+    }
+    for (const Json& text : *found) {
+      if (!text.is_string()) record.refuse("\"" + name + "\" has something that is no text");
+      record.texts.push_back(text.get<std::string>());
+    }
+  }
+}
+
+}  // namespace embert::cli

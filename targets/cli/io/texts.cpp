@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cli/io/texts.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+
+#include "targets/cli/io/output.hpp"
+#include "targets/cli/tool_error.hpp"
+
+namespace embert::cli {
+namespace {
+
+constexpr size_t kReadBytes = 1 << 16;
+
+bool input_is_waiting() {
+  pollfd file = {STDIN_FILENO, POLLIN, 0};
+  return poll(&file, 1, 0) > 0;
+}
+
+}  // namespace
+
+void add_text_arguments(CLI::App& command, std::vector<std::string>& texts,
+                        const std::string& description) {
+  // A callback gets the arguments as they are; a conversion to a vector would read "{}" as none.
+  const CLI::callback_t take = [&texts](const CLI::results_t& arguments) {
+    texts = arguments;
+    return true;
+  };
+  command.add_option("TEXT", take, description)
+      ->expected(0, CLI::detail::expected_max_vector_size)
+      ->allow_extra_args()
+      ->type_name("");
+}
+
+TextSource::TextSource(std::vector<std::string> arguments)
+    : arguments_(std::move(arguments)), from_stdin_(arguments_.empty()) {}
+
+std::vector<std::string> TextSource::next(size_t most) {
+  std::vector<std::string> texts;
+  if (!from_stdin_) {
+    while (texts.size() < most && next_argument_ < arguments_.size()) {
+      texts.push_back(arguments_[next_argument_++]);
+    }
+    return texts;
+  }
+  std::string line;
+  while (texts.size() < most) {
+    if (take_line(line)) {
+      texts.push_back(std::move(line));
+    } else if (at_end_) {
+      break;
+    } else {
+      if (texts.empty()) {
+        output().flush();  // the answers so far, before the wait
+      } else if (!input_is_waiting()) {
+        break;
+      }
+      at_end_ = !read_more();
+    }
+  }
+  return texts;
+}
+
+bool TextSource::take_line(std::string& line) {
+  const size_t end = buffer_.find('\n', scanned_);
+  if (end == std::string::npos && !(at_end_ && start_ < buffer_.size())) {
+    scanned_ = buffer_.size();
+    return false;
+  }
+  const size_t stop = end == std::string::npos ? buffer_.size() : end;
+  line.assign(buffer_, start_, stop - start_);
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  start_ = scanned_ = end == std::string::npos ? stop : stop + 1;
+  return true;
+}
+
+bool TextSource::read_more() {
+  buffer_.erase(0, start_);
+  scanned_ -= start_;
+  start_ = 0;
+  const size_t size = buffer_.size();
+  buffer_.resize(size + kReadBytes);
+  ssize_t count = 0;
+  do {
+    count = ::read(STDIN_FILENO, buffer_.data() + size, kReadBytes);
+  } while (count < 0 && errno == EINTR);
+  const int error = errno;
+  buffer_.resize(size + (count > 0 ? static_cast<size_t>(count) : 0));
+  if (count < 0) throw InputError(std::string("stdin cannot be read: ") + std::strerror(error));
+  return count > 0;
+}
+
+}  // namespace embert::cli

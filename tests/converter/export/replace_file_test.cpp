@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// An output file survives whatever goes wrong while it is replaced.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "converter/export/replace_file.hpp"
+
+namespace embert::convert {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ReplaceFile : public testing::Test {
+ protected:
+  ReplaceFile()
+      : folder_(fs::temp_directory_path() / ("embert_replace_" + std::to_string(getpid()))),
+        path_(folder_ / "model.emb") {
+    fs::create_directories(folder_);
+  }
+  ~ReplaceFile() override { fs::remove_all(folder_); }
+
+  static std::vector<std::uint8_t> bytes(std::size_t size, std::uint8_t value) {
+    return std::vector<std::uint8_t>(size, value);
+  }
+  std::vector<std::uint8_t> contents() const {
+    std::ifstream file(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  std::size_t entries() const {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+
+  fs::path folder_, path_;
+};
+
+TEST_F(ReplaceFile, WritesAndReplaces) {
+  replace_file(path_, bytes(3'000'000, 1));
+  EXPECT_EQ(contents(), bytes(3'000'000, 1));
+  fs::permissions(path_, fs::perms::owner_read | fs::perms::owner_write);
+  replace_file(path_, bytes(10, 2));
+  EXPECT_EQ(contents(), bytes(10, 2));
+  EXPECT_EQ(fs::status(path_).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(ReplaceFile, LinkStaysALink) {
+  replace_file(path_, bytes(5, 1));
+  const fs::path link = folder_ / "link";
+  fs::create_symlink("model.emb", link);
+  replace_file(link, bytes(6, 2));
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(contents(), bytes(6, 2));
+}
+
+TEST_F(ReplaceFile, DevicesAreWrittenTo) {
+  replace_file("/dev/null", bytes(5, 1));
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  if (fs::exists("/dev/full")) {
+    EXPECT_THROW(replace_file("/dev/full", bytes(5, 1)), ConvertError);
+  }
+}
+
+TEST_F(ReplaceFile, NoFolderOrADirectory) {
+  for (const fs::path& bad : {folder_, folder_ / "none" / "x", fs::path(), folder_ / ""}) {
+    EXPECT_THROW(check_output_path(bad), ConvertError) << bad;
+    EXPECT_THROW(replace_file(bad, bytes(5, 1)), ConvertError) << bad;
+  }
+  EXPECT_EQ(entries(), 0u);
+}
+
+// A limit of the file size stands for a full disk: write() fails half-way.
+TEST_F(ReplaceFile, FullDiskKeepsTheOldFile) {
+  replace_file(path_, bytes(100, 7));
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const rlimit limit = {1'500'000, 1'500'000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+      replace_file(path_, bytes(4'000'000, 8));
+    } catch (const ConvertError&) {
+      _exit(42);
+    }
+    _exit(1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+  EXPECT_EQ(contents(), bytes(100, 7));
+  EXPECT_EQ(entries(), 1u);
+}
+
+// A process that does nothing but replace the file is ended at many moments: the file is always
+// one of the two whole ones and no other file stays.
+TEST_F(ReplaceFile, SignalsLeaveAWholeFileAndNoOther) {
+  const std::size_t size = 2'000'000;
+  replace_file(path_, bytes(size, 0));
+  for (int round = 0; round < 12; ++round) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      for (std::uint8_t value = 0;; value ^= 1) {
+        try {
+          replace_file(path_, bytes(size, value));
+        } catch (const ConvertError&) {
+          _exit(1);  // the signal is raised before this is reached
+        }
+      }
+    }
+    usleep(static_cast<useconds_t>(2000 + round * 1700));
+    kill(child, round % 2 == 0 ? SIGTERM : SIGINT);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status)) << round;
+    const std::vector<std::uint8_t> found = contents();
+    ASSERT_EQ(found.size(), size);
+    EXPECT_EQ(found, bytes(size, found[0]));
+    EXPECT_EQ(entries(), 1u) << round;
+  }
+}
+
+}  // namespace
+}  // namespace embert::convert

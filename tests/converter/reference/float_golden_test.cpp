@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// The float reference against the reference implementation's vectors: every case, every call and
+// every output of it but caches, to 1e-4; padded batches with their padding and without. Needs the
+// shared data.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+
+#include "converter/import/read_model_folder.hpp"
+#include "converter/reference/float_model.hpp"
+#include "tests/golden/golden_call.hpp"
+
+namespace embert::convert {
+namespace {
+
+namespace fs = std::filesystem;
+using test::GoldenCall;
+using test::GoldenCase;
+
+constexpr float kTolerance = 1e-4F;
+
+constexpr const char* kCases[] = {"activation_gelu",
+                                  "activation_gelu_new",
+                                  "activation_relu",
+                                  "activation_silu",
+                                  "activation_tanh",
+                                  "decoder_causal",
+                                  "decoder_cross_attention",
+                                  "decoder_greedy_generation",
+                                  "decoder_kv_cache",
+                                  "decoder_relative_key_kv_cache",
+                                  "decoder_relative_key_query_kv_cache",
+                                  "deeper_encoder",
+                                  "encoder_absolute",
+                                  "encoder_chunked_ffn",
+                                  "encoder_decoder",
+                                  "encoder_decoder_projection",
+                                  "encoder_head_mask",
+                                  "encoder_inputs_embeds",
+                                  "encoder_mask_3d",
+                                  "encoder_padding_mask",
+                                  "encoder_position_ids",
+                                  "encoder_pruned_heads",
+                                  "encoder_relative_key",
+                                  "encoder_relative_key_query",
+                                  "encoder_token_types",
+                                  "layer_norm_eps_1e_12",
+                                  "layer_norm_eps_1e_5",
+                                  "masked_lm",
+                                  "masked_lm_untied",
+                                  "multiple_choice",
+                                  "next_sentence",
+                                  "no_pooler",
+                                  "pooler",
+                                  "pre_ln_encoder",
+                                  "pretraining",
+                                  "question_answering",
+                                  "seq2seq_transformer",
+                                  "sequence_classification_multi_label",
+                                  "sequence_classification_regression",
+                                  "sequence_classification_single_label",
+                                  "sinusoidal_positions",
+                                  "token_classification"};
+
+// Rows [first, first + rows) of each of `texts` texts of `length` rows.
+std::vector<float> rows_of(const std::vector<float>& values, std::size_t texts, std::size_t length,
+                           std::size_t first, std::size_t rows) {
+  const std::size_t width = values.size() / (texts * length);
+  std::vector<float> out;
+  for (std::size_t text = 0; text < texts; ++text) {
+    const auto begin =
+        values.begin() + static_cast<std::ptrdiff_t>((text * length + first) * width);
+    out.insert(out.end(), begin, begin + static_cast<std::ptrdiff_t>(rows * width));
+  }
+  return out;
+}
+
+// One of `columns` columns.
+std::vector<float> column_of(const std::vector<float>& values, std::size_t columns,
+                             std::size_t column) {
+  std::vector<float> out;
+  for (std::size_t i = column; i < values.size(); i += columns) out.push_back(values[i]);
+  return out;
+}
+
+// What the float model gives, too.
+std::vector<std::string> outputs_of(const GoldenCase& golden, const std::string& call) {
+  std::vector<std::string> names = golden.outputs(call);
+  std::erase_if(names, [](const std::string& name) {
+    return name.starts_with("past_key_values.") || name.starts_with("prompt_cache.");
+  });
+  return names;
+}
+
+// "hidden_states.2" -> 2
+std::size_t number_of(const std::string& name) {
+  return static_cast<std::size_t>(std::stoul(name.substr(name.rfind('.') + 1)));
+}
+
+class FloatGolden : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    folder_ = test::golden_folder(EMBERT_SHARED_DIR, GetParam());
+    if (!fs::exists(folder_)) GTEST_SKIP() << "NOT TESTED: no reference data at " << folder_;
+  }
+
+  // What the float model gives for the output `name`; empty where it has no such output.
+  static std::vector<float> find(const std::string& name, const ForwardOutput& out) {
+    if (name == "last_hidden_state") return out.last_hidden_state;
+    if (name == "pooler_output") return out.pooled;
+    if (name == "prediction_logits") return out.lm_logits;
+    if (name == "seq_relationship_logits") return out.logits;
+    if (name == "start_logits") return column_of(out.token_logits, 2, 0);
+    if (name == "end_logits") return column_of(out.token_logits, 2, 1);
+    if (name.starts_with("hidden_states.")) return out.hidden_states.at(number_of(name));
+    if (name.starts_with("attentions.")) return out.attentions.at(number_of(name));
+    if (name.starts_with("cross_attentions.")) return out.cross_attentions.at(number_of(name));
+    if (name != "logits") return {};
+    for (const auto* logits : {&out.logits, &out.token_logits}) {
+      if (!logits->empty()) return *logits;
+    }
+    return out.lm_logits;
+  }
+
+  void compare(const std::string& what, const std::vector<float>& expected,
+               const std::vector<float>& found) {
+    ASSERT_EQ(expected.size(), found.size()) << what;
+    float largest = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const float difference = std::fabs(expected[i] - found[i]);
+      if (!(difference <= largest)) largest = difference;  // NaN gets through, too
+    }
+    EXPECT_LE(largest, kTolerance) << what;
+    worst_ = std::max(worst_, largest);
+    ++outputs_;
+  }
+
+  // All tokens of a batch, for the language head.
+  static ForwardOptions everything(const ModelConfig& config, const TokenBatch& batch) {
+    ForwardOptions options;
+    options.hidden_states = options.attentions = true;
+    if (config.language_head == LanguageHeadKind::kNone) return options;
+    options.lm_rows.resize(
+        static_cast<std::size_t>(std::accumulate(batch.lengths.begin(), batch.lengths.end(), 0)));
+    std::iota(options.lm_rows.begin(), options.lm_rows.end(), 0);
+    return options;
+  }
+
+  void check_forward(const GoldenCase& golden, const std::string& call, FloatModel& network,
+                     const ModelConfig& config) {
+    const GoldenCall inputs = read_golden_call(golden, call, config);
+    if (config.stacks.size() == 1) {
+      const ForwardOutput out =
+          network.forward(inputs.batch, nullptr, everything(config, inputs.batch));
+      for (const std::string& name : outputs_of(golden, call)) {
+        compare(call + "." + name, golden.floats(call, name), find(name, out));
+      }
+      check_texts(golden, call, network, config);
+      return;
+    }
+    const auto out = network.forward_pair(inputs.batch, inputs.target, nullptr,
+                                          everything(config, inputs.target));
+    for (const std::string& name : outputs_of(golden, call)) {
+      const bool encoder = name.starts_with("encoder_");
+      const std::size_t prefix = encoder || name.starts_with("decoder_") ? 8 : 0;
+      compare(call + "." + name, golden.floats(call, name),
+              find(name.substr(prefix), encoder ? out.encoder : out.decoder));
+    }
+  }
+
+  // The texts of a padded batch once more, each at its own length.
+  void check_texts(const GoldenCase& golden, const std::string& call, FloatModel& network,
+                   const ModelConfig& config) {
+    const auto texts = golden.texts(call);
+    if (!texts) return;
+    const ForwardOutput out =
+        network.forward(texts->batch, nullptr, everything(config, texts->batch));
+    for (const std::string& name : outputs_of(golden, call)) {
+      const std::size_t extents = golden.shape(call, name).size();
+      const bool padded = extents == 4 || name == "start_logits" || name == "end_logits";
+      if (padded) continue;  // attentions are square in the padded length
+      compare(call + "." + name + " without padding",
+              extents == 3 ? golden.valid_rows(call, name) : golden.floats(call, name),
+              find(name, out));
+    }
+  }
+
+  // What was computed step by step on a cache, from one pass over everything.
+  void check_steps(const GoldenCase& golden, const std::string& call, FloatModel& network,
+                   const ModelConfig& config) {
+    const TokenBatch batch = read_golden_call(golden, call, config).batch;
+    const std::vector<float> logits =
+        network.forward(batch, nullptr, everything(config, batch)).lm_logits;
+    const auto length = static_cast<std::size_t>(batch.lengths[0]);
+    const auto prompt = static_cast<std::size_t>(golden.shape(call, "prompt_ids")[1]);
+    const std::size_t texts = batch.lengths.size();
+    compare(call + ".full_logits", golden.floats(call, "full_logits"), logits);
+    compare(call + ".prompt_logits", golden.floats(call, "prompt_logits"),
+            rows_of(logits, texts, length, 0, prompt));
+    compare(call + ".step_logits", golden.floats(call, "step_logits"),
+            rows_of(logits, texts, length, prompt, length - prompt));
+    EXPECT_EQ(outputs_of(golden, call).size(), 3U);
+  }
+
+  // Arg-max decoding of one text.
+  void check_greedy(const GoldenCase& golden, const std::string& call, FloatModel& network,
+                    const ModelConfig& config) {
+    const bool pair = config.stacks.size() == 2;
+    const TokenBatch source = read_golden_call(golden, call, config).batch;
+    const std::vector<std::int32_t> expected = golden.ints(call, "sequences");
+    TokenBatch text;
+    text.ids = pair ? std::vector<std::int32_t>{config.decoder_start_token_id} : source.ids;
+    std::vector<float> logits, encoded;
+    while (text.ids.size() < expected.size()) {
+      text.lengths = {static_cast<std::int32_t>(text.ids.size())};
+      ForwardOptions options;
+      options.lm_rows = {text.lengths[0] - 1};
+      std::vector<float> last;
+      if (pair) {
+        auto out = network.forward_pair(source, text, nullptr, options);
+        last = std::move(out.decoder.lm_logits);
+        encoded = std::move(out.encoder.last_hidden_state);
+      } else {
+        last = network.forward(text, nullptr, options).lm_logits;
+      }
+      text.ids.push_back(
+          static_cast<std::int32_t>(std::max_element(last.begin(), last.end()) - last.begin()));
+      logits.insert(logits.end(), last.begin(), last.end());
+    }
+    EXPECT_EQ(text.ids, expected) << call;
+    compare(call + ".step_logits", golden.floats(call, "step_logits"), logits);
+    if (pair) {
+      compare(call + ".encoder_last_hidden_state", golden.floats(call, "encoder_last_hidden_state"),
+              encoded);
+    }
+    EXPECT_EQ(outputs_of(golden, call).size(), pair ? 3U : 2U);  // with sequences
+  }
+
+  fs::path folder_;
+  float worst_ = 0;
+  std::size_t outputs_ = 0;
+};
+
+TEST_P(FloatGolden, Agrees) {
+  const ModelFolder model = read_model_folder(folder_);
+  EXPECT_TRUE(model.warnings.empty()) << model.warnings.front();
+  FloatModel network(model.config, model.weights, 2);
+  const GoldenCase golden(folder_);
+  const std::vector<std::string> calls = golden.calls();
+  ASSERT_FALSE(calls.empty());
+  for (const std::string& call : calls) {
+    const std::size_t before = outputs_;
+    const std::string& kind = golden.kind(call);
+    if (kind == "forward") {
+      check_forward(golden, call, network, model.config);
+    } else if (kind == "steps") {
+      check_steps(golden, call, network, model.config);
+    } else {
+      check_greedy(golden, call, network, model.config);
+    }
+    EXPECT_GT(outputs_, before) << call;
+  }
+  RecordProperty("largest_difference", std::to_string(worst_));
+  std::printf("  %-40s %zu calls, %3zu outputs, largest difference %.2e\n", GetParam(),
+              calls.size(), outputs_, static_cast<double>(worst_));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, FloatGolden, ::testing::ValuesIn(kCases),
+                         [](const auto& golden) { return std::string(golden.param); });
+
+TEST(GoldenFolders, AreAllTested) {
+  const std::vector<std::string> found = test::golden_cases(EMBERT_SHARED_DIR);
+  if (found.empty()) GTEST_SKIP() << "NOT TESTED: no reference data in " << EMBERT_SHARED_DIR;
+  EXPECT_EQ(found, std::vector<std::string>(std::begin(kCases), std::end(kCases)));
+}
+
+}  // namespace
+}  // namespace embert::convert

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The formulas of a stack, written down once more in double precision and without regard for speed:
+// what the float model is held to where there is no reference data.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "converter/import/weights/read_weights.hpp"
+
+namespace embert::test {
+
+using Rows = std::vector<std::vector<double>>;
+
+/// One text. What is optional is empty where it is absent.
+struct ReferenceText {
+  std::vector<std::int32_t> ids, type_ids;
+  std::vector<std::int32_t> position_ids;        ///< optional
+  Rows embeddings;                               ///< optional, in place of word vectors
+  std::vector<std::vector<bool>> hidden;         ///< optional [query][key]
+  std::vector<double> head_mask;                 ///< optional [layers * heads]
+  Rows source;                                   ///< encoder states
+  std::vector<std::vector<bool>> source_hidden;  ///< optional [query][source token]
+};
+
+struct ReferenceOutput {
+  std::vector<Rows> hidden_states;                  ///< [layers + 1]
+  std::vector<std::vector<Rows>> attentions;        ///< [layers][heads][query][key]
+  std::vector<std::vector<Rows>> cross_attentions;  ///< the same
+  Rows last_hidden_state;
+};
+
+ReferenceOutput reference_stack(const convert::BertConfig& config,
+                                const convert::StackWeights& weights, const ReferenceText& text);
+
+/// weight x + bias for every row.
+Rows reference_linear(const Rows& in, const convert::Linear& layer);
+Rows reference_norm(const Rows& in, const convert::LayerNorm& norm, double eps);
+double reference_act(convert::HiddenAct act, double x);
+
+}  // namespace embert::test

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// One case of the reference data (shared/reference/models/<case>): what its calls are, from
+// case.json, and their inputs and expected outputs, from io.safetensors, where tensor <call>.<name>
+// belongs to call <call>.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "converter/import/weights/read_safetensors.hpp"
+#include "converter/reference/float_model.hpp"
+
+namespace embert::test {
+
+/// The folder of a case, e.g. "encoder_absolute"; it need not exist.
+std::filesystem::path golden_folder(const std::string& shared_dir, const std::string& name);
+
+/// Names of all cases, sorted; none where the data is not there.
+std::vector<std::string> golden_cases(const std::string& shared_dir);
+
+/// A call's texts without padding, and where their rows stand in padded [batch, length] outputs.
+struct GoldenTexts {
+  convert::TokenBatch batch;
+  std::size_t padded_length = 0;
+};
+
+class GoldenCase {
+ public:
+  explicit GoldenCase(const std::filesystem::path& folder);
+
+  /// Names of the calls in rising order.
+  std::vector<std::string> calls() const;
+  /// "forward", "steps", "greedy" or "encoder_decoder_greedy".
+  const std::string& kind(const std::string& call) const { return records_.at(call).kind; }
+  /// Names of the expected outputs; every tensor of a call is an input or an output.
+  const std::vector<std::string>& outputs(const std::string& call) const {
+    return records_.at(call).outputs;
+  }
+  /// A whole number among the arguments, e.g. "new_tokens".
+  std::int64_t argument(const std::string& call, const std::string& name) const {
+    return records_.at(call).numbers.at(name);
+  }
+
+  /// Names of a call's tensors, inputs and outputs, in rising order.
+  std::vector<std::string> names(const std::string& call) const;
+  bool has(const std::string& call, const std::string& name) const;
+  std::vector<std::uint64_t> shape(const std::string& call, const std::string& name) const;
+  std::vector<float> floats(const std::string& call, const std::string& name) const;
+  std::vector<std::int32_t> ints(const std::string& call, const std::string& name) const;
+
+  /// input_ids, token_type_ids and attention_mask of a call; nothing when they are not a batch of
+  /// texts [batch, length] with a mask that says lengths only (1...10...0), or when the call has
+  /// inputs of other kinds.
+  std::optional<GoldenTexts> texts(const std::string& call) const;
+  /// Rows of valid tokens of a [batch, length, width] output, in the order of texts(call): [tokens,
+  /// width].
+  std::vector<float> valid_rows(const std::string& call, const std::string& name) const;
+
+ private:
+  struct Record {
+    std::string kind;
+    std::vector<std::string> outputs;
+    std::map<std::string, std::int64_t> numbers;
+  };
+
+  convert::SafetensorsFile io_;
+  std::map<std::string, Record> records_;
+};
+
+}  // namespace embert::test

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Relative terms, masks and probabilities: every variant against plain formulas of their own.
+#include "kernels/contracts/scores.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "tests/kernels/op_harness.hpp"
+
+namespace embert {
+namespace {
+
+using AddRelativeTest = SeededTest;
+using MaskScoresTest = SeededTest;
+using AttentionProbabilitiesTest = SeededTest;
+
+std::vector<size_t> key_counts() {
+  std::vector<size_t> counts;
+  for (size_t n = 1; n <= 70; ++n) counts.push_back(n);
+  counts.push_back(127);
+  counts.push_back(512);
+  return counts;
+}
+
+// A matrix of products as a GEMM leaves it and the walk along its diagonals: of a row a query or of
+// a row a key, at distance j - i.
+TEST_F(AddRelativeTest, EqualsThePlainSum) {
+  const auto variants = variants_of<AddRelativePositionsFn>();
+  Draws draws(61);
+  size_t turn = 0;
+  for (int repeat = 0; repeat < 12; ++repeat) {
+    for (const size_t n : key_counts()) {
+      const size_t m = 1 + draws.below(9), stride = n + draws.below(5);
+      const bool by_query = draws.below(2) == 0;
+      // Column distance + m - 1 of m + n - 1.
+      const size_t rows = by_query ? m : n, columns = m + n - 1, step = columns + draws.below(9);
+      Guarded<int32_t> products((rows - 1) * step + columns), before((m - 1) * stride + n);
+      Guarded<int32_t> expected(before.size());
+      fill_accumulators(draws, products.data(), products.size());
+      for (int32_t& s : before) s = draws.in32(1 - kScoreBound, kScoreBound - 1);
+      int32_t multiplier;
+      fill_multipliers(draws, &multiplier, 1);
+      Requantize factor = {&multiplier, 0, 0};
+      set_shifts(turn++, &factor);
+      expected.copy_from(before);
+      for (size_t i = 0; i < m; ++i) {
+        for (size_t j = 0; j < n; ++j) {
+          const int32_t product = products[(by_query ? i : j) * step + j + m - 1 - i];
+          const int64_t sum = before[i * stride + j] + plain_requantize(product, factor, 0);
+          const int64_t bound = (1 << 22) - 1;
+          expected[i * stride + j] = static_cast<int32_t>(sum > bound    ? bound
+                                                          : sum < -bound ? -bound
+                                                                         : sum);
+        }
+      }
+      AddRelativePositionsArgs args = {};
+      args.m = m, args.n = n;
+      args.products = products.data() + m - 1;
+      args.row_step = by_query ? static_cast<ptrdiff_t>(step) - 1 : -1;
+      args.col_step = by_query ? 1 : static_cast<ptrdiff_t>(step) + 1;
+      args.multiplier = multiplier, args.left = factor.left, args.right = factor.right;
+      args.scores_stride = stride;
+      for (const auto& variant : variants) {
+        Guarded<int32_t> actual(before.size());
+        actual.copy_from(before);
+        args.scores = actual.data();
+        variant.function(args);
+        ASSERT_TRUE(actual.same_as(expected))
+            << variant.name << " m " << m << " n " << n << (by_query ? " by query" : " by key");
+      }
+    }
+  }
+}
+
+// Nothing, a little, or all but a little of a mask is 0.
+void fill_mask(Draws& draws, uint8_t* mask, size_t n) {
+  const size_t kept = draws.below(4), hidden = draws.below(4);
+  for (size_t j = 0; j < n; ++j) {
+    mask[j] = draws.below(kept + hidden + 1) < hidden ? uint8_t{0}
+                                                      : static_cast<uint8_t>(1 + draws.below(255));
+  }
+}
+
+TEST_F(MaskScoresTest, HidesWhatTheMasksHide) {
+  const auto variants = variants_of<MaskScoresFn>();
+  Draws draws(62);
+  size_t empty_rows = 0;
+  for (int repeat = 0; repeat < 24; ++repeat) {
+    for (const size_t n : key_counts()) {
+      const size_t m = 1 + draws.below(9), stride = n + draws.below(5);
+      const size_t pair_stride = n + draws.below(5);
+      Guarded<int32_t> before((m - 1) * stride + n);
+      Guarded<uint8_t> key_mask(n), query_mask(m), pair_mask((m - 1) * pair_stride + n);
+      for (int32_t& s : before) s = draws.in32(1 - kScoreBound, kScoreBound - 1);
+      fill_mask(draws, key_mask.data(), n);
+      fill_mask(draws, query_mask.data(), m);
+      fill_mask(draws, pair_mask.data(), pair_mask.size());
+      const size_t masks = draws.below(8), causal = draws.below(3);
+      MaskScoresArgs args = {};
+      args.m = m, args.n = n, args.scores_stride = stride;
+      args.visible = causal == 0 ? 1 + draws.below(n) : causal == 1 ? n + draws.below(2) : SIZE_MAX;
+      args.key_mask = (masks & 1) != 0 ? key_mask.data() : nullptr;
+      args.pair_mask = (masks & 2) != 0 ? pair_mask.data() : nullptr;
+      args.pair_stride = pair_stride;
+      args.query_mask = (masks & 4) != 0 ? query_mask.data() : nullptr;
+
+      Guarded<int32_t> expected(before.size());
+      expected.copy_from(before);
+      for (size_t i = 0; i < m; ++i) {
+        // Keys that this row may see, and those that it sees.
+        std::set<size_t> may, sees;
+        for (size_t j = 0; j < n; ++j) {
+          if (args.visible > n || j < args.visible + i) may.insert(j);
+        }
+        for (const size_t j : may) {
+          const bool hidden = ((masks & 1) != 0 && key_mask[j] == 0) ||
+                              ((masks & 2) != 0 && pair_mask[i * pair_stride + j] == 0) ||
+                              ((masks & 4) != 0 && query_mask[i] == 0);
+          if (!hidden) sees.insert(j);
+        }
+        if (sees.empty()) ++empty_rows;
+        for (size_t j = 0; j < n; ++j) {
+          if (sees.count(j) == 0) expected[i * stride + j] = -1073741824;
+          if (sees.empty() && may.count(j) != 0) expected[i * stride + j] = 0;
+        }
+      }
+      for (const auto& variant : variants) {
+        Guarded<int32_t> actual(before.size());
+        actual.copy_from(before);
+        args.scores = actual.data();
+        variant.function(args);
+        ASSERT_TRUE(actual.same_as(expected)) << variant.name << " m " << m << " n " << n
+                                              << " masks " << masks << " visible " << args.visible;
+      }
+    }
+  }
+  EXPECT_GT(empty_rows, 100u);
+}
+
+// Every exponential of a row with its exact sum: the nearest Q15 number but for the reciprocal's
+// own error, and all of it for a key alone. Factors above 1 go up to what 16 bits hold.
+TEST_F(AttentionProbabilitiesTest, AreTheQuotients) {
+  const auto variants = variants_of<AttentionProbabilitiesFn>();
+  Draws draws(63);
+  for (const size_t n : key_counts()) {
+    const size_t m = 1 + draws.below(5), stride = n + draws.below(5),
+                 dst_stride = n + draws.below(5);
+    Guarded<uint8_t> exponentials((m - 1) * stride + n);
+    std::vector<Reciprocal> row(m);
+    std::vector<int32_t> factors(m), sums(m, 0);
+    Guarded<uint16_t> expected((m - 1) * dst_stride + n);
+    for (size_t i = 0; i < m; ++i) {
+      const size_t top = draws.below(n);
+      for (size_t j = 0; j < n; ++j) {
+        const int32_t e = j == top ? 255 : draws.below(3) == 0 ? 0 : draws.in32(0, 255);
+        exponentials[i * stride + j] = static_cast<uint8_t>(e) ^ kUnsignedLhsFlip;
+        sums[i] += e;
+      }
+      factors[i] = draws.below(2) == 0 ? 32768 : draws.in32(0, 32768);
+      row[i] = scale_reciprocal(reciprocal(static_cast<uint32_t>(sums[i])), factors[i]);
+      if (draws.below(2) == 0) {  // a factor up to 2
+        factors[i] *= 2;
+        --row[i].z;
+      }
+    }
+    for (const auto& variant : variants) {
+      Guarded<uint16_t> actual(expected.size());
+      variant.function({m, n, exponentials.data(), stride, row.data(), actual.data(), dst_stride});
+      for (size_t i = 0; i < m; ++i) {
+        for (size_t j = 0; j < n; ++j) {
+          const int32_t e = exponentials[i * stride + j] ^ kUnsignedLhsFlip;
+          const double exact = std::min(static_cast<double>(e) * factors[i] / sums[i], 65535.0);
+          ASSERT_NEAR(actual[i * dst_stride + j], exact, 0.5 + 0x1p-13) << variant.name;
+          expected[i * dst_stride + j] = actual[i * dst_stride + j];
+        }
+      }
+      ASSERT_TRUE(actual.same_as(expected)) << variant.name << " wrote beside its rows";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace embert

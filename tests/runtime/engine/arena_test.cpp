@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arena's size is exact: every model runs between guard pages in an arena of just that size.
+#include <cstring>
+
+#include "tests/runtime/engine/engine_session.hpp"
+#include "tests/support/system/guarded_buffer.hpp"
+
+namespace embert::test {
+namespace {
+
+TEST(Arena, IsExactBetweenGuardPages) {
+  for (std::uint32_t hidden : {3u, 36u, 64u}) {
+    SyntheticModel shape;
+    shape.hidden_size = hidden;
+    shape.num_heads = hidden / 3;
+    shape.head_size = 3;
+    shape.intermediate_size = 2 * hidden + 1;
+    const AlignedBytes blob(make_synthetic_blob(shape));
+    const embert_model model = open_model(blob, embert_isa_detect());
+    for (std::uint32_t threads : {1u, 2u}) {
+      for (std::uint32_t tokens : {1u, 5u, 16u, 33u, 64u}) {
+        embert_options options = embert_options_default(&model);
+        options.max_tokens = tokens;
+        options.max_batch = 2;
+        options.threads = threads;
+        options.parallel_for = run_threads;
+        const std::size_t bytes = arena_bytes(model, options);
+        EXPECT_EQ(bytes % 64, 0u);
+        GuardedBuffer<std::uint8_t> arena(bytes, 64);
+        embert_engine* engine = nullptr;
+        ASSERT_EQ(embert_engine_init(&model, &options, arena.data(), bytes, &engine),
+                  EMBERT_STATUS_OK);
+        const Texts texts(shape, {tokens, (tokens + 1) / 2}, tokens);
+        const embert_input input = texts.input();
+        std::vector<std::int16_t> rows(2 * hidden);
+        std::int32_t logits[10];
+        EXPECT_EQ(embert_embed(engine, &input, EMBERT_POOLING_MODEL, rows.data(), nullptr),
+                  EMBERT_STATUS_OK);
+        EXPECT_EQ(embert_classify(engine, &input, logits, nullptr), EMBERT_STATUS_OK);
+      }
+    }
+  }
+}
+
+TEST(Arena, GrowsWithWhatIsAskedFor) {
+  const AlignedBytes blob(make_synthetic_blob(SyntheticModel()));
+  const embert_model model = open_model(blob);
+  embert_options options = embert_options_default(&model);
+  std::size_t before = 0;
+  for (std::uint32_t tokens : {1u, 16u, 32u, 64u}) {
+    options.max_tokens = tokens;
+    const std::size_t bytes = arena_bytes(model, options);
+    EXPECT_GT(bytes, before);
+    before = bytes;
+  }
+}
+
+// MiniLM's shape at 128 tokens, one thread: the figure of runtime/README.md.
+TEST(Arena, OfMiniLmAt128TokensFitsIn256KiB) {
+  SyntheticModel shape;
+  shape.hidden_size = 384;
+  shape.num_layers = 1;
+  shape.num_heads = 12;
+  shape.head_size = 32;
+  shape.intermediate_size = 1536 + 20;
+  shape.max_positions = 512;
+  const AlignedBytes blob(make_synthetic_blob(shape));
+  const embert_model model = open_model(blob);
+  embert_options options = embert_options_default(&model);
+  options.max_tokens = 128;
+  EXPECT_EQ(arena_bytes(model, options), 240512u);
+}
+
+}  // namespace
+}  // namespace embert::test

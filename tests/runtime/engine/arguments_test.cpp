@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// What callers may get wrong, each with its status.
+#include "tests/runtime/engine/engine_session.hpp"
+
+namespace embert::test {
+namespace {
+
+class Arguments : public testing::Test {
+ protected:
+  SyntheticModel shape_;
+  AlignedBytes blob_ = AlignedBytes(make_synthetic_blob(shape_));
+  embert_model model_ = open_model(blob_);
+  embert_options options_ = embert_options_default(&model_);
+  AlignedBytes arena_ = AlignedBytes(arena_bytes(model_, options_));
+  embert_engine* engine_ = nullptr;
+
+  void SetUp() override {
+    ASSERT_EQ(embert_engine_init(&model_, &options_, arena_.data(), arena_.size(), &engine_),
+              EMBERT_STATUS_OK);
+  }
+  embert_status with_options(void (*change)(embert_options&)) {
+    embert_options options = options_;
+    change(options);
+    std::size_t bytes = 0;
+    return embert_arena_bytes(&model_, &options, &bytes);
+  }
+  embert_status encode(const std::vector<std::int32_t>& ids,
+                       const std::vector<std::uint32_t>& lengths,
+                       const std::int32_t* types = nullptr) {
+    const embert_input input = make_input(ids.data(), types, lengths.data(), lengths.size());
+    const std::int16_t* hidden = nullptr;
+    return embert_last_hidden_state(engine_, &input, &hidden, nullptr);
+  }
+};
+
+TEST_F(Arguments, DefaultOptionsAreTheModels) {
+  EXPECT_EQ(options_.max_tokens, 64u);
+  EXPECT_EQ(options_.max_batch, 1u);
+  EXPECT_EQ(options_.threads, 1u);
+  EXPECT_EQ(embert_options_default(nullptr).max_tokens, 0u);
+}
+
+TEST_F(Arguments, OptionsOutOfRange) {
+  EXPECT_EQ(with_options([](embert_options&) {}), EMBERT_STATUS_OK);
+  EXPECT_EQ(with_options([](embert_options& o) { o.max_tokens = 0; }),
+            EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(with_options([](embert_options& o) { o.max_tokens = 65; }),
+            EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(with_options([](embert_options& o) { o.max_batch = 0; }), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(with_options([](embert_options& o) { o.max_batch = 1025; }),
+            EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(with_options([](embert_options& o) { o.threads = 0; }), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(with_options([](embert_options& o) { o.threads = 65; }), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(with_options([](embert_options& o) { o.threads = 2; }), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(with_options([](embert_options& o) { o.max_source_tokens = 1; }),
+            EMBERT_STATUS_INVALID_OPTION);
+  std::size_t bytes = 0;
+  EXPECT_EQ(embert_arena_bytes(nullptr, &options_, &bytes), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_arena_bytes(&model_, nullptr, &bytes), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_arena_bytes(&model_, &options_, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
+}
+
+TEST_F(Arguments, WrongArena) {
+  embert_engine* engine = nullptr;
+  EXPECT_EQ(embert_engine_init(&model_, &options_, nullptr, arena_.size(), &engine),
+            EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_engine_init(nullptr, &options_, arena_.data(), arena_.size(), &engine),
+            EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_engine_init(&model_, &options_, arena_.data(), arena_.size() - 1, &engine),
+            EMBERT_STATUS_ARENA_TOO_SMALL);
+  EXPECT_EQ(embert_engine_init(&model_, &options_, arena_.data() + 1, arena_.size(), &engine),
+            EMBERT_STATUS_ARENA_MISALIGNED);
+  EXPECT_EQ(engine, nullptr);
+}
+
+TEST_F(Arguments, WrongInput) {
+  EXPECT_EQ(encode({1, 2, 3}, {3}), EMBERT_STATUS_OK);
+  EXPECT_EQ(encode({1}, {0}), EMBERT_STATUS_EMPTY_INPUT);
+  EXPECT_EQ(encode({1, 2}, {1, 1}), EMBERT_STATUS_TOO_MANY_TEXTS);
+  EXPECT_EQ(encode(std::vector<std::int32_t>(65, 1), {65}), EMBERT_STATUS_TOO_MANY_TOKENS);
+  EXPECT_EQ(encode({1, 100}, {2}), EMBERT_STATUS_TOKEN_OUT_OF_RANGE);
+  EXPECT_EQ(encode({1, -1}, {2}), EMBERT_STATUS_TOKEN_OUT_OF_RANGE);
+  const std::int32_t types[] = {0, 2}, negative[] = {0, -1};
+  EXPECT_EQ(encode({1, 2}, {2}, types), EMBERT_STATUS_TYPE_OUT_OF_RANGE);
+  EXPECT_EQ(encode({1, 2}, {2}, negative), EMBERT_STATUS_TYPE_OUT_OF_RANGE);
+  const std::uint32_t length = 1;
+  const std::int32_t id = 1;
+  const std::int16_t* hidden = nullptr;
+  const embert_input no_ids = make_input(nullptr, nullptr, &length, 1),
+                     no_lengths = make_input(&id, nullptr, nullptr, 1),
+                     no_texts = make_input(&id, nullptr, &length, 0);
+  EXPECT_EQ(embert_last_hidden_state(engine_, &no_texts, &hidden, nullptr),
+            EMBERT_STATUS_EMPTY_INPUT);
+  EXPECT_EQ(embert_last_hidden_state(engine_, &no_ids, &hidden, nullptr),
+            EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_last_hidden_state(engine_, &no_lengths, &hidden, nullptr),
+            EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_last_hidden_state(engine_, nullptr, &hidden, nullptr),
+            EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_last_hidden_state(nullptr, &no_ids, &hidden, nullptr),
+            EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(hidden, nullptr);
+}  // namespace
+
+TEST_F(Arguments, WhatTheModelDoesNotHave) {
+  SyntheticModel shape;
+  shape.heads = 0;
+  const AlignedBytes blob(make_synthetic_blob(shape));
+  const embert_model model = open_model(blob);
+  embert_engine* engine = nullptr;
+  ASSERT_EQ(embert_engine_init(&model, &options_, arena_.data(), arena_.size(), &engine),
+            EMBERT_STATUS_OK);
+  const Texts texts(shape, {3}, 1);
+  const embert_input input = texts.input();
+  std::vector<std::int16_t> row(shape.hidden_size);
+  std::int32_t logits[8];
+  EXPECT_EQ(embert_pooler_output(engine, &input, row.data(), nullptr), EMBERT_STATUS_NO_POOLER);
+  EXPECT_EQ(embert_classify(engine, &input, logits, nullptr), EMBERT_STATUS_NO_CLASSIFIER);
+  EXPECT_EQ(embert_embed(engine, &input, static_cast<embert_pooling>(3), row.data(), nullptr),
+            EMBERT_STATUS_INVALID_OPTION);
+  embert_tokens encoding = {};
+  EXPECT_EQ(embert_tokenize(&model, "a", 1, nullptr, 0, nullptr, &encoding),
+            EMBERT_STATUS_NO_TOKENIZER);
+  EXPECT_EQ(embert_model_label(&model, 0), nullptr);
+}
+
+TEST_F(Arguments, ModelInfoAndLabels) {
+  embert_model_info info;
+  ASSERT_EQ(embert_model_get_info(&model_, &info), EMBERT_STATUS_OK);
+  EXPECT_EQ(info.hidden_size, shape_.hidden_size);
+  EXPECT_EQ(info.num_labels, 5u);
+  EXPECT_EQ(info.has_tokenizer, 0u);
+  EXPECT_EQ(std::string(info.certificate, info.certificate_bytes), "{}");
+  EXPECT_STREQ(embert_model_label(&model_, 0), "label0");
+  EXPECT_STREQ(embert_model_label(&model_, 4), "label4");
+  EXPECT_EQ(embert_model_label(&model_, 5), nullptr);
+  EXPECT_EQ(embert_model_get_info(nullptr, &info), EMBERT_STATUS_NULL_ARGUMENT);
+}
+
+TEST(Status, EachHasItsName) {
+  EXPECT_STREQ(embert_status_name(EMBERT_STATUS_OK), "EMBERT_STATUS_OK");
+  EXPECT_STREQ(embert_status_name(EMBERT_STATUS_ISA), "EMBERT_STATUS_ISA");
+  EXPECT_STREQ(embert_status_name(static_cast<embert_status>(9)), "unknown status");
+}
+
+}  // namespace
+}  // namespace embert::test

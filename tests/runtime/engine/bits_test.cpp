@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same bits: every cluster of this machine, threads, batches and dirty arenas, over shapes that
+// are no multiple of a tile.
+#include <algorithm>
+#include <cstring>
+
+#include "embert/embert_lm.h"
+#include "kernels/variants.hpp"
+#include "tests/runtime/generation/decoder_models.hpp"
+#include "tests/support/system/isa_masks.hpp"
+
+namespace embert::test {
+namespace {
+
+/// Hidden states of all texts, one after another.
+std::vector<std::int16_t> encode(const embert_model& model, const SyntheticModel& shape,
+                                 const Texts& texts, std::uint32_t threads, std::uint32_t max_batch,
+                                 std::uint8_t dirt) {
+  embert_options options = embert_options_default(&model);
+  options.max_tokens = *std::max_element(texts.lengths.begin(), texts.lengths.end());
+  options.max_batch = max_batch;
+  options.threads = threads;
+  options.parallel_for = run_threads;
+  AlignedBytes arena(arena_bytes(model, options));
+  std::memset(arena.data(), dirt, arena.size());
+  embert_engine* engine = nullptr;
+  EXPECT_EQ(embert_engine_init(&model, &options, arena.data(), arena.size(), &engine),
+            EMBERT_STATUS_OK);
+  std::vector<std::int16_t> all;
+  std::size_t token = 0;
+  for (std::size_t text = 0; text < texts.lengths.size(); text += max_batch) {
+    const auto batch =
+        static_cast<std::uint32_t>(std::min<std::size_t>(max_batch, texts.lengths.size() - text));
+    const embert_input input = make_input(texts.ids.data() + token, texts.type_ids.data() + token,
+                                          texts.lengths.data() + text, batch);
+    const std::int16_t* hidden = nullptr;
+    EXPECT_EQ(embert_last_hidden_state(engine, &input, &hidden, nullptr), EMBERT_STATUS_OK);
+    std::size_t tokens = 0;
+    for (std::uint32_t i = 0; i < batch; ++i) tokens += texts.lengths[text + i];
+    all.insert(all.end(), hidden, hidden + tokens * shape.hidden_size);
+    token += tokens;
+  }
+  return all;
+}
+
+SyntheticModel shape(std::uint32_t hidden, std::uint32_t heads, std::uint32_t head_size,
+                     std::uint32_t inner, std::uint32_t activation) {
+  SyntheticModel model;
+  model.hidden_size = hidden;
+  model.num_heads = heads;
+  model.head_size = head_size;
+  model.intermediate_size = inner;
+  model.activation = activation;
+  model.max_positions = 70;
+  return model;
+}
+
+class Bits : public testing::TestWithParam<SyntheticModel> {};
+
+TEST_P(Bits, AreTheSameOnEveryClusterThreadsBatchAndDirt) {
+  const AlignedBytes blob(make_synthetic_blob(GetParam()));
+  const Texts texts(GetParam(), {1, 2, 7, 16, 17, 33, 64, 70}, 5);
+  const std::vector<std::int16_t> expected = encode(open_model(blob), GetParam(), texts, 1, 1, 0);
+  const auto [low, high] = std::minmax_element(expected.begin(), expected.end());
+  EXPECT_LT(*low, -500);  // the test model is alive
+  EXPECT_GT(*high, 500);
+  for (const std::uint32_t isa : isa_masks()) {
+    const embert_model model = open_model(blob, isa);
+    for (std::uint32_t threads : {1u, 2u, 3u}) {
+      for (std::uint32_t batch : {1u, 3u, 8u}) {
+        const std::uint8_t dirt = threads == 1 ? 0xAA : 0xFF;
+        EXPECT_TRUE(encode(model, GetParam(), texts, threads, batch, dirt) == expected)
+            << embert_isa_name(isa) << ", " << threads << " threads, batch " << batch;
+      }
+    }
+  }
+}
+
+// The same bits on every kind of processor and with every compiler: a figure, not another variant's
+// result.
+TEST(GoldenBits, OfASyntheticModel) {
+  const SyntheticModel model = shape(100, 5, 20, 36, kActivationGelu);
+  const AlignedBytes blob(make_synthetic_blob(model));
+  const Texts texts(model, {1, 33, 70}, 5);
+  const std::vector<std::int16_t> hidden =
+      encode(open_model(blob, embert_isa_detect()), model, texts, 2, 2, 0x55);
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(hidden.data());
+  EXPECT_EQ(crc32c_scalar(0, bytes, 2 * hidden.size()), 707151286u);
+}
+
+// And of an encoder and a decoder with everything in them: hidden states, probabilities, words.
+TEST(GoldenBits, OfAPair) {
+  SyntheticModel model = decoders().back().shape;
+  model.encoder = {model};
+  model.encoder[0].flags = 0;
+  model.encoder[0].pruned_heads = 0;
+  model.heads |= kHeadProjection | kHeadLmTransform | kHeadTokenClassifier;
+  model.start_id = 5;
+  const AlignedBytes blob(make_synthetic_blob(model));
+  const GuardedEngine engine(blob, {embert_isa_detect(), 2}, 3);
+  Call source, target;
+  source.ids = random_ids({41, 7}, model.vocab_size, 11);
+  source.key_mask = {std::vector<std::uint8_t>(41, 1), {1, 1, 0, 1, 1, 0, 1}};
+  const CallInput input(source);
+  ASSERT_EQ(embert_encode_source(engine, input.get(), nullptr), EMBERT_STATUS_OK);
+  target.ids = random_ids({22, 3}, model.vocab_size, 12);
+  target.head_mask = {32768, 10000, 20000};
+  const Answer answer =
+      run(engine, target, kWantHidden | kWantStates | kWantAttentions | kWantTokenLogits);
+  std::uint32_t crc = 0;
+  const auto add = [&crc](const auto& values) {
+    crc = crc32c_scalar(crc, reinterpret_cast<const std::uint8_t*>(values.data()),
+                        values.size() * sizeof(values[0]));
+  };
+  add(joined(answer.hidden));
+  add(answer.hidden_states);
+  add(answer.attentions);
+  add(answer.token_logits);
+  EXPECT_EQ(crc, 141820568u);
+
+  embert_generate_options options = embert_generate_options_default(&engine.model());
+  std::vector<std::uint64_t> workspace(4096);
+  for (std::uint32_t beams : {1u, 3u}) {
+    options.beams = beams;
+    std::vector<std::int32_t> ids(20);
+    embert_generation generation = {};
+    generation.ids = ids.data();
+    generation.capacity = ids.size();
+    Call one = source;
+    one.ids.resize(1);
+    one.key_mask.resize(1);
+    const CallInput alone(one);
+    ASSERT_EQ(embert_encode_source(engine, alone.get(), nullptr), EMBERT_STATUS_OK);
+    ASSERT_EQ(embert_generate(engine, &options, nullptr, 0, workspace.data(), 8 * workspace.size(),
+                              &generation),
+              EMBERT_STATUS_OK);
+    add(ids);
+    add(std::vector<std::int64_t>{generation.log2_score});
+  }
+  EXPECT_EQ(crc, 2365121148u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, Bits,
+                         testing::Values(shape(64, 4, 16, 128, kActivationGelu),
+                                         shape(72, 3, 24, 150, kActivationGeluNew),
+                                         shape(100, 5, 20, 36, kActivationSilu),
+                                         shape(52, 2, 26, 100, kActivationTanh),
+                                         shape(36, 3, 12, 200, kActivationRelu),
+                                         shape(3, 1, 3, 1, kActivationGelu),
+                                         shape(128, 1, 128, 64, kActivationGelu)),
+                         [](const auto& tested) {
+                           return "hidden" + std::to_string(tested.param.hidden_size) + "heads" +
+                                  std::to_string(tested.param.num_heads);
+                         });
+
+}  // namespace
+}  // namespace embert::test

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tokens as text, subwords, and the public functions on a model.
+#include "runtime/tasks/token_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/runtime/tokenizer/tokenizer_harness.hpp"
+#include "tests/support/synthetic_blob.hpp"
+
+namespace embert::test {
+namespace {
+
+/// Ids: 0 [PAD] 1 [UNK] 2 [CLS] 3 [SEP] 4 [MASK], then from 5 on.
+convert::TokenizerSpec spec_of(const std::vector<std::string>& words) {
+  convert::TokenizerSpec spec = small_spec();
+  spec.tokens.resize(5);
+  spec.tokens.insert(spec.tokens.end(), words.begin(), words.end());
+  spec.in_vocabulary.assign(spec.tokens.size(), true);
+  return spec;
+}
+
+std::string text_of(const std::vector<std::string>& words, std::vector<std::int32_t> ids = {},
+                    embert_detokenize_options options = {0, 0}) {
+  const TestTokenizer tokenizer(spec_of(words));
+  if (ids.empty()) {
+    for (std::size_t i = 0; i < words.size(); ++i) ids.push_back(static_cast<std::int32_t>(5 + i));
+  }
+  std::string text(200, '?');
+  std::size_t bytes = 0;
+  EXPECT_EQ(detokenize(tokenizer.view(), ids.data(), ids.size(), options, text.data(), text.size(),
+                       &bytes),
+            EMBERT_STATUS_OK);
+  // Room of exactly the text's size, or of what is asked for, is enough.
+  for (std::size_t capacity = 0; capacity < bytes; ++capacity) {
+    std::string small(capacity + 1, '?');
+    std::size_t needed = 0;
+    const embert_status status = detokenize(tokenizer.view(), ids.data(), ids.size(), options,
+                                            small.data(), capacity, &needed);
+    EXPECT_EQ(status, EMBERT_STATUS_BUFFER_TOO_SMALL);
+    EXPECT_EQ(small[capacity], '?');
+    std::string again(needed, '?');
+    std::size_t length = 0;
+    EXPECT_EQ(detokenize(tokenizer.view(), ids.data(), ids.size(), options, again.data(), needed,
+                         &length),
+              EMBERT_STATUS_OK);
+    EXPECT_EQ(length, bytes);
+  }
+  return text.substr(0, bytes);
+}
+
+TEST(TokenText, PiecesAndPunctuation) {
+  EXPECT_EQ(text_of({"un", "##aff", "##able", "word", "!", "caf\u00e9", ",", "##x", "\u4e2d"}),
+            "unaffable word! caf\u00e9,x \u4e2d");
+  EXPECT_EQ(text_of({"##aff", "word"}), "##aff word");  // nothing to go on with
+  EXPECT_EQ(text_of({"a", ".", "..", "?", "(", "b", ")"}),
+            "a..."
+            "? ( b )");
+}
+
+TEST(TokenText, CleanUp) {
+  const std::vector<std::string> words = {"i", "'", "m", "don", "t", "we", "re", "s", "ve"};
+  const std::vector<std::int32_t> ids = {5, 6, 7, 8, 6, 9, 10, 6, 11, 6, 6, 12};
+  EXPECT_EQ(text_of(words, ids), "i ' m don ' t we ' re ' ' s");
+  EXPECT_EQ(text_of(words, ids, {0, 1}), "i'm don't we're'' s");
+  EXPECT_EQ(text_of({"do", "n't", "'s", "x"}, {}, {0, 0}), "don't's x");
+}
+
+TEST(TokenText, SpecialTokens) {
+  EXPECT_EQ(text_of({"a", "b"}, {2, 5, 4, 6, 1, 3, 0}), "[CLS] a [MASK] b [UNK] [SEP] [PAD]");
+  EXPECT_EQ(text_of({"a", "b"}, {2, 5, 4, 6, 1, 3, 0}, {1, 0}), "a b");
+  EXPECT_EQ(text_of({"##a", "b"}, {2, 5, 6}, {1, 0}), "##a b");  // the first that is left
+  EXPECT_EQ(text_of({"##a"}, {2, 3}, {1, 0}), "");
+}
+
+TEST(TokenText, Subwords) {
+  const TestTokenizer tokenizer(spec_of({"caf\u00e9", "##a", "\u4e2d"}));
+  const std::int32_t ids[] = {5, 5, 6, 6, 7, 1, 1};
+  const std::uint32_t offsets[] = {0, 4, 0, 5, 4, 5, 4, 7, 9, 10, 0, 9, 0, 5};
+  std::uint8_t is_subword[7];
+  ASSERT_EQ(mark_subwords(tokenizer.view(), ids, offsets, 7, is_subword), EMBERT_STATUS_OK);
+  EXPECT_EQ(std::vector<int>(is_subword, is_subword + 7), (std::vector<int>{0, 1, 1, 0, 0, 0, 0}));
+}
+
+class TokenTextOfModel : public testing::Test {
+ protected:
+  AlignedBytes blob_, plain_blob_;
+  embert_model model_ = {}, plain_ = {};
+  char text_[32] = {};
+  std::size_t bytes_ = 0;
+
+  void SetUp() override {
+    blob_ =
+        AlignedBytes(make_synthetic_blob({}, write_tokenizer_section(spec_of({"hello", "##s"}))));
+    plain_blob_ = AlignedBytes(make_synthetic_blob({}));
+    ASSERT_EQ(embert_model_open(blob_.data(), blob_.size(), EMBERT_ISA_SCALAR, &model_),
+              EMBERT_STATUS_OK);
+    ASSERT_EQ(embert_model_open(plain_blob_.data(), plain_blob_.size(), EMBERT_ISA_SCALAR, &plain_),
+              EMBERT_STATUS_OK);
+  }
+  embert_status text(const std::vector<std::int32_t>& ids,
+                     const embert_detokenize_options* options = nullptr) {
+    return embert_detokenize(&model_, ids.data(), ids.size(), options, text_, sizeof(text_),
+                             &bytes_);
+  }
+};
+
+TEST_F(TokenTextOfModel, Detokenizes) {
+  ASSERT_EQ(text({2, 5, 6, 3}), EMBERT_STATUS_OK);
+  EXPECT_EQ(std::string(text_, bytes_), "[CLS] hellos [SEP]");
+  const embert_detokenize_options skip = {1, 0};
+  ASSERT_EQ(text({2, 5, 6, 3}, &skip), EMBERT_STATUS_OK);
+  EXPECT_EQ(std::string(text_, bytes_), "hellos");
+}
+
+TEST_F(TokenTextOfModel, BadArguments) {
+  const std::int32_t ids[] = {5};
+  const std::uint32_t offsets[] = {0, 5};
+  std::uint8_t is_subword[1];
+  EXPECT_EQ(embert_detokenize(nullptr, ids, 1, nullptr, text_, 32, &bytes_),
+            EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_detokenize(&model_, nullptr, 1, nullptr, text_, 32, &bytes_),
+            EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_detokenize(&model_, ids, 1, nullptr, nullptr, 32, &bytes_),
+            EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_detokenize(&model_, ids, 1, nullptr, text_, 32, nullptr),
+            EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_detokenize(&model_, ids, 0, nullptr, text_, 32, &bytes_),
+            EMBERT_STATUS_EMPTY_INPUT);
+  EXPECT_EQ(embert_detokenize(&plain_, ids, 1, nullptr, text_, 32, &bytes_),
+            EMBERT_STATUS_NO_TOKENIZER);
+  const embert_detokenize_options bad[] = {{2, 0}, {0, 2}};
+  EXPECT_EQ(text({5}, &bad[0]), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(text({5}, &bad[1]), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(text({5, 7}), EMBERT_STATUS_TOKEN_OUT_OF_RANGE);
+  EXPECT_EQ(text({-1}), EMBERT_STATUS_TOKEN_OUT_OF_RANGE);
+  EXPECT_EQ(embert_detokenize(&model_, ids, 1, nullptr, text_, 4, &bytes_),
+            EMBERT_STATUS_BUFFER_TOO_SMALL);
+  EXPECT_EQ(bytes_, 5u);
+  EXPECT_EQ(embert_mark_subwords(nullptr, ids, offsets, 1, is_subword),
+            EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_mark_subwords(&model_, nullptr, offsets, 1, is_subword),
+            EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_mark_subwords(&model_, ids, nullptr, 1, is_subword),
+            EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_mark_subwords(&model_, ids, offsets, 1, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_mark_subwords(&model_, ids, offsets, 0, is_subword), EMBERT_STATUS_EMPTY_INPUT);
+  EXPECT_EQ(embert_mark_subwords(&plain_, ids, offsets, 1, is_subword), EMBERT_STATUS_NO_TOKENIZER);
+  const std::int32_t outside[] = {7};
+  EXPECT_EQ(embert_mark_subwords(&model_, outside, offsets, 1, is_subword),
+            EMBERT_STATUS_TOKEN_OUT_OF_RANGE);
+  EXPECT_EQ(embert_mark_subwords(&model_, ids, offsets, 1, is_subword), EMBERT_STATUS_OK);
+  EXPECT_EQ(is_subword[0], 0);
+}
+
+}  // namespace
+}  // namespace embert::test

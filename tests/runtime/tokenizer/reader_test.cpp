@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading tokenizer files: what they say arrives, and what is broken or unsupported gets its line.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "tests/runtime/tokenizer/tokenizer_harness.hpp"
+#include "tests/support/error_text.hpp"
+
+namespace embert::test {
+namespace {
+
+using Json = nlohmann::json;
+using convert::TokenizerSpec;
+
+Json small_json() {
+  return Json::parse(R"({
+    "version": "1.0", "truncation": {"direction": "Right", "max_length": 48, "strategy": "LongestFirst", "stride": 0},
+    "padding": {"length": 9},
+    "added_tokens": [
+      {"id": 1, "content": "[UNK]", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true},
+      {"id": 4, "content": "[MASK]", "single_word": false, "lstrip": true, "rstrip": false, "normalized": false, "special": true},
+      {"id": 7, "content": "Extra", "single_word": false, "lstrip": false, "rstrip": false, "normalized": true, "special": false}],
+    "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null, "lowercase": true},
+    "pre_tokenizer": {"type": "BertPreTokenizer"},
+    "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]},
+    "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
+      "vocab": {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4, "a": 5, "##b": 6}}})");
+}
+
+TokenizerSpec parse(const Json& json) {
+  return convert::parse_tokenizer_json(json.dump(), "tokenizer.json");
+}
+
+std::string error_of(const Json& json) {
+  return error_text([&] { parse(json); });
+}
+
+class TokenizerFolder : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(testing::TempDir()) /
+              (std::string("embert_tokenizer_") +
+               testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+  }
+  std::optional<TokenizerSpec> read() { return convert::read_tokenizer(folder_, warnings_); }
+  std::string error() {
+    return error_text([&] { read(); });
+  }
+
+  std::filesystem::path folder_;
+  std::vector<std::string> warnings_;
+  const std::string vocab_ = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b\n";
+};
+
+TEST(TokenizerJsonFile, IsRead) {
+  const TokenizerSpec spec = parse(small_json());
+  EXPECT_EQ(spec.tokens.size(), 8u);
+  EXPECT_EQ(spec.tokens[7], "Extra");
+  EXPECT_FALSE(spec.in_vocabulary[7]);
+  EXPECT_EQ(spec.max_tokens, 48u);
+  EXPECT_TRUE(spec.lowercase && spec.strip_accents && spec.clean_text && spec.split_cjk);
+  EXPECT_EQ(spec.cls_id, 2u);
+  EXPECT_EQ(spec.pair.size(), 5u);
+  const TestTokenizer tokenizer(spec);
+  EXPECT_EQ(tokenizer.encode("aB extra", kWithSpecials, "a").ids,
+            (std::vector<std::int32_t>{2, 5, 6, 7, 3, 5, 3}));
+  EXPECT_EQ(tokenizer.encode("a", kWithSpecials, "a").type_ids,
+            (std::vector<std::int32_t>{0, 0, 0, 1, 1}));
+}
+
+TEST(TokenizerJsonFile, StripAccentsFollowsLowercaseUnlessSet) {
+  Json json = small_json();
+  json["normalizer"]["lowercase"] = false;
+  EXPECT_FALSE(parse(json).strip_accents);
+  json["normalizer"]["strip_accents"] = true;
+  EXPECT_TRUE(parse(json).strip_accents);
+}
+
+TEST(TokenizerJsonFile, TemplateProcessing) {
+  Json json = small_json();
+  json["post_processor"] = Json::parse(R"({"type": "TemplateProcessing",
+    "single": [{"SpecialToken": {"id": "S", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+    "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "S", "type_id": 1}}, {"Sequence": {"id": "B", "type_id": 1}}],
+    "special_tokens": {"S": {"id": "S", "ids": [2, 3], "tokens": ["[CLS]", "[SEP]"]}}})");
+  EXPECT_EQ(TestTokenizer(parse(json)).encode("a", kWithSpecials).ids,
+            (std::vector<std::int32_t>{2, 3, 5}));
+  EXPECT_EQ(TestTokenizer(parse(json)).encode("a", kWithSpecials, "a").type_ids,
+            (std::vector<std::int32_t>{0, 1, 1, 1}));
+  json["post_processor"]["pair"] = json["post_processor"]["single"];
+  EXPECT_EQ(error_of(json),
+            "tokenizer.json: post_processor: \"pair\" must hold A once, then B once");
+  json["post_processor"]["special_tokens"] = Json::object();
+  EXPECT_EQ(error_of(json),
+            "tokenizer.json: post_processor: special token \"S\" is not among \"special_tokens\"");
+  json["post_processor"] = nullptr;
+  EXPECT_EQ(TestTokenizer(parse(json)).encode("a", kWithSpecials).ids,
+            (std::vector<std::int32_t>{5}));
+}
+
+TEST(TokenizerJsonFile, UnsupportedPartsAreNamed) {
+  const auto with = [](const char* pointer, const Json& value) {
+    Json json = small_json();
+    json[Json::json_pointer(pointer)] = value;
+    return error_of(json);
+  };
+  EXPECT_EQ(
+      with("/model/type", "BPE"),
+      "tokenizer.json: model type \"BPE\" is not supported; embert reads WordPiece (BERT) only");
+  EXPECT_EQ(with("/normalizer/type", "NFC"),
+            "tokenizer.json: normalizer \"NFC\" is not supported; embert reads BertNormalizer");
+  EXPECT_EQ(with("/pre_tokenizer/type", "Whitespace"),
+            "tokenizer.json: pre_tokenizer \"Whitespace\" is not supported; embert reads "
+            "BertPreTokenizer");
+  EXPECT_EQ(with("/pre_tokenizer", nullptr),
+            "tokenizer.json: \"pre_tokenizer\" is missing; expected BertPreTokenizer");
+  EXPECT_EQ(with("/post_processor/type", "RobertaProcessing"),
+            "tokenizer.json: post_processor \"RobertaProcessing\" is not supported; embert reads "
+            "TemplateProcessing and BertProcessing");
+  EXPECT_EQ(
+      with("/truncation/direction", "Left"),
+      "tokenizer.json: truncation: direction \"Left\" is not supported; embert cuts at the right");
+  EXPECT_EQ(with("/added_tokens/2/single_word", true),
+            "tokenizer.json: added token \"Extra\": \"single_word\": true is not supported");
+  EXPECT_EQ(with("/added_tokens/2/content", ""), "tokenizer.json: added_tokens: a token is empty");
+}
+
+TEST(TokenizerJsonFile, BadIds) {
+  const auto with = [](const char* pointer, const Json& value) {
+    Json json = small_json();
+    json[Json::json_pointer(pointer)] = value;
+    return error_of(json);
+  };
+  EXPECT_EQ(with("/model/vocab/a", 4),
+            "tokenizer.json: tokens \"[MASK]\" and \"a\" both have id 4");
+  EXPECT_EQ(with("/model/vocab/a", -1),
+            "tokenizer.json: id of token \"a\" must be a whole number from 0 to 1048575, found -1");
+  EXPECT_EQ(with("/model/vocab/a", 9),
+            "tokenizer.json: no token has id 5; ids must go from 0 to 9 without holes");
+  EXPECT_EQ(with("/model/unk_token", "<unk>"),
+            "tokenizer.json: model: \"unk_token\" \"<unk>\" is not in \"vocab\"");
+  EXPECT_EQ(with("/added_tokens/1/id", 3),
+            "tokenizer.json: added token \"[MASK]\" has id 3, but 4 elsewhere in the file");
+  EXPECT_EQ(with("/post_processor/sep/1", 99),
+            "tokenizer.json: post_processor: \"sep\": expected the id of a token, found 99");
+  const std::string twice =
+      error_text([] { convert::parse_tokenizer_json(R"({"model": 1, "model": 2})", "t.json"); });
+  EXPECT_NE(twice.find("t.json: key \"model\""), std::string::npos) << twice;
+}
+
+TEST_F(TokenizerFolder, NoTokenizer) {
+  EXPECT_FALSE(read().has_value());
+  write("tokenizer_config.json", "{}");
+  EXPECT_FALSE(read().has_value());
+}
+
+TEST_F(TokenizerFolder, VocabularyFile) {
+  write("vocab.txt", vocab_ + "x\u2028y\nz\r\n");
+  const auto spec = read();
+  ASSERT_TRUE(spec.has_value());
+  EXPECT_EQ(spec->tokens.size(), 9u);
+  EXPECT_EQ(spec->tokens[7], "x\u2028y");
+  EXPECT_EQ(spec->tokens[8], "z");
+  EXPECT_TRUE(spec->lowercase && spec->strip_accents);
+  EXPECT_EQ(spec->added_tokens.size(), 5u);
+  EXPECT_FALSE(spec->max_tokens.has_value());
+}
+
+TEST_F(TokenizerFolder, ConfigSaysTheCase) {
+  write("vocab.txt", vocab_);
+  write("tokenizer_config.json",
+        R"({"do_lower_case": false, "tokenize_chinese_chars": false, "model_max_length": 9})");
+  EXPECT_FALSE(read()->lowercase);
+  EXPECT_FALSE(read()->strip_accents);
+  EXPECT_FALSE(read()->split_cjk);
+  write("tokenizer_config.json", R"({"do_lower_case": false, "strip_accents": true})");
+  EXPECT_TRUE(read()->strip_accents);
+  // Over tokenizer.json, with a warning; what it does not say stays.
+  EXPECT_TRUE(warnings_.empty());
+  write("tokenizer.json", small_json().dump());
+  EXPECT_FALSE(read()->lowercase);
+  EXPECT_TRUE(read()->split_cjk);
+  EXPECT_EQ(warnings_.size(), 2u);
+  write("tokenizer_config.json", R"({"strip_accents": null, "mask_token": {"content": "a"}})");
+  EXPECT_TRUE(read()->strip_accents);
+  EXPECT_EQ(read()->mask_id, 5u);
+  EXPECT_EQ(warnings_.size(), 2u);
+}
+
+TEST_F(TokenizerFolder, AddedTokensOfTheConfig) {
+  write("vocab.txt", vocab_);
+  write("tokenizer_config.json",
+        R"({"added_tokens_decoder": {"4": {"content": "[MASK]", "special": true, "lstrip": true},
+                                     "7": {"content": "new", "special": false}}})");
+  const auto spec = read();
+  EXPECT_EQ(TestTokenizer(*spec).strings("a [MASK] NEWa"), "a [MASK] new a");
+  EXPECT_EQ(spec->added_tokens.size(), 2u);
+  write("tokenizer_config.json", R"({"added_tokens_decoder": {"9": {"content": "new"}}})");
+  EXPECT_EQ(error(),
+            "tokenizer_config.json: added token \"new\" has id 9, but no token has id 7; ids must "
+            "have no holes");
+  write("tokenizer_config.json", R"({"added_tokens_decoder": {"3": {"content": "new"}}})");
+  EXPECT_EQ(
+      error(),
+      "tokenizer_config.json: added token \"new\" has id 3, which is \"[SEP]\" in the vocabulary");
+  write("tokenizer_config.json", "{}");
+  write("added_tokens.json", R"({"new": 7})");
+  EXPECT_EQ(error(),
+            "added_tokens.json: not supported without tokenizer.json; load the folder with "
+            "transformers and save it "
+            "again");
+}
+
+TEST_F(TokenizerFolder, BrokenVocabularies) {
+  write("vocab.txt", vocab_ + "a\n");
+  EXPECT_EQ(error(), "vocab.txt: line 8: token \"a\" stands in line 6 already; tokens must differ");
+  write("vocab.txt", vocab_ + "\xff\n");
+  EXPECT_EQ(error(), "vocab.txt: line 8 is not UTF-8: \"?\"");
+  write("vocab.txt", "");
+  EXPECT_EQ(error(), "vocab.txt: no tokens; expected one a line");
+  write("vocab.txt", "a\nb\n");
+  EXPECT_EQ(error(), "vocab.txt: token \"[UNK]\" is missing");
+  write("vocab.txt", vocab_);
+  write("special_tokens_map.json", R"({"sep_token": "</s>"})");
+  EXPECT_EQ(error(), "vocab.txt: token \"</s>\" is missing");
+}
+
+TEST(TokenizerSectionWriter, Limits) {
+  const auto error_with = [](const std::function<void(TokenizerSpec*)>& change) {
+    TokenizerSpec spec = small_spec();
+    change(&spec);
+    return error_text([&] { convert::write_tokenizer_section(spec); });
+  };
+  EXPECT_EQ(error_with([](TokenizerSpec*) {}), "no error");
+  EXPECT_EQ(error_with([](TokenizerSpec* s) { s->tokens[5] = std::string(255, 'a'); }), "no error");
+  const std::string long_token =
+      error_with([](TokenizerSpec* s) { s->tokens[5] = std::string(256, 'a'); });
+  EXPECT_NE(long_token.find("has 256 bytes, at most 255 are supported"), std::string::npos)
+      << long_token;
+  EXPECT_EQ(error_with([](TokenizerSpec* s) { s->max_word_chars = 201; }),
+            "tokenizer: max_input_chars_per_word is 201, 1 to 200 are supported");
+  EXPECT_EQ(error_with([](TokenizerSpec* s) { s->single.resize(9); }),
+            "tokenizer: the template has 9 pieces, at most 8 are supported");
+  const std::string accents = error_with([](TokenizerSpec* s) {
+    s->added_tokens.push_back({"\u00e9", 5, false, false, true, false});
+  });
+  EXPECT_NE(accents.find("is \"normalized\" and not ASCII"), std::string::npos) << accents;
+}
+
+TEST(TokenizerFiles, SharedModelsAgreeInBothForms) {
+  EMBERT_NEED_SHARED_DIR();
+  for (const char* name : {"tiny-intent", "tiny-embed"}) {
+    const std::filesystem::path folder = std::filesystem::path(shared_dir()) / "models" / name;
+    std::vector<std::string> warnings;
+    const auto spec = convert::read_tokenizer(folder, warnings);
+    ASSERT_TRUE(spec.has_value());
+    EXPECT_TRUE(warnings.empty());
+    const auto from_vocabulary = convert::read_vocabulary(folder / "vocab.txt", {});
+    const TestTokenizer json(*spec);
+    const TestTokenizer plain(from_vocabulary);
+    for (const char* text :
+         {"what is my credit score?", "Z\u00fcrich [MASK] weather", "\u4f60\u597d"}) {
+      EXPECT_EQ(json.encode(text, kWithSpecials).ids, plain.encode(text, kWithSpecials).ids);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace embert::test

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// convert leaves either a whole model or what was there before, however it ends.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/model_folder.hpp"
+#include "tests/targets/cli/tool_runner.hpp"
+
+namespace embert::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kFolder = std::string(EMBERT_SOURCE_DIR) + "/targets/demo/tiny-intent";
+
+/// A copy of the bundled folder whose files may be changed.
+std::string copy_folder(const ScratchFolder& scratch) {
+  fs::copy(kFolder, scratch.path("folder"), fs::copy_options::recursive);
+  return scratch.path("folder");
+}
+
+void expect_one_line(const ToolResult& result, const std::string& part) {
+  EXPECT_EQ(result.out, "");
+  EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+}
+
+TEST(Convert, ABrokenFolderLeavesTheOldFile) {
+  const ScratchFolder scratch;
+  const std::string model = scratch.write("model.emb", "old");
+  const ToolResult missing = run_tool({"convert", scratch.path("nowhere"), "-o", model});
+  EXPECT_EQ(missing.exit_code, 2);
+  expect_one_line(missing, "nowhere");
+
+  const std::string folder = copy_folder(scratch);
+  fs::resize_file(folder + "/model.safetensors", 100000);
+  const ToolResult cut = run_tool({"convert", folder, "-o", model});
+  EXPECT_EQ(cut.exit_code, 2);
+  expect_one_line(cut, "model.safetensors");
+  EXPECT_EQ(read_bytes(model), "old");
+  EXPECT_EQ(scratch.names(), (std::vector<std::string>{"folder", "model.emb"}));
+}
+
+TEST(Convert, NeedsAnOutputButForADryRun) {
+  EXPECT_EQ(run_tool({"convert", kFolder}).exit_code, 1);
+  const ScratchFolder scratch;
+  const std::string model = scratch.path("model.emb");
+  const ToolResult dry =
+      run_tool({"convert", kFolder, "-o", model, "--dry-run", "--rounding", "nearest"});
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_TRUE(scratch.names().empty());
+  EXPECT_EQ(run_tool({"convert", kFolder, "-o", model, "--rounding", "up"}).exit_code, 1);
+}
+
+TEST(Convert, WritesModelAndReport) {
+  const ScratchFolder scratch;
+  const std::string model = scratch.path("model.emb"), report = scratch.path("report.json");
+  const ToolResult result = run_tool({"convert", kFolder, "-o", model, "--report", report,
+                                      "--rounding", "nearest", "--max-tokens", "32"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.err.find('\r'), std::string::npos) << "a progress bar without a terminal";
+  EXPECT_EQ(scratch.names(), (std::vector<std::string>{"model.emb", "report.json"}));
+  EXPECT_TRUE(nlohmann::json::parse(read_bytes(report)).is_object());
+  const auto inspected = nlohmann::json::parse(run_tool({"inspect", model, "--json"}).out);
+  EXPECT_EQ(inspected["header"]["max_tokens"], 32);
+  EXPECT_EQ(inspected["blob_bytes"], read_bytes(model).size());
+}
+
+TEST(Convert, WarnsOfLittleCalibration) {
+  const ScratchFolder scratch;
+  const std::string report = scratch.path("report.json");
+  const ToolResult result =
+      run_tool({"convert", kFolder, "-o", scratch.path("m.emb"), "--report", report, "--rounding",
+                "nearest", "--calibration", scratch.write("texts.txt", "hello\n\nset a timer\n")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("warning: calibrated on 2 texts only"), std::string::npos)
+      << result.err;
+  EXPECT_FALSE(nlohmann::json::parse(read_bytes(report))["warnings"].empty());
+}
+
+TEST(Convert, TakesAnEvenSampleOfALargeCalibrationFile) {
+  const ScratchFolder scratch;
+  std::string lines;  // of twice 4096 every second is taken
+  for (int i = 0; i < 4096; ++i) lines += "2 7 3\nnot ids\n";
+  const ToolResult result = run_tool({"convert", kFolder, "--dry-run", "--rounding", "nearest",
+                                      "--calibration-ids", scratch.write("ids.txt", lines)});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("calibrated on 4096 texts"), std::string::npos) << result.out;
+}
+
+TEST(Convert, AFullDiskLeavesTheOldFile) {
+  const ScratchFolder scratch;
+  const std::string model = scratch.write("model.emb", "old");
+  ToolCall call;
+  call.arguments = {"convert", kFolder, "-o", model, "--rounding", "nearest"};
+  call.in_child = [] {
+    signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit then fails, as on a full disk
+    const rlimit limit = {100000, 100000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  };
+  const ToolResult result = run_tool(call);
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  EXPECT_EQ(read_bytes(model), "old");
+  EXPECT_EQ(scratch.names(), std::vector<std::string>{"model.emb"});
+}
+
+TEST(Convert, AnUnwritableFolderIsAnError) {
+  const ScratchFolder scratch;
+  const ToolResult result = run_tool(
+      {"convert", kFolder, "-o", scratch.path("no/such/folder.emb"), "--rounding", "nearest"});
+  EXPECT_NE(result.exit_code, 0);
+  expect_one_line(result, "folder.emb");
+}
+
+TEST(Convert, InterruptedLeavesNothing) {
+  for (const int signal_number : {SIGINT, SIGTERM}) {
+    for (const useconds_t delay_us : {2000u, 50000u, 200000u, 500000u}) {
+      const ScratchFolder scratch;
+      const std::string model = scratch.write("model.emb", "old");
+      ToolCall call;
+      call.arguments = {"convert", kFolder, "-o", model, "--rounding", "nearest"};
+      call.also = [&](pid_t child) {
+        usleep(delay_us);
+        kill(child, signal_number);
+      };
+      const ToolResult result = run_tool(call);
+      EXPECT_EQ(scratch.names(), std::vector<std::string>{"model.emb"}) << delay_us;
+      if (result.exit_code != 0) {
+        EXPECT_EQ(result.signal, signal_number) << result.exit_code << result.err;
+        EXPECT_EQ(read_bytes(model), "old");
+      }
+    }
+  }
+}
+
+TEST(Verify, ComparesWithFloat) {
+  const ScratchFolder scratch;
+  const std::string texts =
+      scratch.write("texts.txt", "freeze my account\nwhat's the weather\ntell me a joke\n");
+  const ToolResult result =
+      run_tool({"verify", EMBERT_BUNDLED_MODEL, kFolder, "--texts", texts, "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["compared"], "logits");
+  EXPECT_EQ(json["texts"], 3);
+  EXPECT_GE(json["agreement"], 0.99);
+  EXPECT_GT(json["cosine_min"], 0.99);
+  EXPECT_EQ(run_tool({"verify", EMBERT_BUNDLED_MODEL, kFolder}).exit_code, 1);
+  EXPECT_EQ(run_tool({"verify", EMBERT_BUNDLED_MODEL, kFolder, "--texts", scratch.path("none")})
+                .exit_code,
+            2);
+}
+
+/// A decoder with a language head and names as in a file of transformers.
+ModelContent language_model(const ModelOptions& options) {
+  ModelContent content = make_model(options);
+  content.config["architectures"] = {"BertLMHeadModel"};
+  content.config["is_decoder"] = true;
+  const auto hidden = static_cast<std::uint64_t>(options.hidden);
+  const auto add = [&](const std::string& name, const std::vector<std::uint64_t>& shape) {
+    std::vector<float> values(shape.size() == 1 ? shape[0] : shape[0] * shape[1]);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = 0.1F * static_cast<float>(i % 7) - 0.3F;
+    content.tensors.push_back(store_floats("cls.predictions." + name, shape, values));
+  };
+  add("transform.dense.weight", {hidden, hidden});
+  add("transform.dense.bias", {hidden});
+  add("transform.LayerNorm.weight", {hidden});
+  add("transform.LayerNorm.bias", {hidden});
+  add("bias", {static_cast<std::uint64_t>(options.vocab)});
+  return content;
+}
+
+TEST(Verify, ComparesADecodersWords) {
+  const ScratchFolder scratch;
+  ModelOptions options;
+  options.tokenizer = options.bert_prefix = true;
+  const TempFolder folder;
+  write_model_folder(folder.path(), options);
+  write_model(folder.path(), language_model(options));
+  const std::string model = scratch.path("model.emb");
+  const std::string texts = scratch.write("texts.txt", "time flies like an arrow\nfruit\n");
+  const std::string summary = "against float32 on 64 other texts, word logits: cosine mean";
+  const ToolResult converted = run_tool({"convert", folder.path(), "-o", model});
+  ASSERT_EQ(converted.exit_code, 0) << converted.err;
+  EXPECT_NE(converted.out.find(summary), std::string::npos) << converted.out;
+  const ToolResult result = run_tool({"verify", model, folder.path(), "--texts", texts, "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["compared"], "word logits");
+  EXPECT_EQ(json["texts"], 2);
+  EXPECT_GT(json["cosine_min"], 0.99);
+  EXPECT_GT(json["logit_error_max"], 0);
+  EXPECT_EQ(json["worst"][0].size(), 2);
+
+  // No text can drive it, but conversion compares on ids if there are enough.
+  fs::remove(folder.path() / "vocab.txt");
+  const ToolResult by_ids = run_tool({"convert", folder.path(), "-o", model});
+  EXPECT_NE(by_ids.out.find(summary), std::string::npos) << by_ids.out;
+  const ToolResult refused = run_tool({"verify", model, folder.path(), "--texts", texts});
+  EXPECT_EQ(refused.exit_code, 1);
+  expect_one_line(refused, "has no tokenizer");
+  const ToolResult few = run_tool({"convert", folder.path(), "--dry-run", "--calibration-ids",
+                                   scratch.write("ids.txt", "2 7 3\n")});
+  EXPECT_NE(few.out.find("not compared with float32: of fewer than 7 texts"), std::string::npos)
+      << few.out;
+}
+
+TEST(Verify, ReferencePairs) {
+  const fs::path models = fs::path(EMBERT_SHARED_DIR) / "reference/models";
+  if (!fs::exists(models)) GTEST_SKIP() << "NOT TESTED: no reference data at " << models;
+  const ScratchFolder scratch;
+  const std::string texts = scratch.write("texts.txt", "abc\nc b a\nb\n");
+  std::string words = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+  for (char letter = 'a'; letter <= 'z'; ++letter) words += std::string{letter, '\n'};
+  for (const std::string name :
+       {"decoder_cross_attention", "encoder_decoder_projection", "seq2seq_transformer"}) {
+    const std::string folder = scratch.path(name), model = scratch.path("model.emb");
+    fs::copy(models / name, folder);
+    scratch.write(name + "/vocab.txt", words);
+    ASSERT_EQ(run_tool({"convert", folder, "-o", model, "--rounding", "nearest"}).exit_code, 0);
+    const ToolResult result = run_tool({"verify", model, folder, "--texts", texts, "--json"});
+    ASSERT_EQ(result.exit_code, 0) << name << result.err;
+    EXPECT_GT(nlohmann::json::parse(result.out)["cosine_min"], 0.98) << name;
+  }
+}
+
+}  // namespace
+}  // namespace embert::test

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exit codes and messages of wrong calls and bad files, on every subcommand that reads a model.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/synthetic_blob.hpp"
+#include "tests/targets/cli/tool_runner.hpp"
+
+namespace embert::test {
+namespace {
+
+std::string synthetic_blob() {
+  const std::vector<uint8_t> bytes = make_synthetic_blob({});
+  return {bytes.begin(), bytes.end()};
+}
+
+/// One line on stderr that has `part`, and nothing on stdout.
+void expect_refused(const ToolResult& result, int exit_code, const std::string& part) {
+  EXPECT_EQ(result.exit_code, exit_code) << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+}
+
+const std::vector<std::string> kTextCommands = {
+    "tokenize", "embed", "similarity", "classify",  "rerank",  "next-sentence",
+    "choose",   "tag",   "answer",     "fill-mask", "generate"};
+const std::vector<std::string> kModelCommands = [] {
+  std::vector<std::string> commands = kTextCommands;
+  commands.insert(commands.end(), {"inspect", "bench"});
+  return commands;
+}();
+
+TEST(Usage, HelpHasAnExample) {
+  std::vector<std::vector<std::string>> calls = {{"--help"}};
+  for (const std::string& command : kModelCommands) calls.push_back({command, "--help"});
+#if EMBERT_HAS_CONVERTER
+  calls.push_back({"convert", "--help"});
+  calls.push_back({"verify", "--help"});
+#endif
+  for (const auto& call : calls) {
+    const ToolResult result = run_tool(call);
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_NE(result.out.find("Example:\n  embert "), std::string::npos) << call[0];
+    EXPECT_EQ(result.err, "");
+  }
+  EXPECT_EQ(run_tool({"--version"}).out.rfind("embert ", 0), 0u);
+}
+
+TEST(Usage, WrongCallsExitWith1) {
+  const ScratchFolder scratch;
+  const std::string model = scratch.write("model.emb", synthetic_blob());
+  const std::vector<std::vector<std::string>> calls = {
+      {},
+      {"frobnicate"},
+      {"inspect"},
+      {"inspect", model, "--no-such-option"},
+      {"embed", model, "--pooling", "median", "text"},
+      {"embed", model, "--threads", "-1", "text"},
+      {"embed", model, "--threads", "many", "text"},
+      {"embed", model, "--isa", "sse9", "text"},
+      {"classify", model, "--top", "0", "text"},
+      {"classify", model, "--function", "tanh", "text"},
+      {"embed", model, "--dimensions", "0", "text"},
+      {"embed", model, "--format", "int4", "text"},
+      {"rerank", model, "--top", "0", "query", "document"},
+      {"choose", model, "--top", "0", "prompt", "choice"},
+      {"tag", model, "--aggregation", "all", "text"},
+      {"tag", model, "--stride", "-1", "text"},
+      {"answer", model, "--top", "0", "question", "context"},
+      {"answer", model, "--max-answer-tokens", "0", "question", "context"},
+      {"answer", model, "--window", "0", "question", "context"},
+      {"fill-mask", model, "--top", "0", "text"},
+      {"generate", model, "--beams", "0", "text"},
+      {"generate", model, "--max-new-tokens", "0", "text"},
+      {"generate", model, "--temperature", "0", "--sample", "text"},
+      {"generate", model, "--top-p", "1.5", "--sample", "text"},
+      {"generate", model, "--seed", "7", "text"},
+      {"generate", model, "--beams", "2", "--sample", "text"},
+      {"bench", model, "--tokens", "0"},
+      {"bench", model, "--tokens", "16,x"},
+      {"bench", model, "--json", "--csv"}};
+  for (const auto& call : calls) {
+    const ToolResult result = run_tool(call);
+    EXPECT_EQ(result.exit_code, 1) << ::testing::PrintToString(call) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_NE(result.err, "");
+  }
+}
+
+TEST(Usage, SubcommandsAreNamed) {
+  expect_refused(run_tool({"frob\nnicate"}), 1, "unknown subcommand \"frob?nicate\"");
+  expect_refused(run_tool({"frobnicate"}), 1, "inspect, tokenize, embed, similarity, classify");
+  expect_refused(run_tool(std::vector<std::string>{}), 1,
+                 "inspect, tokenize, embed, similarity, classify");
+  EXPECT_NE(run_tool({"classify", "--nope"}).err.find("`embert classify --help`"),
+            std::string::npos);
+}
+
+TEST(Usage, TextCallsOnAModelWithoutTokenizerExitWith1) {
+  const ScratchFolder scratch;
+  const std::string model = scratch.write("model.emb", synthetic_blob());
+  for (const std::string& command : kTextCommands) {
+    expect_refused(run_tool({command, model, "text"}), 1, "EMBERT_STATUS_NO_TOKENIZER");
+  }
+}
+
+TEST(BadFile, ExitsWith2AndOneLineThatNamesIt) {
+  const ScratchFolder scratch;
+  const std::string good = synthetic_blob();
+  std::string changed = good;
+  changed[good.size() / 2] = static_cast<char>(changed[good.size() / 2] ^ 1);
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {scratch.path("missing.emb"), "missing.emb: cannot be opened"},
+      {scratch.path(""), "is not a regular file"},
+      {scratch.write("empty.emb", ""), "empty.emb: is empty"},
+      {scratch.write("text.emb", std::string(5000, 'x')), "EMBERT_STATUS_BLOB_MAGIC"},
+      {scratch.write("byte.emb", "e"), "EMBERT_STATUS_BLOB_"},
+      {scratch.write("head.emb", good.substr(0, 100)), "EMBERT_STATUS_BLOB_TRUNCATED"},
+      {scratch.write("half.emb", good.substr(0, good.size() / 2)), "EMBERT_STATUS_BLOB_TRUNCATED"},
+      {scratch.write("short.emb", good.substr(0, good.size() - 1)), "EMBERT_STATUS_BLOB_TRUNCATED"},
+      {scratch.write("changed.emb", changed), "EMBERT_STATUS_BLOB_CHECKSUM"}};
+  for (const auto& [path, part] : cases) {
+    for (const std::string& command : kModelCommands) {
+      SCOPED_TRACE(command + " " + path);
+      expect_refused(run_tool({command, path}), 2, part);
+    }
+  }
+}
+
+TEST(BadFile, APipeIsNotWaitedFor) {
+  const ScratchFolder scratch;
+  const std::string pipe = scratch.path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& command : kModelCommands) {
+    expect_refused(run_tool({command, pipe}), 2, "pipe: is not a regular file");
+  }
+}
+
+TEST(BadFile, MessagesStayOnOneLineAndTameATerminal) {
+  expect_refused(run_tool({"inspect", "no\nsuch\033[31m.emb"}), 2, "no?such?[31m.emb: cannot be");
+  expect_refused(run_tool({"inspect", "c1\xC2\x9Bm\xFF.emb"}), 2, "c1?m?.emb: cannot be opened");
+  expect_refused(run_tool({"inspect", "\xC3\xA9.emb"}), 2, "\xC3\xA9.emb: cannot be opened");
+  expect_refused(run_tool({"inspect", ""}), 2, "embert: \"\": cannot be opened");
+}
+
+TEST(Output, AClosedReaderEndsTheToolQuietly) {
+  const ScratchFolder scratch;
+  ToolCall call;
+  call.arguments = {"inspect", scratch.write("model.emb", synthetic_blob())};
+  call.in_child = [] {
+    int ends[2];
+    if (pipe(ends) != 0) _exit(99);
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+  };
+  const ToolResult result = run_tool(call);
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "");
+}
+
+TEST(Output, AFullDeviceExitsWith3) {
+  const ScratchFolder scratch;
+  ToolCall call;
+  call.arguments = {"inspect", scratch.write("model.emb", synthetic_blob())};
+  call.in_child = [] { dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO); };
+  const ToolResult full = run_tool(call);
+  EXPECT_EQ(full.exit_code, 3);
+  EXPECT_NE(full.err.find("cannot write to stdout"), std::string::npos) << full.err;
+  call.in_child = [] { close(STDOUT_FILENO); };
+  EXPECT_EQ(run_tool(call).exit_code, 3);
+}
+
+TEST(Inspect, SaysWhatTheModelNeeds) {
+  const ScratchFolder scratch;
+  const std::string blob = synthetic_blob();
+  const ToolResult result = run_tool({"inspect", scratch.write("m.emb", blob), "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["blob_bytes"], blob.size());
+  EXPECT_GT(json["arena_bytes"]["16"], 0);
+  EXPECT_LT(json["arena_bytes"]["16"], json["arena_bytes"]["64"]);
+  EXPECT_FALSE(json["arena_bytes"].contains("128")) << "more than the model's positions";
+  EXPECT_EQ(json["header"]["hidden_size"], 64);
+  EXPECT_TRUE(json["tokenizer"].is_null());
+  EXPECT_EQ(json["labels"].size(), 5u);
+  size_t layer_weights = 0;
+  for (const auto& tensor : json["tensors"]) {
+    if (tensor["name"] == "ffn_up") layer_weights += tensor["bytes"].get<size_t>();
+  }
+  EXPECT_EQ(layer_weights, 2u * (64 * 128 + 3 * 4 * 128));
+}
+
+TEST(Bench, HasTheColumnsInEveryFormat) {
+  const ScratchFolder scratch;
+  const std::string model = scratch.write("model.emb", synthetic_blob());
+  const std::vector<std::string> call = {"bench", model,    "--tokens",  "8,16",
+                                         "--isa", "scalar", "--repeats", "3"};
+  auto with = [&](const char* option) {
+    std::vector<std::string> arguments = call;
+    arguments.push_back(option);
+    return run_tool(arguments);
+  };
+  const ToolResult json = with("--json");
+  ASSERT_EQ(json.exit_code, 0) << json.err;
+  ASSERT_EQ(json.lines().size(), 2u);
+  const auto first = nlohmann::json::parse(json.lines()[0]);
+  EXPECT_EQ(first["tokens"], 8);
+  EXPECT_EQ(first["threads"], 1);
+  EXPECT_EQ(first["isa"], "scalar");
+  EXPECT_LE(first["min_ms"], first["median_ms"]);
+  EXPECT_LE(first["median_ms"], first["p90_ms"]);
+  EXPECT_GT(first["gmac_per_s"], 0);
+  EXPECT_TRUE(first.contains("percent_of_peak"));
+
+  const std::string columns =
+      "tokens,threads,isa,min_ms,median_ms,p90_ms,gmac_per_s,percent_of_peak";
+  EXPECT_EQ(with("--csv").lines().at(0), columns);
+  EXPECT_EQ(with("--csv").lines().size(), 3u);
+  EXPECT_EQ(with("--markdown").lines().at(1),
+            "| ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |");
+  EXPECT_EQ(run_tool(call).lines().size(), 3u);
+  expect_refused(run_tool({"bench", model, "--tokens", "512"}), 1, "64 positions");
+  const ToolResult all =
+      run_tool({"bench", model, "--tokens", "8", "--threads", "0", "--repeats", "1", "--json"});
+  ASSERT_EQ(all.exit_code, 0) << all.err;
+  EXPECT_GE(nlohmann::json::parse(all.out)["threads"], 1);
+}
+
+}  // namespace
+}  // namespace embert::test

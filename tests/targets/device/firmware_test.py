@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The bundled model as firmware in QEMU against this machine: the test sentences of CLINC150 through
+targets/cortex-m/run.sh's firmware and `embert device validate`. Fails where a sentence has other bits, where the
+accuracy is not that of float32 within 0.5 points, where more stack than 4 KB is in use, or where
+CR, LF or both do not end a line.
+
+  tests/targets/device/firmware_test.py [--processor cortex-m55]... [--all] [--faults PERCENT]
+"""
+import argparse
+import json
+import pathlib
+import select
+import shlex
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+SENTENCES = ROOT / "tests/data/tiny-intent/test.tsv"
+FAULTY_LINE = ROOT / "build/release/tests/targets/device/faulty_line"
+OUT_OF_SCOPE = "oos"
+SAMPLE = 9  # one sentence in so many: 500
+MOST_STACK = 4096
+MOST_LOSS = 0.005
+SILENCE = 20  # seconds until a firmware has no more to say
+
+
+def sentences(step):
+    """(text, label, float32's label) of those in scope."""
+    rows = [line.split("\t") for line in SENTENCES.read_text(encoding="utf-8").splitlines()[1:]]
+    return [(row[1], row[2], row[3]) for row in rows if row[2] != OUT_OF_SCOPE][::step]
+
+
+def build(processor):
+    """The command that runs the firmware."""
+    script = [ROOT / "targets/cortex-m/run.sh", "--processor", processor, "--build"]
+    return subprocess.run(script, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+
+
+def answers_of_lines(firmware):
+    """How often a text was answered that was typed with each end of a line."""
+    process = subprocess.Popen(shlex.split(firmware), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+    process.stdin.write(b"play a song\rplay a song\r\nplay a song\n")
+    shown = b""
+    while shown.count(b"> ") < 4 and select.select([process.stdout], [], [], SILENCE)[0]:
+        read = process.stdout.read(4096)
+        if not read:
+            break
+        shown += read
+    process.kill()
+    process.wait()
+    return shown.count(b" play_music  (5 tokens")
+
+
+def validate(processor, firmware, texts, faults):
+    if faults:
+        firmware = shlex.join([str(FAULTY_LINE), "11", str(faults), firmware])
+    tool, blob = ROOT / "build/release/targets/cli/embert", ROOT / f"build/firmware-{processor}/model.emb"
+    with tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="utf-8") as file:
+        file.writelines(f"{text}\t{label}\n" for text, label, _ in texts)
+        file.flush()
+        run = subprocess.run([tool, "device", "validate", blob, "--on", f"exec:exec {firmware}", "--texts", file.name,
+                              "--labelled", "--timeout", "500" if faults else "60000", "--json"],
+                             stdout=subprocess.PIPE, text=True, check=False)
+    if not run.stdout:
+        sys.exit(f"{processor}: embert device validate ended with {run.returncode}")
+    return json.loads(run.stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--processor", action="append", choices=["cortex-m55", "cortex-m7", "cortex-m4"])
+    parser.add_argument("--all", action="store_true", help="all 4,500 sentences in scope, not 500 of them")
+    parser.add_argument("--faults", type=float, default=0,
+                        help="percent of the frames that are lost, repeated, cut or changed on the way")
+    options = parser.parse_args()
+    if options.faults and not FAULTY_LINE.exists():
+        sys.exit(f"{FAULTY_LINE} is missing: run tests/run.sh first")
+    texts = sentences(1 if options.all else SAMPLE)
+    in_float = sum(label == float_label for _, label, float_label in texts) / len(texts)
+    failed = False
+    for processor in options.processor or ["cortex-m55"]:
+        firmware = build(processor)
+        if answers_of_lines(firmware) != 3:
+            sys.exit(f"FAILED: {processor}: not every line's end is one")
+        found = validate(processor, firmware, texts, options.faults)
+        print(f"{processor}: {found['texts']} texts, {found['same_bits']} with the bits of this machine; accuracy "
+              f"{found['accuracy_device']:.4f}, here {found['accuracy_here']:.4f}, float32 {in_float:.4f}")
+        # A clock tick of the emulator is an instruction.
+        instructions = found["compute_seconds"] / found["texts"] * 1e9
+        print(f"{processor}: {instructions / 1e6:.2f} million instructions a text, arena {found['arena_high_water']} "
+              f"bytes, stack {found['stack_high_water']}; asked again {found['asked_again']}, damaged "
+              f"{found['damaged_frames']}, stray {found['stray_frames']}", flush=True)
+        failed = (failed or found["same_bits"] != len(texts) or found["accuracy_device"] != found["accuracy_here"]
+                  or abs(found["accuracy_device"] - in_float) > MOST_LOSS or found["stack_high_water"] > MOST_STACK)
+    if failed:
+        sys.exit("FAILED: see above")
+
+
+if __name__ == "__main__":
+    main()
