@@ -55,7 +55,7 @@ std::vector<std::uint8_t> tokenizer_blob(const std::vector<std::uint8_t>& sectio
   norm.bias.resize(1);
   QuantizedLayer layer;
   layer.input_norm = layer.attention_norm = stack.output_norm = norm;
-  layer.record.input_norm = layer.record.attention_norm = norm.record;
+  layer.record.input_norm = layer.record.norm_after_attn = norm.record;
   layer.record.num_heads = layer.record.intermediate_size = 1;
   layer.record.activation_exponent = 10;
   layer.hidden_multiplier.resize(1);

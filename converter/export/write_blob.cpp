@@ -171,7 +171,7 @@ void add_stack(SectionWriter& out, std::size_t index, const QuantizedStack& stac
     add_layer(out, stack.layers[l]);
   }
   out.enter(index, 0);
-  out.add_norm(kSectionOutputNorm, stack.output_norm);
+  out.add_norm(kSectionFinalNorm, stack.output_norm);
 }
 
 std::vector<std::uint8_t> label_bytes(std::uint32_t outputs,
@@ -198,7 +198,7 @@ BlobStack stack_numbers(const QuantizedStack& stack) {
     record.num_heads = std::max(record.num_heads, layer.record.num_heads);
     record.intermediate_size = std::max(record.intermediate_size, layer.record.intermediate_size);
   }
-  record.output_norm = stack.output_norm.record;
+  record.final_norm = stack.output_norm.record;
   return record;
 }
 

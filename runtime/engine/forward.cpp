@@ -127,11 +127,11 @@ void attention_output(const Pass& pass, size_t task, const ResidualDense& output
 }
 
 void self_attention_output(const Pass& pass, size_t task) {
-  attention_output(pass, task, pass.layer.self.output, pass.layer.attention_norm);
+  attention_output(pass, task, pass.layer.self.out, pass.layer.attention_norm);
 }
 
 void cross_attention_output(const Pass& pass, size_t task) {
-  attention_output(pass, task, pass.layer.cross.output, pass.layer.cross_norm);
+  attention_output(pass, task, pass.layer.cross.out, pass.layer.cross_norm);
 }
 
 /// x + W_2 f(W_1 x) and the LayerNorm that makes the next layer's input.
@@ -180,7 +180,7 @@ void feed_forward(const Pass& pass, size_t task) {
     pass.next_norm = next.input_norm;
     pass.next_rescale = next.rescale_channels;
   } else {
-    pass.next_norm = pass.stack.output_norm;
+    pass.next_norm = pass.stack.final_norm;
     pass.next_rescale = {};
   }
 }

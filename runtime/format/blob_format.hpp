@@ -120,7 +120,7 @@ struct BlobNorm {
 
 /// Attention's shifts around the multipliers.
 struct BlobAttention {
-  BlobShifts query, key, value, context, output;
+  BlobShifts query, key, value, context, out;
 };
 
 struct BlobLayer {
@@ -132,8 +132,8 @@ struct BlobLayer {
   BlobShifts query_relative, key_relative;  ///< zero without relative positions
   BlobShifts ffn_up, ffn_down;
   BlobNorm input_norm;  ///< the LayerNorm that makes this layer's input, in its QKV input's domain
-  BlobNorm attention_norm;   ///< makes the input of cross-attention, or else of the feed-forward
-  BlobNorm cross_norm;       ///< makes the input of the feed-forward, with cross-attention
+  BlobNorm norm_after_attn;   ///< makes the input of cross-attention, or else of the feed-forward
+  BlobNorm norm_after_cross;  ///< makes the input of the feed-forward, with cross-attention
   int32_t cross_join_shift;  ///< 0..8: keys and values of cross-attention are made from 16-bit rows
   uint32_t reserved;         ///< 0
 };
@@ -164,7 +164,7 @@ struct BlobStack {
   uint32_t cross_scale;        ///< float32 bits: step of the states that cross-attention reads
   uint32_t hidden_scale;       ///< float32 bits: step of the last hidden state
   uint32_t sum_scale;          ///< float32 bits: step of the last residual sum
-  BlobNorm output_norm;        ///< makes the last hidden state
+  BlobNorm final_norm;         ///< makes the last hidden state
 };
 
 struct BlobHeader {
@@ -239,7 +239,7 @@ enum BlobSectionKind : uint32_t {
   kSectionFfnUp,              ///< dense [N(I)] x [K(H)]
   kSectionFfnDown,            ///< residual dense [N(H)] x [K(I)]
   // once a stack, behind its layers
-  kSectionOutputNorm,  ///< norm
+  kSectionFinalNorm,  ///< norm
   // once; H, V and activation are those of the last stack
   kSectionPooler,           ///< dense [N(H)] x [K(H)]
   kSectionClassifier,       ///< dense [N(labels)] x [K(H)]
@@ -258,7 +258,7 @@ enum BlobSectionKind : uint32_t {
   kSectionEnd
 };
 static constexpr uint32_t kFirstLayerSection = kSectionInputNorm;
-static constexpr uint32_t kSectionsPerLayer = kSectionOutputNorm - kFirstLayerSection;
+static constexpr uint32_t kSectionsPerLayer = kSectionFinalNorm - kFirstLayerSection;
 static constexpr uint32_t kSectionsBeforeLayers = kFirstLayerSection - kSectionLayers;
 static constexpr uint32_t kFirstModelSection = kSectionPooler;
 static constexpr uint32_t kSectionsOfModel = kSectionEnd - kFirstModelSection;

@@ -108,8 +108,8 @@ Stack model_stack(const Model& model, size_t index) {
   stack.positions = reinterpret_cast<const int16_t*>(contents(kSectionPositions));
   stack.segments = reinterpret_cast<const int16_t*>(contents(kSectionSegments));
   const size_t last = stack.first_section + stack_sections(stack.config->num_layers) - 1;
-  stack.output_norm = norm(Parts(model, model.sections[last]), stack.config->hidden_size,
-                           stack.config->output_norm);
+  stack.final_norm =
+      norm(Parts(model, model.sections[last]), stack.config->hidden_size, stack.config->final_norm);
   return stack;
 }
 
@@ -156,7 +156,7 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
   layer.self.value.multiplier = layer.qkv.factor.multiplier + 2 * columns;
   layer.self.context =
       factor(parts(kSectionContext).take<int32_t>(heads * columns), record.self.context);
-  layer.self.output = residual_dense(parts(kSectionAttnOut), hidden, width, record.self.output);
+  layer.self.out = residual_dense(parts(kSectionAttnOut), hidden, width, record.self.out);
   if (Parts table = parts(kSectionRelativePositions)) {
     Parts ratios = parts(kSectionRelativeRatios);
     layer.distances.table = table.take<int8_t>(distances * pad_inputs(config.head_size));
@@ -166,7 +166,7 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
         config.position_kind == kPositionRelativeKeyQuery ? ratios.take<int32_t>(heads) : nullptr,
         record.key_relative);
   }
-  layer.attention_norm = norm(parts(kSectionNormAfterAttn), hidden, record.attention_norm);
+  layer.attention_norm = norm(parts(kSectionNormAfterAttn), hidden, record.norm_after_attn);
 
   if ((config.flags & kStackCrossAttention) != 0) {
     layer.cross_query =
@@ -181,9 +181,8 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
     layer.cross.value.multiplier = key_value + columns;
     layer.cross.context =
         factor(parts(kSectionCrossContext).take<int32_t>(heads * columns), record.cross.context);
-    layer.cross.output =
-        residual_dense(parts(kSectionCrossOut), hidden, width, record.cross.output);
-    layer.cross_norm = norm(parts(kSectionNormAfterCross), hidden, record.cross_norm);
+    layer.cross.out = residual_dense(parts(kSectionCrossOut), hidden, width, record.cross.out);
+    layer.cross_norm = norm(parts(kSectionNormAfterCross), hidden, record.norm_after_cross);
   }
 
   layer.ffn_up = dense(parts(kSectionFfnUp), layer.intermediate_size, hidden, record.ffn_up);

@@ -56,7 +56,7 @@ struct Attention {
   const uint32_t* score_multipliers;  ///< [num_heads]
   const int32_t* score_caps;          ///< [num_heads]
   Requantize context;                 ///< multipliers [num_heads][N(D)]
-  ResidualDense output;
+  ResidualDense out;
 };
 
 /// Relative positions in the scores; table is null without.
@@ -101,7 +101,7 @@ struct Stack {
   const int32_t* word_multipliers;  ///< [V]
   const int16_t* positions;         ///< [P][H]
   const int16_t* segments;          ///< [T][H]
-  Norm output_norm;
+  Norm final_norm;
 };
 Stack model_stack(const Model& model, size_t index);
 Layer model_layer(const Model& model, const Stack& stack, size_t layer);

@@ -21,7 +21,7 @@ bool shifts_ok(const BlobShifts& s) {
 }
 bool attention_ok(const BlobAttention& a) {
   return shifts_ok(a.query) && shifts_ok(a.key) && shifts_ok(a.value) && shifts_ok(a.context) &&
-         shifts_ok(a.output);
+         shifts_ok(a.out);
 }
 bool has_norm(const BlobNorm& n) { return n.shift != 0; }
 bool norm_ok(const BlobNorm& n) {
@@ -57,7 +57,7 @@ bool stack_ok(const BlobStack& s) {
          s.position_kind < kPositionKindCount &&
          (cross ? in_range(s.cross_hidden_size, 1, kMaxHiddenSize) : s.cross_hidden_size == 0) &&
          (!cross || (s.flags & kStackCausal) != 0) && scale_ok(s.embedding_scale) &&
-         scale_ok(s.hidden_scale) && (!cross || scale_ok(s.cross_scale)) && norm_ok(s.output_norm);
+         scale_ok(s.hidden_scale) && (!cross || scale_ok(s.cross_scale)) && norm_ok(s.final_norm);
 }
 
 bool header_ok(const BlobHeader& h) {
@@ -115,10 +115,10 @@ bool layer_ok(const BlobStack& s, const BlobLayer& l) {
          l.activation_exponent <= 12 && attention_ok(l.self) && shifts_ok(l.query_relative) &&
          shifts_ok(l.key_relative) && shifts_ok(l.ffn_up) && shifts_ok(l.ffn_down) &&
          (pre ? norm_ok(l.input_norm) : optional_norm_ok(l.input_norm)) &&
-         norm_ok(l.attention_norm) && l.reserved == 0 &&
-         (cross ? attention_ok(l.cross) && norm_ok(l.cross_norm) && l.cross_join_shift >= 0 &&
+         norm_ok(l.norm_after_attn) && l.reserved == 0 &&
+         (cross ? attention_ok(l.cross) && norm_ok(l.norm_after_cross) && l.cross_join_shift >= 0 &&
                       l.cross_join_shift <= 8
-                : all_zero(l.cross) && all_zero(l.cross_norm) && l.cross_join_shift == 0);
+                : all_zero(l.cross) && all_zero(l.norm_after_cross) && l.cross_join_shift == 0);
 }
 
 template <typename T>
@@ -342,7 +342,7 @@ void check_stack(Walk& walk, const BlobStack& s, uint32_t index) {
   walk.require(most_heads == s.num_heads && widest == s.intermediate_size,
                EMBERT_STATUS_BLOB_HEADER);
   walk.enter(index, 0);
-  walk.norm(kSectionOutputNorm, true, hidden);
+  walk.norm(kSectionFinalNorm, true, hidden);
 }
 
 void check_selftest(Walk& walk, const BlobHeader& h, bool has_tokenizer) {

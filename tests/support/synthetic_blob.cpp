@@ -130,7 +130,7 @@ class StackWriter {
       write_layer(layers[l]);
     }
     out_.enter(index, 0);
-    add_norm(kSectionOutputNorm);
+    add_norm(kSectionFinalNorm);
   }
 
   BlobStack numbers() const {
@@ -148,7 +148,7 @@ class StackWriter {
     s.position_kind = m_.position_kind;
     s.cross_hidden_size = has(kStackCrossAttention) ? static_cast<std::uint32_t>(states_) : 0;
     s.embedding_scale = s.cross_scale = s.hidden_scale = s.sum_scale = kScale;
-    s.output_norm = norm();
+    s.final_norm = norm();
     return s;
   }
   static constexpr std::uint32_t kScale = (127u - 12u) << 23;
@@ -166,13 +166,13 @@ class StackWriter {
     if (has(kStackCrossAttention)) {
       l.cross = {qkv_.shifts, cross_key_.shifts, cross_value_.shifts, context_.shifts,
                  output_.shifts};
-      l.cross_norm = norm();
+      l.norm_after_cross = norm();
     }
     if (m_.position_kind != kPositionTable) l.query_relative = ratio_.shifts;
     if (m_.position_kind == kPositionRelativeKeyQuery) l.key_relative = ratio_.shifts;
     l.ffn_up = ffn1_.shifts;
     l.ffn_down = ffn2_.shifts;
-    l.input_norm = l.attention_norm = norm();
+    l.input_norm = l.norm_after_attn = norm();
     return l;
   }
 

@@ -147,7 +147,7 @@ AssembledLayer assemble_layer(const LayerSource& source, const LayerSteps& steps
                                  epsilon, source.name + name, dense, shifts);
   };
   assemble_output(LayerPart::kOutput, steps.context, steps.input, source.ranges.self.sum,
-                  ".attention.output.dense", layer.self.output, layer.record.self.output);
+                  ".attention.output.dense", layer.self.output, layer.record.self.out);
 
   if (weights.cross) {
     layer.attention_norm = encode(weights.cross_norm, steps.cross_input, " cross LayerNorm");
@@ -155,7 +155,7 @@ AssembledLayer assemble_layer(const LayerSource& source, const LayerSteps& steps
                              part_of(parts, LayerPart::kCrossKeyValue), layer);
     assemble_output(LayerPart::kCrossOutput, steps.cross_context, steps.cross_input,
                     source.ranges.cross.sum, ".crossattention.output.dense", layer.cross.output,
-                    layer.record.cross.output);
+                    layer.record.cross.out);
   }
   (weights.cross ? layer.cross_norm : layer.attention_norm) =
       encode(weights.ffn_norm, steps.ffn_input, " feed-forward LayerNorm");
@@ -173,8 +173,8 @@ AssembledLayer assemble_layer(const LayerSource& source, const LayerSteps& steps
   layer.record.intermediate_size = static_cast<std::uint32_t>(split.source.size());
   layer.record.activation_exponent = steps.activation_exponent;
   layer.record.input_norm = layer.input_norm.record;
-  layer.record.attention_norm = layer.attention_norm.record;
-  layer.record.cross_norm = layer.cross_norm.record;
+  layer.record.norm_after_attn = layer.attention_norm.record;
+  layer.record.norm_after_cross = layer.cross_norm.record;
   return out;
 }
 

@@ -215,8 +215,8 @@ TEST_P(Outputs, LastHiddenStateIsTheLastOfAll) {
   }
   for (std::size_t row = 0; row < hidden.size(); row += size) {
     const auto begin = state.begin() + static_cast<std::ptrdiff_t>(row);
-    ASSERT_EQ(norm({begin, begin + static_cast<std::ptrdiff_t>(size)}, kSectionOutputNorm,
-                   stack().output_norm),
+    ASSERT_EQ(norm({begin, begin + static_cast<std::ptrdiff_t>(size)}, kSectionFinalNorm,
+                   stack().final_norm),
               std::vector<std::int16_t>(hidden.begin() + static_cast<std::ptrdiff_t>(row),
                                         hidden.begin() + static_cast<std::ptrdiff_t>(row + size)));
   }

@@ -106,7 +106,7 @@ TEST_F(ModelCheckFamily, RefusesSectionsOutOfPlace) {
     bad(s.bytes, s.bytes - 4, "bytes");
     bad(s.bytes, 0, "bytes");
   };
-  for (std::uint32_t kind = kFirstLayerSection; kind < kSectionOutputNorm; ++kind) {
+  for (std::uint32_t kind = kFirstLayerSection; kind < kSectionFinalNorm; ++kind) {
     for (std::uint32_t layer : {0u, 1u}) {
       if (kind != kSectionHiddenRescale) check(section(kind, layer, 1));  // none in pre-norm
     }
@@ -125,13 +125,14 @@ TEST_F(ModelCheckFamily, RefusesValuesOutOfRange) {
     BlobLayer& l = contents<BlobLayer>(kSectionLayers, 0, 1)[layer];
     for (BlobShifts* s :
          {&l.query_relative, &l.key_relative, &l.cross.query, &l.cross.key, &l.cross.value,
-          &l.cross.context, &l.cross.output, &l.self.query, &l.ffn_down}) {
+          &l.cross.context, &l.cross.out, &l.self.query, &l.ffn_down}) {
       expect_shifts(*s);
     }
-    for (BlobNorm* n : {&l.input_norm, &l.attention_norm, &l.cross_norm}) expect_norm_numbers(*n);
+    for (BlobNorm* n : {&l.input_norm, &l.norm_after_attn, &l.norm_after_cross})
+      expect_norm_numbers(*n);
     bad_value(l.input_norm.shift, 0, "a layer without its norm");
-    bad_value(l.attention_norm.shift, 0, "a layer without its norm");
-    bad_value(l.cross_norm.shift, 0, "a layer without its norm");
+    bad_value(l.norm_after_attn.shift, 0, "a layer without its norm");
+    bad_value(l.norm_after_cross.shift, 0, "a layer without its norm");
     bad_value(l.cross_join_shift, -1, "cross_join_shift");
     bad_value(l.cross_join_shift, 9, "cross_join_shift");
 

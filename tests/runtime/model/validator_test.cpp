@@ -118,12 +118,12 @@ TEST_F(ModelCheck, RefusesHeaderFieldsOutOfRange) {
   bad(s.type_vocab_size, 17u, "type_vocab_size");
   bad(s.activation, 5u, "activation");
   bad(s.position_kind, 3u, "position_kind");
-  bad(s.output_norm.epsilon_n2, 0, "output_norm.epsilon_n2");
-  bad(s.output_norm.epsilon_n2, (int64_t{1} << 54) + 1, "output_norm.epsilon_n2");
-  bad(s.output_norm.shift, 0, "no output_norm");
-  bad(s.output_norm.shift, 7, "output_norm.shift");
-  bad(s.output_norm.shift, 39, "output_norm.shift");
-  bad(s.output_norm.reserved, 1, "output_norm.reserved");
+  bad(s.final_norm.epsilon_n2, 0, "final_norm.epsilon_n2");
+  bad(s.final_norm.epsilon_n2, (int64_t{1} << 54) + 1, "final_norm.epsilon_n2");
+  bad(s.final_norm.shift, 0, "no final_norm");
+  bad(s.final_norm.shift, 7, "final_norm.shift");
+  bad(s.final_norm.shift, 39, "final_norm.shift");
+  bad(s.final_norm.reserved, 1, "final_norm.reserved");
   bad(h.stacks[1].vocab_size, 1u, "numbers of a stack that is not there");
   bad(h.max_tokens, 0u, "max_tokens");
   bad(h.max_tokens, 9u, "max_tokens, more than positions");
@@ -166,7 +166,7 @@ TEST_F(ModelCheck, RefusesSectionsOutOfPlace) {
        {kSectionLayers, kSectionWordEmbeddings, kSectionQkv, kSectionRelativePositions,
         kSectionFfnDown, kSectionPooler, kSectionLmRows, kSectionTokenizer, kSectionCertificate,
         kSectionSelftest}) {
-    const bool of_layer = kind >= kFirstLayerSection && kind < kSectionOutputNorm;
+    const bool of_layer = kind >= kFirstLayerSection && kind < kSectionFinalNorm;
     BlobSection& s = section(kind, of_layer ? 1 : 0);
     bad(s.kind, kind + 1, "kind");
     bad(s.stack, 1, "stack");
@@ -196,13 +196,12 @@ TEST_F(ModelCheck, RefusesValuesOutOfRange) {
     bad(l.reserved, 1u, "reserved");
     bad(l.cross_join_shift, 1, "cross-attention's number without it");
     bad(l.cross.query.left, 1, "cross-attention's shift without it");
-    bad(l.cross_norm.shift, 8, "cross-attention's norm without it");
-    for (BlobShifts* s :
-         {&l.self.query, &l.self.key, &l.self.value, &l.self.context, &l.self.output,
-          &l.query_relative, &l.key_relative, &l.ffn_up, &l.ffn_down}) {
+    bad(l.norm_after_cross.shift, 8, "cross-attention's norm without it");
+    for (BlobShifts* s : {&l.self.query, &l.self.key, &l.self.value, &l.self.context, &l.self.out,
+                          &l.query_relative, &l.key_relative, &l.ffn_up, &l.ffn_down}) {
       expect_shifts(*s);
     }
-    for (BlobNorm* n : {&l.input_norm, &l.attention_norm}) expect_norm_numbers(*n);
+    for (BlobNorm* n : {&l.input_norm, &l.norm_after_attn}) expect_norm_numbers(*n);
     expect_dense(contents<std::int8_t>(kSectionQkv, layer), 96, 20);
     expect_dense(contents<std::int8_t>(kSectionFfnUp, layer), 24, 20);
     expect_residual_dense(contents<std::int8_t>(kSectionAttnOut, layer), 20, 20);
@@ -217,7 +216,7 @@ TEST_F(ModelCheck, RefusesValuesOutOfRange) {
   bad(*contents<std::int32_t>(kSectionWordMultipliers), -1, "word multiplier");
   bad(*contents<std::int32_t>(kSectionWordMultipliers), 16909321, "word multiplier");
   bad(*contents<std::int16_t>(kSectionSegments), 1, "segment 0");
-  expect_norm(contents<std::int32_t>(kSectionOutputNorm), 20);
+  expect_norm(contents<std::int32_t>(kSectionFinalNorm), 20);
   expect_dense(contents<std::int8_t>(kSectionPooler), 20, 20);
   expect_dense(contents<std::int8_t>(kSectionClassifier), 5, 20);
   bad(*contents<char>(kSectionLabels), '\0', "one label name too many");
