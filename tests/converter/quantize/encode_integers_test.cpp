@@ -96,13 +96,13 @@ TEST(EncodeNorm, GivesTheFloatLayerNorm) {
     variance += (v * input_step - mean) * (v * input_step - mean) / static_cast<double>(n);
   }
   const LayerNormRow numbers =
-      layernorm_row(s1, s2, q.numbers.epsilon_n2, static_cast<std::int32_t>(n));
+      layernorm_row(s1, s2, q.record.epsilon_n2, static_cast<std::int32_t>(n));
   for (std::size_t c = 0; c < n; ++c) {
     const double expected = (row[c] * input_step - mean) / std::sqrt(variance + epsilon) *
                                 static_cast<double>(norm.gamma[c]) +
                             static_cast<double>(norm.beta[c]);
     const std::int32_t t = layernorm_value(row[c], static_cast<std::int32_t>(n), numbers, q.gain[c],
-                                           q.bias[c], q.numbers.shift);
+                                           q.bias[c], q.record.shift);
     EXPECT_NEAR(factor[c] * step * t + offset[c], expected, factor[c] * step * 0.51) << c;
   }
 }

@@ -53,8 +53,8 @@ TEST(QuantizeModel, LargeActivationInputsLowerTheExponent) {
   for (float& w : bert.weights.stacks[0].layers[1].intermediate.weight.data) w *= 30;
   for (float& w : bert.weights.stacks[0].layers[1].output.weight.data) w /= 30;
   const convert::QuantizeResult result = quantize(bert);
-  EXPECT_EQ(result.model.stacks[0].layers[0].numbers.activation_exponent, 10);
-  EXPECT_LT(result.model.stacks[0].layers[1].numbers.activation_exponent, 10);
+  EXPECT_EQ(result.model.stacks[0].layers[0].record.activation_exponent, 10);
+  EXPECT_LT(result.model.stacks[0].layers[1].record.activation_exponent, 10);
   EXPECT_GT(agreement(bert, blob_of(bert, result)).cosine_min, 0.999);
 }
 
@@ -65,7 +65,7 @@ TEST(QuantizeModel, WideColumnsAreCopied) {
   output.weight.data[4 * 64 + 9] += 1.5F;
   const convert::QuantizeResult result = quantize(bert);
   EXPECT_GT(result.layers[0].copies, 0u);
-  EXPECT_EQ(result.model.stacks[0].layers[0].numbers.intermediate_size,
+  EXPECT_EQ(result.model.stacks[0].layers[0].record.intermediate_size,
             64 + result.layers[0].copies);
   EXPECT_GT(agreement(bert, blob_of(bert, result)).cosine_min, 0.999);
 }

@@ -28,19 +28,19 @@ TEST(QuantizeDistances, TableRunsTheOtherWay) {
   const Matrix stored = random_matrix(random, 2 * positions - 1, head_size, 0.7F);
   const convert::DistanceTable table =
       convert::quantize_distances(stored, PositionKind::kRelativeKey);
-  ASSERT_EQ(table.numbers.columns, 32u);
-  ASSERT_EQ(table.numbers.table.size(), 32u * head_size);
+  ASSERT_EQ(table.record.columns, 32u);
+  ASSERT_EQ(table.record.table.size(), 32u * head_size);
   for (std::size_t query = 0; query < positions; ++query) {
     for (std::size_t key = 0; key < positions; ++key) {
       const std::size_t column = positions - 1 + key - query, row = positions - 1 + query - key;
       for (std::size_t d = 0; d < head_size; ++d) {
-        EXPECT_NEAR(table.numbers.table[column * head_size + d] * table.step,
+        EXPECT_NEAR(table.record.table[column * head_size + d] * table.step,
                     static_cast<double>(stored.row(row)[d]), table.step * 0.501);
       }
     }
   }
-  for (std::size_t i = (2 * positions - 1) * head_size; i < table.numbers.table.size(); ++i) {
-    EXPECT_EQ(table.numbers.table[i], 0);
+  for (std::size_t i = (2 * positions - 1) * head_size; i < table.record.table.size(); ++i) {
+    EXPECT_EQ(table.record.table[i], 0);
   }
 }
 
@@ -56,10 +56,10 @@ TEST(QuantizeDistances, NoScoreReachesItsBound) {
       BlobLayer layer{};
       convert::encode_ratios(table, kind, query, key, "t", layer);
       double longest = 0;
-      for (std::size_t r = 0; r < table.numbers.columns; ++r) {
+      for (std::size_t r = 0; r < table.record.columns; ++r) {
         double squares = 0;
         for (std::size_t d = 0; d < head_size; ++d) {
-          const double code = table.numbers.table[r * head_size + d];
+          const double code = table.record.table[r * head_size + d];
           squares += code * code;
         }
         longest = std::max(longest, std::sqrt(squares));
@@ -70,9 +70,9 @@ TEST(QuantizeDistances, NoScoreReachesItsBound) {
         const BlobShifts& q = layer.query_relative;
         const BlobShifts& k = layer.key_relative;
         const std::int32_t of_query =
-            requantize(product, table.numbers.query_ratio[h], q.left, q.right);
+            requantize(product, table.record.query_ratio[h], q.left, q.right);
         const std::int32_t of_key =
-            requantize(product, table.numbers.key_ratio[h], k.left, k.right);
+            requantize(product, table.record.key_ratio[h], k.left, k.right);
         EXPECT_LT(head * head + of_query + of_key, kScoreBound) << head_size << " " << scale;
         EXPECT_NEAR(of_query, table.step / key[h] * product, 1.0 + 1e-6 * of_query);
         EXPECT_NEAR(of_key, table.step / query[h] * product, 1.0 + 1e-6 * of_key);
@@ -126,7 +126,7 @@ TEST(QuantizedStack, HeadroomIsThere) {
   const auto hidden_step = [&](double headroom) {
     convert::QuantizeOptions options;
     options.headroom = headroom;
-    return as_real(quantize(bert, 1, options).model.stacks[0].layers[1].numbers.hidden_scale);
+    return as_real(quantize(bert, 1, options).model.stacks[0].layers[1].record.hidden_scale);
   };
   EXPECT_NEAR(hidden_step(0.5), 2 * hidden_step(0), 0.3 * hidden_step(0));
 }
@@ -138,15 +138,15 @@ TEST(QuantizedStack, PreNormCarriesTheSumAsItIs) {
   config.stacks[0].embedding_layer_norm = false;
   config.stacks[0].final_layer_norm = true;
   const convert::QuantizedStack stack = quantize(RandomBert(config, 31)).model.stacks[0];
-  EXPECT_EQ(stack.numbers.flags, kStackPreNorm);
-  EXPECT_EQ(stack.layers[0].numbers.hidden_scale, stack.numbers.embedding_scale);
+  EXPECT_EQ(stack.record.flags, kStackPreNorm);
+  EXPECT_EQ(stack.layers[0].record.hidden_scale, stack.record.embedding_scale);
   for (std::size_t l = 0; l < stack.layers.size(); ++l) {
     const convert::QuantizedLayer& layer = stack.layers[l];
     EXPECT_TRUE(layer.hidden_multiplier.empty());
-    const double before = as_real(layer.numbers.hidden_scale);
+    const double before = as_real(layer.record.hidden_scale);
     const double behind =
-        as_real(l + 1 < stack.layers.size() ? stack.layers[l + 1].numbers.hidden_scale
-                                            : stack.numbers.sum_scale);
+        as_real(l + 1 < stack.layers.size() ? stack.layers[l + 1].record.hidden_scale
+                                            : stack.record.sum_scale);
     double carried = 1;  // a unit of the sum in front of the layer, in units of the sum behind it
     for (const convert::QuantizedDense* dense : {&layer.self.output, &layer.ffn_down}) {
       for (std::size_t n = 0; n < 32; ++n) EXPECT_EQ(dense->residual[n], dense->residual[0]);
@@ -161,10 +161,10 @@ TEST(QuantizedStack, WithoutLayerNormBehindTheEmbeddings) {
   config.stacks = {small_stack()};
   config.stacks[0].embedding_layer_norm = false;
   const convert::QuantizedStack stack = quantize(RandomBert(config, 32)).model.stacks[0];
-  EXPECT_EQ(stack.layers[0].numbers.input_norm.shift, 0);
+  EXPECT_EQ(stack.layers[0].record.input_norm.shift, 0);
   EXPECT_TRUE(stack.layers[0].input_norm.gain.empty());
   EXPECT_TRUE(stack.layers[0].hidden_multiplier.empty());
-  EXPECT_EQ(stack.layers[0].numbers.hidden_scale, stack.numbers.embedding_scale);
+  EXPECT_EQ(stack.layers[0].record.hidden_scale, stack.record.embedding_scale);
   EXPECT_EQ(stack.layers[1].hidden_multiplier.size(), 32u);
 }
 
@@ -174,7 +174,7 @@ TEST(QuantizedStack, RelativePositionsLeaveTheSegmentInTheTable) {
   config.stacks[0].position_kind = PositionKind::kRelativeKeyQuery;
   const RandomBert family(config, 33);
   const convert::QuantizedStack stack = quantize(family).model.stacks[0];
-  const double step = as_real(stack.numbers.embedding_scale);
+  const double step = as_real(stack.record.embedding_scale);
   ASSERT_EQ(stack.positions.size(), 24u * 32);
   for (std::size_t i = 0; i < stack.positions.size(); ++i) {
     const auto segment =
@@ -195,8 +195,8 @@ TEST(QuantizedModel, StepsMeetBetweenTwoStacks) {
   for (const int width : {32, 20}) {
     config.stacks[1].cross_hidden_size = width;
     const convert::QuantizeResult result = quantize(RandomBert(config, 34));
-    const BlobStack& encoder = result.model.stacks[0].numbers;
-    const BlobStack& decoder = result.model.stacks[1].numbers;
+    const BlobStack& encoder = result.model.stacks[0].record;
+    const BlobStack& decoder = result.model.stacks[1].record;
     EXPECT_EQ(decoder.flags, kStackCausal | kStackCrossAttention);
     EXPECT_EQ(decoder.cross_hidden_size, static_cast<std::uint32_t>(width));
     EXPECT_EQ(encoder.cross_scale, 0u);
