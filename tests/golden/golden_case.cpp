@@ -33,7 +33,7 @@ GoldenCase::GoldenCase(const std::filesystem::path& folder)
     Record& record = records_[name];
     record.kind = call.at("kind").get<std::string>();
     for (const auto& [argument, value] : call.at("args").items()) {
-      if (value.is_number_integer()) record.record[argument] = value.get<std::int64_t>();
+      if (value.is_number_integer()) record.numbers[argument] = value.get<std::int64_t>();
     }
     for (const auto& output : call.at("outputs").items()) record.outputs.push_back(output.key());
     tensors += call.at("inputs").size() + call.at("outputs").size();

@@ -42,7 +42,7 @@ class GoldenCase {
   }
   /// A whole number among the arguments, e.g. "new_tokens".
   std::int64_t argument(const std::string& call, const std::string& name) const {
-    return records_.at(call).record.at(name);
+    return records_.at(call).numbers.at(name);
   }
 
   /// Names of a call's tensors, inputs and outputs, in rising order.

@@ -329,7 +329,7 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
   out.add(kSectionLmMultipliers, out.random<std::int32_t>(untied, 2000000, 4000000));
   out.add(kSectionLmBias,
           out.random<std::int32_t>(has(kHeadLm) ? m.vocab_size : 0, -100000, 100000));
-  const std::size_t states = last.record().cross_hidden_size;
+  const std::size_t states = last.numbers().cross_hidden_size;
   dense16(kSectionProjection, has(kHeadProjection), states,
           m.encoder.empty() ? 0 : m.encoder[0].hidden_size);
   out.add(kSectionTokenizer, tokenizer);
@@ -377,9 +377,9 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
   }
   if (has(kHeadLm)) header.lm_shift = 24;
   for (const SyntheticModel& encoder : m.encoder) {
-    header.stacks[0] = StackWriter(out, encoder).record();
+    header.stacks[0] = StackWriter(out, encoder).numbers();
   }
-  header.stacks[stacks - 1] = last.record();
+  header.stacks[stacks - 1] = last.numbers();
   std::memcpy(blob.data(), &header, sizeof(header));
   seal_blob(blob.data(), blob.size());
   return blob;
