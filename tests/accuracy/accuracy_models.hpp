@@ -14,10 +14,10 @@ namespace embert::test {
 
 inline constexpr int kAccuracyThreads = 2;
 
-/// EMBERT_FULL is set: everything, however long it takes.
+/// Whether EMBERT_FULL is set: tests run whole corpora instead of samples.
 bool full_tests();
 
-/// The converter, in process, with its built-in text.
+/// Converts a folder, calibrated on the built-in text.
 std::vector<std::uint8_t> convert_folder(const std::filesystem::path& folder,
                                          convert::Rounding rounding);
 
@@ -34,9 +34,9 @@ struct LabelledText {
 /// The CLINC150 test sentences of the repository, out of scope ones last.
 std::vector<LabelledText> intent_test_texts();
 
-/// All four corpora are there.
+/// Whether all four corpora are there.
 bool shared_data_present();
-/// Those of texts.tsv.
+/// The texts of texts.tsv.
 std::vector<ListedText> listed_texts();
 
 }  // namespace embert::test

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32C of all outputs over 500 texts: the same for every cluster of this machine, one and two
-// threads, texts alone and in batches, and whatever was in the arena. It is printed, so that
-// compare_builds.sh can compare compilers and optimisation levels on one and the same blob:
-// EMBERT_BITS_BLOBS names blobs, with ':' between them. Without it the bundled model is converted.
+// CRC-32C of all outputs over 500 texts: the same for every ISA extension of this machine, one and
+// two threads, texts alone and in batches, and any content of the arena. It is printed, so that
+// compare_builds.sh can compare compilers and optimisation levels on one blob: EMBERT_BITS_BLOBS
+// names blobs, with ':' between them. Without it the bundled model is converted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,10 +29,10 @@ using convert::IntegerModel;
 using convert::TokenBatch;
 
 constexpr std::size_t kTexts = 500;
-/// Of the synthetic model. Changes when the arithmetic does, and for no other reason.
+/// Of the synthetic model. It changes only if the arithmetic changes.
 constexpr std::uint32_t kGoldenCrc = 0x49cdea62;
 
-/// How the CRC is computed must not depend on what is tested.
+/// Bit by bit: independent of the CRC kernels under test.
 std::uint32_t crc_bytes(std::uint32_t crc, const std::vector<std::int32_t>& values) {
   std::uint32_t r = ~crc;
   for (const std::int32_t value : values) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes texts.tsv: which 1,000 test texts accuracy_test reads.
+"""Makes texts.tsv: the list of the 1,000 texts that accuracy_test reads.
 
   pick_texts.py SHARED_DIR [-o texts.tsv]
 

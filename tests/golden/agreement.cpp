@@ -10,7 +10,7 @@
 namespace embert::test {
 namespace {
 
-/// Sums for the cosine of two vectors. Both zero (a head that is masked out): equal.
+/// Sums for the cosine of two vectors. Two zero vectors (a masked attention head) have cosine 1.
 struct Cosine {
   double dot = 0, a = 0, b = 0;
 
@@ -81,8 +81,8 @@ Agreement measure(const std::vector<float>& expected, const GoldenTensor& found)
     }
     ++out.rows;
     out.worst_row = std::min(out.worst_row, row.value());
-    const auto place = std::ranges::max_element(wanted) - wanted.begin();
-    if (std::ranges::max_element(ours) - ours.begin() != place) {
+    const auto index = std::ranges::max_element(wanted) - wanted.begin();
+    if (std::ranges::max_element(ours) - ours.begin() != index) {
       ++out.moved;
       lead = std::max(lead, best - second);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far integers are from a float32 reference, and how far they may be.
+// The distance of integer results from a float32 reference, and its bounds.
 #pragma once
 
 #include <string>
@@ -10,34 +10,35 @@
 
 namespace embert::test {
 
-/// What an output must reach in each of its tensors. Errors and leads are in parts of the tensor's
-/// largest magnitude.
+/// The bounds that each tensor of an output must keep. Errors and leads are fractions of the
+/// tensor's largest magnitude. The lead of a row is the gap between its largest value and the next.
 struct Bound {
   double cosine;     ///< at least, over all values
   double worst_row;  ///< at least, of each row
   double error;      ///< at most, of each value
-  double lead;       ///< of a row's largest value, above which ours must stand in the same place
+  double lead;       ///< rows with a larger lead must have their largest value at the same index
 };
 
-/// The bound of a case's output, "hidden_states" for hidden_states.0 and so on. Throws where there
-/// is none.
+/// The bound of a case's output; "hidden_states" stands for hidden_states.0 and so on. Throws
+/// where there is none.
 Bound bound_of(std::string_view golden_case, std::string_view output);
 
-/// Figures of one tensor, or the worst of several.
+/// The measured values of one tensor, or the worst of several.
 struct Agreement {
   std::size_t tensors = 0, rows = 0;
   std::size_t left_out = 0;  ///< rows that were not computed
   double cosine = 1, worst_row = 1, error = 0;
-  /// Rows whose largest value stands elsewhere, and the widest lead that it has in the reference.
+  /// Rows whose largest value is at another index, and the largest lead of these rows in the
+  /// reference.
   std::size_t moved = 0;
   double lead = 0;
 
   void add(const Agreement& other);
-  /// What is missed, or nothing.
+  /// The bound that is missed, as text; empty if none.
   std::string missed(const Bound& bound) const;
 };
 
-/// Rows are those of the last extent.
+/// A row is the last dimension.
 Agreement measure(const std::vector<float>& expected, const GoldenTensor& found);
 
 void print_table_head();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far each output may be from float32, for all cases and for those that differ.
+// The bounds of each output against float32, for all cases and for those with bounds of their own.
 #include <stdexcept>
 
 #include "tests/golden/agreement.hpp"
@@ -12,8 +12,8 @@ struct OutputBound {
   Bound bound;
 };
 
-// The cosines are what is aimed at; the others leave room for the luck of one row in hundreds: they
-// hold for other calibration seeds, too, up to single tensors.
+// The cosines are the goal. The other bounds leave room for one unlucky row in hundreds: with other
+// calibration seeds they hold, too, but for single tensors.
 constexpr Bound kHidden = {0.999, 0.98, 0.08, 0.04}, kAttention = {0.998, 0.97, 0.15, 0.15},
                 kPooled = {0.999, 0.997, 0.15, 0.04}, kLogits = {0.998, 0.98, 0.12, 0.04};
 constexpr OutputBound kBounds[] = {

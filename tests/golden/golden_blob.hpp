@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of the reference data as blobs: converted, or what a build with converter saved. Each once
-// a process.
+// Cases of the reference data as blobs: converted here, or saved by a build with converter. Each
+// blob is made once in a process.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace embert::test {
 
-/// Why a case can not be tested; empty: it can.
+/// Why a case can not be tested; empty if it can.
 std::string why_no_golden_blob(const std::string& golden_case);
 
 inline std::string saved_golden_blob(const std::string& golden_case) {
@@ -18,11 +18,11 @@ inline std::string saved_golden_blob(const std::string& golden_case) {
 }
 const AlignedBytes& golden_blob(const std::string& golden_case);
 
-/// By golden_blob_converted.cpp or golden_blob_saved.cpp.
+/// Defined in golden_blob_converted.cpp or in golden_blob_saved.cpp.
 std::vector<std::uint8_t> make_golden_blob(const std::string& golden_case);
 extern const bool kGoldenBlobsAreSaved;
 
-/// Names of all cases, or of those that decode; for want of any (no reference data) "no_data".
+/// Names of all cases, or of those with a decoder; {"no_data"} where there is no reference data.
 std::vector<std::string> all_cases();
 std::vector<std::string> decoder_cases();
 

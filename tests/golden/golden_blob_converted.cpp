@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the converter is: blobs are made, and saved for builds that have none.
+// Builds with converter: makes the blobs, and saves them for builds without converter.
 #include <filesystem>
 #include <stdexcept>
 

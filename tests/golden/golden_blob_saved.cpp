@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the converter is not: the blobs that the desktop's golden_test made.
+// Builds without converter: reads the blobs that golden_test of a build with converter saved.
 #include <fstream>
 #include <iterator>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inputs of a call of the reference data as the reference ran it: every row of a padded batch
-// counts as a token, and masks are given as masks.
+// The inputs of a call of the reference data, for the float model: every row of a padded batch is a
+// token, and masks stay masks.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@
 namespace embert::test {
 
 struct GoldenCall {
-  convert::TokenBatch batch;   ///< of the only stack; of a pair, its encoder's
-  convert::TokenBatch target;  ///< of a pair's decoder, without texts where the call has none
+  convert::TokenBatch batch;   ///< input of the only stack, or of the encoder
+  convert::TokenBatch target;  ///< input of the decoder that reads an encoder; may have no texts
 };
 
-/// ids, segments, positions, embeddings, masks and encoder states of `call`. For calls that decode
-/// step by step ids are prompt_ids, and behind them step_ids where there are any.
+/// ids, segments, positions, embeddings, masks and encoder states of `call`. The ids of calls that
+/// decode step by step are prompt_ids followed by step_ids, if the call has these.
 GoldenCall read_golden_call(const GoldenCase& golden, const std::string& call,
                             const convert::ModelConfig& config);
 

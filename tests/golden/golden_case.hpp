@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One case of the reference data (shared/reference/models/<case>): what its calls are, from
-// case.json, and their inputs and expected outputs, from io.safetensors, where tensor <call>.<name>
-// belongs to call <call>.
+// One case of the reference data (shared/reference/models/<case>): its calls from case.json, and
+// their inputs and expected outputs from io.safetensors, in tensors named <call>.<name>.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +18,10 @@ namespace embert::test {
 /// The folder of a case, e.g. "encoder_absolute"; it need not exist.
 std::filesystem::path golden_folder(const std::string& shared_dir, const std::string& name);
 
-/// Names of all cases, sorted; none where the data is not there.
+/// Names of all cases, sorted; none without the data.
 std::vector<std::string> golden_cases(const std::string& shared_dir);
 
-/// A call's texts without padding, and where their rows stand in padded [batch, length] outputs.
+/// A call's texts without padding, and the length of the padded [batch, length] outputs.
 struct GoldenTexts {
   convert::TokenBatch batch;
   std::size_t padded_length = 0;
@@ -52,9 +51,8 @@ class GoldenCase {
   std::vector<float> floats(const std::string& call, const std::string& name) const;
   std::vector<std::int32_t> ints(const std::string& call, const std::string& name) const;
 
-  /// input_ids, token_type_ids and attention_mask of a call; nothing when they are not a batch of
-  /// texts [batch, length] with a mask that says lengths only (1...10...0), or when the call has
-  /// inputs of other kinds.
+  /// input_ids, token_type_ids and attention_mask of a call. Nothing if they are not [batch,
+  /// length] with a mask of padding only (1...10...0), or if the call has inputs of other kinds.
   std::optional<GoldenTexts> texts(const std::string& call) const;
   /// Rows of valid tokens of a [batch, length, width] output, in the order of texts(call): [tokens,
   /// width].

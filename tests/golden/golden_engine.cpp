@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtime's buffers, and what lies in them in the shape of the reference's tensors.
+// Runs a call with buffers of the runtime and reshapes them to the reference's tensors.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -39,33 +39,40 @@ GoldenTensor text_rows(const GoldenInput& input, std::size_t width, const std::v
   return {{input.lengths.size(), width}, {rows.begin(), rows.end()}, real(scale)};
 }
 
-/// Probabilities of a layer, for each text [stored_heads][its length][keys], as [batch, heads,
-/// length, padded_keys]. Keys that a text does not have were not attended.
-GoldenTensor padded_attentions(const GoldenInput& input, std::size_t heads,
-                               std::size_t stored_heads, const std::vector<std::uint32_t>& keys,
-                               std::size_t padded_keys, const std::uint16_t* layer) {
+/// Attention probabilities of a layer as the runtime writes them.
+struct LayerAttentions {
+  const std::uint16_t* values;  ///< for each text [stored_heads][its length][its keys]
+  std::size_t heads, stored_heads;
+  const std::vector<std::uint32_t>& keys;  ///< of each text
+};
+
+/// [batch, heads, length, padded_keys]. Keys that a text does not have get 0.
+GoldenTensor padded_attentions(const GoldenInput& input, const LayerAttentions& layer,
+                               std::size_t padded_keys) {
+  const std::vector<std::uint32_t>& keys = layer.keys;
+  const std::uint16_t* values = layer.values;
   GoldenTensor out;
-  out.shape = {input.lengths.size(), heads, input.length, padded_keys};
+  out.shape = {input.lengths.size(), layer.heads, input.length, padded_keys};
   out.scale = 1.0 / 32768;
   for (std::size_t text = 0; text < input.lengths.size(); ++text) {
     const std::size_t length = input.lengths[text];
-    for (std::size_t head = 0; head < heads; ++head) {
+    for (std::size_t head = 0; head < layer.heads; ++head) {
       for (std::size_t query = 0; query < input.length; ++query) {
         if (query >= length) {
           out.values.resize(out.values.size() + padded_keys, GoldenTensor::kAbsent);
           continue;
         }
-        const std::uint16_t* row = layer + (head * length + query) * keys[text];
+        const std::uint16_t* row = values + (head * length + query) * keys[text];
         out.values.insert(out.values.end(), row, row + keys[text]);
         out.values.resize(out.values.size() + padded_keys - keys[text], 0);
       }
     }
-    layer += stored_heads * length * keys[text];
+    values += layer.stored_heads * length * keys[text];
   }
   return out;
 }
 
-/// Probabilities of a layer in the runtime's layout.
+/// Number of probabilities of a layer in the runtime's layout.
 std::size_t attention_values(const GoldenInput& input, std::size_t heads,
                              const std::vector<std::uint32_t>& keys) {
   return heads * std::inner_product(input.lengths.begin(), input.lengths.end(), keys.begin(),
@@ -74,7 +81,7 @@ std::size_t attention_values(const GoldenInput& input, std::size_t heads,
 
 }  // namespace
 
-/// Places for what embert_run and embert_encode_source write.
+/// Buffers for the outputs of embert_run and embert_encode_source.
 struct GoldenEngine::Buffers {
   Buffers(const embert_stack_info& stack, const GoldenInput& input,
           const std::vector<std::uint32_t>& text_keys,
@@ -150,14 +157,22 @@ GoldenOutputs GoldenEngine::collect(std::uint32_t stack_index, const GoldenInput
   for (std::uint32_t i = 0; i < stack.num_layers; ++i) {
     const std::size_t heads = embert_model_layer_heads(&model_, stack_index, i);
     const std::size_t values = attention_values(input, stack.num_heads, buffers.keys);
-    out["attentions." + std::to_string(i)] = padded_attentions(
-        input, heads, stack.num_heads, buffers.keys, std::max(most_keys, input.length),
-        buffers.attentions.data() + i * values);
+    out["attentions." + std::to_string(i)] =
+        padded_attentions(input,
+                          {.values = buffers.attentions.data() + i * values,
+                           .heads = heads,
+                           .stored_heads = stack.num_heads,
+                           .keys = buffers.keys},
+                          std::max(most_keys, input.length));
     if (buffers.sources.empty()) continue;
     const std::size_t cross_values = attention_values(input, stack.num_heads, buffers.sources);
     out["cross_attentions." + std::to_string(i)] =
-        padded_attentions(input, heads, stack.num_heads, buffers.sources, source_length_,
-                          buffers.cross_attentions.data() + i * cross_values);
+        padded_attentions(input,
+                          {.values = buffers.cross_attentions.data() + i * cross_values,
+                           .heads = heads,
+                           .stored_heads = stack.num_heads,
+                           .keys = buffers.sources},
+                          source_length_);
   }
   return out;
 }

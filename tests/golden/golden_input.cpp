@@ -17,7 +17,7 @@ const T* pointer(const std::vector<T>& values) {
   return values.empty() ? nullptr : values.data();
 }
 
-/// Length of each text: what stands in front of the zeros at the mask's end.
+/// Length of each text: the mask without the zeros at its end.
 std::vector<std::uint32_t> cut_lengths(const std::vector<std::int32_t>& mask, std::size_t batch,
                                        Padding padding) {
   const std::size_t length = mask.size() / batch;
@@ -52,17 +52,17 @@ Bytes to_bytes(const std::vector<std::int32_t>& mask) { return {mask.begin(), ma
 std::vector<std::int16_t> to_int16(const std::vector<float>& values, embert_scale& scale) {
   float largest = 0;
   for (const float value : values) largest = std::max(largest, std::fabs(value));
-  const float step = largest / 32767.0F;
-  scale.float_bits = std::bit_cast<std::uint32_t>(step);
+  const float real_scale = largest / 32767.0F;
+  scale.float_bits = std::bit_cast<std::uint32_t>(real_scale);
   std::vector<std::int16_t> out;
   for (const float value : values)
     out.push_back(
-        static_cast<std::int16_t>(std::clamp(std::lround(value / step), -32767L, 32767L)));
+        static_cast<std::int16_t>(std::clamp(std::lround(value / real_scale), -32767L, 32767L)));
   return out;
 }
 
-/// A 2-D mask of a batch: the lengths of its texts, and the mask of what is left where it hides
-/// anything.
+/// Turns a 2-D mask of a batch into lengths of its texts, and returns the mask of the tokens that
+/// remain; empty if it hides none of them.
 Bytes take_mask(const std::vector<std::int32_t>& mask, std::vector<std::uint32_t>& lengths,
                 Padding padding) {
   const std::size_t batch = lengths.size(), length = mask.size() / batch;

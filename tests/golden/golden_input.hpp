@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inputs of a reference call, padded tensors of floats and ids, as the runtime takes them:
-// tokens of all texts one after another, masks as bytes, real numbers as integers with a scale.
+// The inputs of a reference call as the runtime takes them: tokens of all texts one after another,
+// masks as bytes, real numbers as integers with a scale.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace embert::test {
 
-/// What becomes of the padding that a 2-D mask hides at the end of a text.
+/// How padding at the end of a text (by a 2-D mask) is passed on.
 enum class Padding {
-  kCut,    ///< it is not there; unless the whole text is hidden
-  kHidden  ///< it is there, hidden by a key mask
+  kCut,    ///< cut off, unless the whole text is hidden
+  kHidden  ///< kept, and hidden by a key mask
 };
 
 /// The texts of one call.
@@ -30,7 +30,7 @@ struct GoldenInput {
   std::vector<std::uint8_t> key_mask, pair_mask, cross_mask;
 
   std::size_t tokens() const;
-  /// Points into this.
+  /// Its pointers point into this object.
   embert_input view() const;
 };
 
@@ -43,7 +43,7 @@ struct GoldenSource {
   std::vector<std::uint8_t> mask;
 };
 
-/// Texts of `ids` [batch, length] without anything else.
+/// `ids` [batch, length] and nothing else.
 GoldenInput golden_ids(const std::vector<std::int32_t>& ids, std::size_t batch);
 
 /// The inputs of a call whose names begin with `prefix` ("" or "decoder_").
@@ -51,11 +51,11 @@ GoldenInput golden_input(const GoldenCase& golden, const std::string& call,
                          const std::string& prefix, Padding padding);
 
 /// encoder_hidden_states and encoder_attention_mask of a call that has them. A mask of three
-/// dimensions is no part of it: it becomes the cross_mask of the call's input.
+/// dimensions becomes the cross_mask of the call's input instead.
 GoldenSource golden_source(const GoldenCase& golden, const std::string& call, Padding padding);
 
-/// Tokens [begin[i], end[i]) of each text: ids, segments and the key mask of a step on what a cache
-/// holds of the tokens before.
+/// Tokens [begin[i], end[i]) of each text: ids, segments and key mask of a decoding step, with the
+/// tokens before them in the cache.
 GoldenInput golden_slice(const GoldenInput& input, const std::vector<std::size_t>& begin,
                          const std::vector<std::size_t>& end);
 

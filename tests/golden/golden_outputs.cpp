@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of reference calls, made of calls of the runtime.
+// Each kind of reference call as calls of the runtime.
 #include "tests/golden/golden_outputs.hpp"
 
 #include <algorithm>
@@ -30,8 +30,8 @@ GoldenTensor reshaped(GoldenTensor tensor, const std::vector<std::uint64_t>& sha
   return tensor;
 }
 
-/// In a decoder a token that may attend nothing attends all up to itself, in the reference all
-/// there are: such rows can not be compared, and no call of the reference has one.
+/// A decoder's token without a visible key attends all tokens up to itself here, and all tokens of
+/// the text in the reference. Such rows can not be compared; no call of the reference has one.
 void refuse_rows_without_keys(const GoldenInput& input) {
   std::size_t first = 0;
   for (const std::uint32_t length : input.lengths) {
@@ -57,13 +57,13 @@ GoldenTensor join_steps(const std::vector<GoldenTensor>& steps) {
   return out;
 }
 
-/// The logits of a case that has one head.
+/// The logits of a case with one task head.
 const char* only_logits(const embert_model_info& info) {
   if (info.has_lm != 0) return "lm_logits";
   return info.num_token_labels != 0 ? "token_logits" : "class_logits";
 }
 
-/// Where an output of the reference is among those of the decoder or of the only stack.
+/// The name of a reference output among the outputs of the decoder or of the only stack.
 std::string own_name(const std::string& name, const embert_model_info& info) {
   if (name == "logits") return only_logits(info);
   if (name == "prediction_logits") return "lm_logits";
@@ -142,8 +142,8 @@ GoldenOutputs run_steps(GoldenEngine& engine, const GoldenCase& golden, const st
   return out;
 }
 
-/// Goes on with the likeliest token. Logits behind the first token that is not the reference's
-/// follow another text: absent.
+/// Greedy decoding. After the first token that differs from the reference's the logits are those of
+/// another text: they are left out (kAbsent).
 GoldenOutputs run_greedy(GoldenEngine& engine, const GoldenCase& golden, const std::string& call,
                          Padding padding) {
   GoldenOutputs out;

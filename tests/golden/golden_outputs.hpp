@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the runtime gives for a reference call, laid out as the reference's padded tensors and under
-// its names.
+// The runtime's outputs of a reference call, in the shapes and under the names of the reference's
+// padded tensors.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace embert::test {
 
-/// Integers in the shape of a reference tensor: real = value * scale. kAbsent where nothing was
-/// computed, which is at padding only.
+/// Integers in the shape of a reference tensor: real = value * scale. kAbsent at padding, where
+/// nothing is computed.
 struct GoldenTensor {
   static constexpr std::int32_t kAbsent = INT32_MIN;
   std::vector<std::uint64_t> shape;
@@ -27,8 +27,8 @@ struct GoldenTensor {
 };
 using GoldenOutputs = std::map<std::string, GoldenTensor>;
 
-/// An engine in an arena of its own, exactly as large as asked for and full of garbage at first.
-/// Throws with the status where a call fails.
+/// An engine in an arena of exactly the requested size, filled with garbage before. Throws with the
+/// status if a call fails.
 class GoldenEngine {
  public:
   /// The blob must live as long as this.
@@ -38,17 +38,17 @@ class GoldenEngine {
 
   const embert_model_info& info() const { return info_; }
 
-  /// Of a decoder; else nothing.
+  /// Clears a decoder's cache; does nothing for other models.
   void clear_cache();
   void set_source(const GoldenSource& source);
   /// All outputs of the last stack: last_hidden_state, hidden_states.N, attentions.N,
-  /// cross_attentions.N, and as far as the model has them pooler_output, class_logits,
+  /// cross_attentions.N, and those of the model's task heads: pooler_output, class_logits,
   /// token_logits, lm_logits.
   GoldenOutputs run(const GoldenInput& input);
-  /// Of the encoder of two stacks, whose states become the source: last_hidden_state,
-  /// hidden_states.N, attentions.N.
+  /// Runs the encoder of a model with two stacks and makes its states the source. Outputs:
+  /// last_hidden_state, hidden_states.N, attentions.N.
   GoldenOutputs encode_source(const GoldenInput& input);
-  /// Only what stands on token 0 of each text: pooler_output and class_logits.
+  /// Only the outputs that read token 0 of each text: pooler_output and class_logits.
   GoldenOutputs run_token_zero(const GoldenInput& input);
   embert_status selftest() { return embert_selftest(engine_, nullptr); }
 
@@ -67,12 +67,12 @@ class GoldenEngine {
   std::size_t source_length_ = 0;  ///< of every source of the reference
 };
 
-/// A call of any kind, all outputs that case.json names but past_key_values and prompt_cache, which
-/// are no part of the runtime's interface. Throws where one has no counterpart.
+/// Runs a call of any kind. Returns all outputs that case.json names but past_key_values and
+/// prompt_cache, which are no part of the runtime's interface. Throws if another one is missing.
 GoldenOutputs run_golden_call(GoldenEngine& engine, const GoldenCase& golden,
                               const std::string& call, Padding padding);
 
-/// Whether an output of the reference is the inside of its cache.
+/// Whether an output of the reference is a part of its cache.
 bool is_cache(const std::string& output);
 
 }  // namespace embert::test

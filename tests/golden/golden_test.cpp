@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Golden vectors of the reference implementation, end to end: folder -> converter -> blob ->
-// runtime. The models have no tokenizer, so seeded random ids calibrate them. Prints a table, a
-// line an output: the lowest cosine of a tensor and of a row, the largest error in parts of the
-// tensor's largest value, in how many rows the largest value stands elsewhere than in the
-// reference, and the widest lead it has there.
+// runtime. The models have no tokenizer, so seeded random ids calibrate them. Prints a table with a
+// line for each output: the lowest cosine of a tensor and of a row, the largest error as a fraction
+// of the tensor's largest value, the number of rows whose largest value is at another index than in
+// the reference, and the largest lead of these rows (agreement.hpp).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 /// "hidden_states" of "hidden_states.3".
 std::string without_number(const std::string& output) { return output.substr(0, output.find('.')); }
 
-/// All calls with engines of one kind.
+/// The outputs of all calls, with one engine.
 std::map<std::string, GoldenOutputs> run_all(const AlignedBytes& blob, const GoldenCase& golden,
                                              std::uint32_t isa_mask, std::uint32_t threads,
                                              Padding padding) {
@@ -35,8 +35,8 @@ std::map<std::string, GoldenOutputs> run_all(const AlignedBytes& blob, const Gol
   return out;
 }
 
-/// Greedy tokens are the reference's up to the first decision that float32 leaves open: the lead of
-/// the best logit is within the bound.
+/// Greedy tokens equal the reference's, unless the reference's best logit leads by less than the
+/// bound: there, and after it, int8 may choose another token.
 void expect_tokens(const std::string& golden_case, const GoldenCase& golden,
                    const std::string& call, const GoldenTensor& found) {
   const Bound bound = bound_of(golden_case, "step_logits");
@@ -125,7 +125,7 @@ TEST_P(Golden, KernelsAndThreadsChangeNoBit) {
   }
 }
 
-// The converter recorded what scalar kernels give.
+// The converter recorded the checksum of the scalar kernels.
 TEST_P(Golden, SelftestPasses) {
   for (const std::uint32_t allowed : isa_masks()) {
     GoldenEngine engine(golden_blob(GetParam()), allowed & isa_, 2);
@@ -135,7 +135,7 @@ TEST_P(Golden, SelftestPasses) {
   }
 }
 
-// Asked for alone, what stands on token 0 takes the shorter way through the last layer.
+// With only pooler and classifier asked for, the last layer computes token 0 alone.
 TEST_P(Golden, FirstRowsAloneAreTheSame) {
   const GoldenCase golden(folder_);
   GoldenEngine engine(golden_blob(GetParam()), isa_, 1);

@@ -10,9 +10,9 @@
 namespace embert::test {
 namespace {
 
-using Places = std::vector<std::size_t>;
+using Positions = std::vector<std::size_t>;  // one for each text
 
-/// Random texts, one in eight of the first one's tokens hidden.
+/// Random texts; one in eight tokens of the first text is hidden.
 GoldenInput random_texts(const std::vector<std::uint32_t>& lengths, std::uint32_t vocab_size) {
   Random random(7);
   GoldenInput input;
@@ -27,7 +27,7 @@ GoldenInput random_texts(const std::vector<std::uint32_t>& lengths, std::uint32_
   return input;
 }
 
-/// Row `row` of text `text` in each of the heads, or in the only [length, width].
+/// Row `row` of text `text`, in each attention head if the tensor has heads.
 std::vector<std::vector<std::int32_t>> rows_of(const GoldenTensor& tensor, std::size_t text,
                                                std::size_t row) {
   const std::vector<std::size_t> shape(tensor.shape.begin(), tensor.shape.end());
@@ -42,16 +42,16 @@ std::vector<std::vector<std::int32_t>> rows_of(const GoldenTensor& tensor, std::
   return rows;
 }
 
-/// Rows of a step, whose first token of each text is `begin` of the whole.
+/// Compares the rows of a step with those of the whole pass, from token begin[i] of text i on.
 void expect_same_rows(const GoldenOutputs& whole, const GoldenOutputs& step,
-                      const GoldenInput& input, const Places& begin) {
+                      const GoldenInput& input, const Positions& begin) {
   for (const auto& [name, tensor] : step) {
     std::size_t differences = 0;
     for (std::size_t text = 0; text < input.lengths.size(); ++text) {
       for (std::size_t row = 0; row < input.lengths[text]; ++row) {
         auto found = rows_of(tensor, text, row);
         const auto expected = rows_of(whole.at(name), text, begin[text] + row);
-        // Keys behind the step are hidden from it in the whole pass.
+        // In the whole pass the probabilities of later keys are zeros.
         for (auto& values : found) values.resize(expected[0].size(), 0);
         differences += found != expected ? 1U : 0U;
       }
@@ -78,13 +78,14 @@ TEST_P(Steps, EqualTheWholePass) {
   engine.clear_cache();
   const GoldenOutputs whole = engine.run(texts);
 
-  for (const Places& ends :
-       {Places{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23},
-        Places{16, 17, 18, 19, 20, 21, 22, 23}, Places{5, 8, 21, 23}}) {
+  for (const Positions& ends :
+       {Positions{1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12,
+                  13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23},
+        Positions{16, 17, 18, 19, 20, 21, 22, 23}, Positions{5, 8, 21, 23}}) {
     engine.clear_cache();
-    Places begin = {0, 0};
+    Positions begin = {0, 0};
     for (const std::size_t end : ends) {
-      const Places to = {end + 10, end};
+      const Positions to = {end + 10, end};
       const GoldenInput step = golden_slice(texts, begin, to);
       expect_same_rows(whole, engine.run(step), step, begin);
       begin = to;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The message of the converter's error that a call ends in, for comparison with the exact text.
+// The message of the ConvertError that a call throws, for comparison with the exact text.
 #pragma once
 
 #include <string>

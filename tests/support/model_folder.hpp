@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model folders for tests that need no data of others: a small random BERT as transformers would
-// save it, written into a temporary folder. The same options give the same bytes on every machine.
+// Model folders for tests without downloaded data: a small random BERT as transformers would save
+// it, in a temporary folder. The same options give the same bytes on every machine.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace embert::test {
 
-/// An empty folder of its own, removed with everything in it at the end.
+/// A temporary folder, empty at first; the destructor removes it with everything in it.
 class TempFolder {
  public:
   TempFolder();
@@ -20,14 +20,14 @@ class TempFolder {
   TempFolder& operator=(const TempFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  /// Writes a file (and the folders above it) and gives its path.
+  /// Writes a file and the folders above it; returns the file's path.
   std::filesystem::path write(const std::string& name, const std::string& content) const;
 
  private:
   std::filesystem::path path_;
 };
 
-/// One tensor of a safetensors file; `bytes` as they go into the file.
+/// One tensor of a safetensors file, with its bytes as in the file.
 struct StoredTensor {
   std::string name;
   std::string dtype;
@@ -39,9 +39,9 @@ struct StoredTensor {
 StoredTensor store_floats(const std::string& name, const std::vector<std::uint64_t>& shape,
                           const std::vector<float>& values, const std::string& dtype = "F32");
 
-/// The bytes of a file with this header text and data, whatever they say.
+/// The bytes of a file with this header text and data, valid or not.
 std::string safetensors_bytes(const std::string& header, const std::string& data);
-/// The bytes of a sound file.
+/// The bytes of a valid file.
 std::string safetensors_bytes(const std::vector<StoredTensor>& tensors);
 
 struct ModelOptions {
@@ -63,7 +63,7 @@ struct ModelOptions {
   std::uint64_t seed = 1;
 };
 
-/// What write_model_folder() writes, for tests that change something first.
+/// The content of a model folder, for tests that change it before they write it.
 struct ModelContent {
   nlohmann::json config;
   std::vector<StoredTensor> tensors;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random test data, with a bias to the edges. The seed is fixed; EMBERT_SEED=n sets another one. A
-// failing test names the seed (SeededTest).
+// Random test data, biased towards the ends of its range. The seed is fixed; EMBERT_SEED=n sets
+// another one. A failing test prints the seed (SeededTest).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ inline uint64_t test_seed() {
 /// splitmix64 (Steele, Lea and Flood 2014): a counter and a bit mixer.
 class Random {
  public:
-  /// salt sets the streams of different tests apart.
+  /// Different salts give different streams.
   explicit Random(uint64_t salt) : state_(test_seed() * 0x9e3779b97f4a7c15u + salt) {}
 
   uint64_t next() {

@@ -4,14 +4,14 @@
 namespace embert::test {
 
 convert::TokenizerSpec small_spec() {
-  const std::vector<std::string> words = {
+  const std::vector<std::string> tokens = {
       "[PAD]", "[UNK]", "[CLS]", "[SEP]",     "[MASK]", "a",       "b",     "c",
       "un",    "aff",   "##aff", "##able",    "##a",    "##b",     "hello", "world",
       "hell",  "##o",   "cafe",  "caf\u00e9", "\u4e2d", "\u56fd",  "!",     ".",
       "time",  "##s",   "i",     "##\u0307",  "\u0915", "##\u093e"};
   convert::TokenizerSpec spec;
-  spec.tokens = words;
-  spec.in_vocabulary.assign(words.size(), true);
+  spec.tokens = tokens;
+  spec.in_vocabulary.assign(tokens.size(), true);
   spec.unk_id = 1;
   spec.cls_id = 2;
   spec.sep_id = 3;
@@ -23,7 +23,7 @@ convert::TokenizerSpec small_spec() {
   spec.pair.push_back({Kind::kSecondText, 0, 1});
   spec.pair.push_back({Kind::kToken, 3, 1});
   for (std::uint32_t id = 0; id < 5; ++id) {
-    spec.added_tokens.push_back({words[id], id, false, false, false, true});
+    spec.added_tokens.push_back({.content = tokens[id], .id = id, .special = true});
   }
   return spec;
 }

@@ -13,7 +13,7 @@
 namespace embert::test {
 namespace {
 
-/// Sections one after another behind header and table, as FORMAT.md wants them.
+/// Appends sections behind the header and the section table (FORMAT.md).
 class Writer {
  public:
   Writer(const SyntheticModel& model, std::uint32_t sections)
@@ -94,7 +94,7 @@ double sum_spread(std::size_t k, double width) {
   return std::sqrt(static_cast<double>(k)) * 73.0 * width;
 }
 
-/// The numbers of all layers, and the writer of one stack's sections.
+/// Writes one stack's sections and its record in the header.
 class StackWriter {
  public:
   StackWriter(Writer& out, const SyntheticModel& model)
@@ -104,10 +104,11 @@ class StackWriter {
         states_(model.cross_hidden_size != 0 ? model.cross_hidden_size : model.hidden_size),
         columns_(pad_columns(model.head_size)) {}
 
-  /// A LayerNorm's rows spread over about 40 * 128 steps, so that the GEMM input spreads over 40.
+  /// The standard deviation of a LayerNorm's 16-bit output is about 40 * 128, that of the 8-bit GEMM
+  /// input about 40.
   BlobNorm norm() const { return {static_cast<std::int64_t>(hidden_ * hidden_), 17, 0}; }
   void add_norm(std::uint32_t kind) {
-    // One after the other: the order of arguments' evaluation is the compiler's.
+    // Two statements: the compiler may evaluate arguments in any order.
     const auto gain = out_.random<std::int32_t>(hidden_, 16 << 25, 24 << 25);
     const auto bias = out_.random<std::int32_t>(hidden_, -(1 << 20), 1 << 20);
     out_.add(kind, gain, bias);
@@ -133,7 +134,7 @@ class StackWriter {
     add_norm(kSectionFinalNorm);
   }
 
-  BlobStack numbers() const {
+  BlobStack record() const {
     BlobStack s = {};
     s.flags = m_.flags;
     s.hidden_size = m_.hidden_size;
@@ -170,13 +171,13 @@ class StackWriter {
     }
     if (m_.position_kind != kPositionTable) l.query_relative = ratio_.shifts;
     if (m_.position_kind == kPositionRelativeKeyQuery) l.key_relative = ratio_.shifts;
-    l.ffn_up = ffn1_.shifts;
-    l.ffn_down = ffn2_.shifts;
+    l.ffn_up = ffn_up_.shifts;
+    l.ffn_down = ffn_down_.shifts;
     l.input_norm = l.norm_after_attn = norm();
     return l;
   }
 
-  /// Columns of `factors`, one a part of each head, over and over.
+  /// For each head the columns of its parts (such as query, key and value), one factor for each part.
   void add_heads(std::uint32_t kind, std::uint32_t heads, std::size_t inputs,
                  const std::vector<Factor>& factors) {
     std::vector<std::int8_t> weights;
@@ -205,20 +206,22 @@ class StackWriter {
     std::vector<std::int32_t> sums;
     const auto packed = out_.weights(hidden_, k, sums);
     const std::size_t n = pad_columns(hidden_);
-    // A LayerNorm's output is carried scaled down to the sum's step; a sum is carried as it is.
+    // In post-norm the residual is a LayerNorm's output, rescaled to the sum's scale; in pre-norm it
+    // is the last sum, whose scale is the same.
     const std::int32_t carried = 16 << 16;
     const auto residual = has(kStackPreNorm) ? std::vector<std::int32_t>(n, carried)
                                              : out_.random<std::int32_t>(n, 40000, 100000);
     const auto constants = out_.random<std::int32_t>(n, -5000, 5000);
-    out_.add(kind, packed, sums, std::vector<std::int32_t>(n, factor.multiplier), residual,
-             constants);
+    out_.add(kind, packed, sums, std::vector<std::int32_t>(n, factor.multiplier));
+    out_.append(residual);
+    out_.append(constants);
   }
 
-  void write_layer(const BlobLayer& numbers) {
+  void write_layer(const BlobLayer& record) {
     std::vector<std::int32_t> sums;
-    const std::uint32_t heads = numbers.num_heads;
+    const std::uint32_t heads = record.num_heads;
     const std::size_t width = std::size_t{heads} * m_.head_size;
-    const bool input_norm = numbers.input_norm.shift != 0;
+    const bool input_norm = record.input_norm.shift != 0;
     if (input_norm) {
       add_norm(kSectionInputNorm);
     } else {
@@ -255,8 +258,8 @@ class StackWriter {
     const std::size_t inner = m_.intermediate_size;
     const auto packed = out_.weights(inner, hidden_, sums);
     out_.add(kSectionFfnUp, packed, out_.random<std::int32_t>(pad_columns(inner), -2000, 2000),
-             sums, std::vector<std::int32_t>(pad_columns(inner), ffn1_.multiplier));
-    add_residual_dense(kSectionFfnDown, inner, ffn2_);
+             sums, std::vector<std::int32_t>(pad_columns(inner), ffn_up_.multiplier));
+    add_residual_dense(kSectionFfnDown, inner, ffn_down_);
   }
 
   Writer& out_;
@@ -264,14 +267,14 @@ class StackWriter {
   std::size_t hidden_, states_, columns_;
   const Factor qkv_ = encode(40 / sum_spread(hidden_, 40)),
                value_ = encode(8000 / sum_spread(hidden_, 40)),
-               // states of an encoder are 16-bit rows: 128 times the 8-bit input
+               // an encoder's states are 16-bit rows: 128 times the 8-bit input
       cross_key_ = encode(40 / sum_spread(states_, 40 * 128)),
                cross_value_ = encode(8000 / sum_spread(states_, 40 * 128)), context_ = encode(0.5),
                ratio_ = encode(0.5),
                output_ =
                    encode(2000.0 * 32768 / 16000 / sum_spread(m_.num_heads * m_.head_size, 60) * 8),
-               ffn1_ = encode(1500 / sum_spread(hidden_, 40)),
-               ffn2_ = encode(2000.0 * 32768 / 2000 / sum_spread(m_.intermediate_size, 80) * 8);
+               ffn_up_ = encode(1500 / sum_spread(hidden_, 40)),
+               ffn_down_ = encode(2000.0 * 32768 / 2000 / sum_spread(m_.intermediate_size, 80) * 8);
 };
 
 }  // namespace
@@ -329,7 +332,7 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
   out.add(kSectionLmMultipliers, out.random<std::int32_t>(untied, 2000000, 4000000));
   out.add(kSectionLmBias,
           out.random<std::int32_t>(has(kHeadLm) ? m.vocab_size : 0, -100000, 100000));
-  const std::size_t states = last.numbers().cross_hidden_size;
+  const std::size_t states = last.record().cross_hidden_size;
   dense16(kSectionProjection, has(kHeadProjection), states,
           m.encoder.empty() ? 0 : m.encoder[0].hidden_size);
   out.add(kSectionTokenizer, tokenizer);
@@ -365,21 +368,21 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
   header.end_id = m.end_id;
   header.pooled_scale = header.logits_scale = header.token_logits_scale = StackWriter::kScale;
   header.lm_logits_scale = (127u - 18u) << 23;  // logits spread over about 2 nats
-  const BlobDense16 numbers = {dense.shifts, 0, 0};
-  if (has(kHeadPooler)) header.pooler = numbers;
-  if (has(kHeadClassifier)) header.classifier = numbers;
-  if (has(kHeadTokenClassifier)) header.token_classifier = numbers;
-  if (has(kHeadProjection)) header.projection = numbers;
+  const BlobDense16 record = {dense.shifts, 0, 0};
+  if (has(kHeadPooler)) header.pooler = record;
+  if (has(kHeadClassifier)) header.classifier = record;
+  if (has(kHeadTokenClassifier)) header.token_classifier = record;
+  if (has(kHeadProjection)) header.projection = record;
   if (has(kHeadLmTransform)) {
-    header.lm_transform = numbers;
+    header.lm_transform = record;
     header.lm_exponent = 10;
     header.lm_norm = last.norm();
   }
   if (has(kHeadLm)) header.lm_shift = 24;
   for (const SyntheticModel& encoder : m.encoder) {
-    header.stacks[0] = StackWriter(out, encoder).numbers();
+    header.stacks[0] = StackWriter(out, encoder).record();
   }
-  header.stacks[stacks - 1] = last.numbers();
+  header.stacks[stacks - 1] = last.record();
   std::memcpy(blob.data(), &header, sizeof(header));
   seal_blob(blob.data(), blob.size());
   return blob;

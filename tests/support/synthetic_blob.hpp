@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A valid blob with seeded random weights, made without the converter: for tests of the runtime's
-// gate, arena and bits that must run where the converter does not (boards, emulators). Its numbers
+// A valid blob with seeded random weights, made without the converter: tests of the validator, the
+// arena and the runtime's bits run where the converter does not (boards, emulators). Its scales
 // keep activations in sensible ranges.
 #pragma once
 
@@ -28,7 +28,7 @@ class AlignedBytes {
   std::size_t size_ = 0;
 };
 
-/// One stack, or with an encoder two: its sizes, and those of the decoder that attends it.
+/// The sizes and options of a model with one stack, or with two: a decoder and its encoder.
 struct SyntheticModel {
   std::uint32_t hidden_size = 64, num_layers = 2, num_heads = 4, head_size = 16,
                 intermediate_size = 128;

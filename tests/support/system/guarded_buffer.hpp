@@ -11,7 +11,7 @@ namespace embert {
 /// Where the data touches a guard page.
 enum class Flush { kEnd, kBegin };
 
-/// Pages for size bytes between two PROT_NONE pages. What the data leaves over holds kCanary.
+/// Pages for size bytes between two PROT_NONE pages. Bytes beside the data hold kCanary.
 class GuardedBytes {
  public:
   GuardedBytes(size_t size, size_t alignment, Flush flush);
@@ -32,8 +32,8 @@ class GuardedBytes {
   size_t size_;
 };
 
-/// count elements of T. With Flush::kEnd an alignment above that of the size keeps the end from
-/// the guard page by less than one alignment; there the canaries watch.
+/// count elements of T. With Flush::kEnd and an alignment that does not divide the size, up to
+/// alignment - 1 canary bytes lie between the end and the guard page.
 template <typename T>
 class GuardedBuffer {
  public:

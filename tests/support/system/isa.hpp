@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernel variants the tests can run here, and a loop over them. EMBERT_KERNEL rows of
-// variants.inc are the only list: a variant in it can not stay untested.
+// The kernel variants that this machine can run, and a loop over them. The loop reads
+// variants.inc, so no variant in that list stays untested.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace embert {
 
-/// The clusters of this machine and build, as a mask.
+/// The ISA extensions that this machine and this build have, as a mask.
 uint32_t runnable_isas();
-/// Says on the test's output that a variant is left out, once a variant.
+/// Prints, once for each variant, that it is left out.
 void report_missing_isa(const char* variant, uint32_t isa);
 
 template <typename Fn>
@@ -27,13 +27,13 @@ struct KernelVariant {
 template <typename Fn, typename Visit>
 void for_each_variant(Visit visit) {
   const uint32_t isas = runnable_isas();
-#define EMBERT_KERNEL(operation, type_name, kernel, cluster)                            \
-  if constexpr (std::is_same_v<type_name, Fn> && static_cast<uint32_t>(cluster) != 0) { \
-    if ((isas & cluster) != 0) {                                                        \
-      visit(KernelVariant<Fn>{#kernel, kernel, cluster});                               \
-    } else {                                                                            \
-      report_missing_isa(#kernel, cluster);                                             \
-    }                                                                                   \
+#define EMBERT_KERNEL(operation, type_name, kernel, isa)                            \
+  if constexpr (std::is_same_v<type_name, Fn> && static_cast<uint32_t>(isa) != 0) { \
+    if ((isas & isa) != 0) {                                                        \
+      visit(KernelVariant<Fn>{#kernel, kernel, isa});                               \
+    } else {                                                                        \
+      report_missing_isa(#kernel, isa);                                             \
+    }                                                                               \
   }
 #include "kernels/variants.inc"
 #undef EMBERT_KERNEL

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sets of kernel clusters worth comparing on this machine.
+// The sets of ISA extensions that tests compare on this machine.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace embert {
 
-/// Scalar, then each cluster of this family with those that it builds on, as far as the machine has
-/// them; says which it lacks.
+/// Scalar, then each ISA extension of this processor family together with those that it builds on.
+/// Prints the ones that the machine lacks and leaves them out.
 inline std::vector<std::uint32_t> isa_masks() {
   std::vector<std::uint32_t> masks = {EMBERT_ISA_SCALAR};
 #if EMBERT_X86
@@ -23,7 +23,7 @@ inline std::vector<std::uint32_t> isa_masks() {
   const std::uint32_t ladder[] = {EMBERT_ISA_NEON, EMBERT_ISA_NEON | EMBERT_ISA_DOTPROD,
                                   EMBERT_ISA_NEON | EMBERT_ISA_DOTPROD | EMBERT_ISA_I8MM};
 #else
-  const std::vector<std::uint32_t> ladder(compiled_isas() != 0, compiled_isas());  // one cluster
+  const std::vector<std::uint32_t> ladder(compiled_isas() != 0, compiled_isas());  // at most one
 #endif
   for (const std::uint32_t mask : ladder) {
     if ((mask & ~embert_isa_detect()) == 0) {

@@ -6,7 +6,7 @@
 
 namespace embert::test {
 
-/// A thread a task; on bare metal one after the other, the last one first.
+/// One thread for each task. On bare metal the caller runs all tasks, the last one first.
 void run_threads(void*, void (*task)(void*, std::size_t), void* argument, std::size_t tasks);
 
 }  // namespace embert::test
