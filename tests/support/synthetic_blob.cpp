@@ -104,8 +104,8 @@ class StackWriter {
         states_(model.cross_hidden_size != 0 ? model.cross_hidden_size : model.hidden_size),
         columns_(pad_columns(model.head_size)) {}
 
-  /// The standard deviation of a LayerNorm's 16-bit output is about 40 * 128, that of the 8-bit GEMM
-  /// input about 40.
+  /// The standard deviation of a LayerNorm's 16-bit output is about 40 * 128, that of the 8-bit
+  /// GEMM input about 40.
   BlobNorm norm() const { return {static_cast<std::int64_t>(hidden_ * hidden_), 17, 0}; }
   void add_norm(std::uint32_t kind) {
     // Two statements: the compiler may evaluate arguments in any order.
@@ -177,7 +177,8 @@ class StackWriter {
     return l;
   }
 
-  /// For each head the columns of its parts (such as query, key and value), one factor for each part.
+  /// For each head the columns of its parts (such as query, key and value); one factor for each
+  /// part.
   void add_heads(std::uint32_t kind, std::uint32_t heads, std::size_t inputs,
                  const std::vector<Factor>& factors) {
     std::vector<std::int8_t> weights;
@@ -206,8 +207,8 @@ class StackWriter {
     std::vector<std::int32_t> sums;
     const auto packed = out_.weights(hidden_, k, sums);
     const std::size_t n = pad_columns(hidden_);
-    // In post-norm the residual is a LayerNorm's output, rescaled to the sum's scale; in pre-norm it
-    // is the last sum, whose scale is the same.
+    // In post-norm the residual is a LayerNorm's output, rescaled to the sum's scale; in pre-norm
+    // it is the last sum, whose scale is the same.
     const std::int32_t carried = 16 << 16;
     const auto residual = has(kStackPreNorm) ? std::vector<std::int32_t>(n, carried)
                                              : out_.random<std::int32_t>(n, 40000, 100000);
