@@ -9,7 +9,7 @@
 namespace embert::cli {
 namespace {
 
-/// Stands in front of an argument that CLI11 must not interpret, until an option takes it.
+/// Protects an argument from CLI11's interpretation. The option that takes the argument removes it.
 constexpr char kMark = '\1';
 
 bool needs_mark(const std::string& argument) {
@@ -27,14 +27,14 @@ void parse_command_line(CLI::App& app, int argc, char** argv) {
     for (CLI::Option* option : command->get_options()) option->transform(without_mark);
   }
   std::vector<std::string> arguments;
-  bool only_texts = false;
+  bool after_dashes = false;
   for (int i = 1; i < argc; ++i) {
     std::string argument = argv[i];
-    if (!only_texts && argument == "--") {
-      only_texts = true;
+    if (!after_dashes && argument == "--") {
+      after_dashes = true;
       continue;
     }
-    if (only_texts || needs_mark(argument)) argument.insert(argument.begin(), kMark);
+    if (after_dashes || needs_mark(argument)) argument.insert(argument.begin(), kMark);
     arguments.push_back(std::move(argument));
   }
   app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

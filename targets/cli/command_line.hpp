@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parsing with texts left as they are: CLI11 splits an argument in square brackets into a list,
-// takes "++" for the end of a subcommand, and "--" for its end where texts are optional.
+// Parses the command line and leaves texts unchanged. CLI11 alone would split an argument in square
+// brackets into a list, and end a subcommand at "++", or at "--" where texts are optional.
 #pragma once
 
 namespace CLI {
@@ -9,7 +9,8 @@ class App;
 
 namespace embert::cli {
 
-/// As app.parse(argc, argv), which runs the subcommand's callback. Behind "--" everything is text.
+/// Like app.parse(argc, argv), which runs the subcommand's callback. All arguments after "--" are
+/// texts.
 void parse_command_line(CLI::App& app, int argc, char** argv);
 
 }  // namespace embert::cli

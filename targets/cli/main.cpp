@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `embert` tool: picks the subcommand and turns its outcome into an exit code.
+// The `embert` tool: runs a subcommand and turns its exceptions into exit codes.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -22,8 +22,8 @@
 namespace embert::cli {
 namespace {
 
-/// A file opened later must not become stdin, stdout or stderr because the caller closed one. A
-/// closed stdout stays one that cannot be written to.
+/// Opens /dev/null for each standard file that the caller closed, so that no file opened later takes
+/// its number. A closed stdout still cannot be written to.
 void reserve_standard_files() {
   for (int file = 0; file <= 2; ++file) {
     if (fcntl(file, F_GETFD) == -1) {
@@ -32,17 +32,17 @@ void reserve_standard_files() {
   }
 }
 
-/// One line, behind the results so far.
+/// Writes the message after the results so far and returns the code.
 int report(ExitCode code, const char* message) {
   try {
     output().flush();
-  } catch (...) {  // the failure to report came first
+  } catch (...) {  // ignored: the failure in `message` came first
   }
   note(message);
   return code;
 }
 
-/// A call that CLI11 would answer with the name of no subcommand: without any, or with a wrong one.
+/// Names the subcommands if there is none or a wrong one. CLI11's own messages do not.
 void check_subcommand(const CLI::App& app, int argc, char** argv) {
   std::string known;
   for (const CLI::App* command : app.get_subcommands({})) {
@@ -54,7 +54,8 @@ void check_subcommand(const CLI::App& app, int argc, char** argv) {
   throw UsageError("unknown subcommand \"" + std::string(argv[1]) + "\"; there are " + known);
 }
 
-/// "embert device serve": whose --help to read, after check_subcommand().
+/// Returns the subcommand whose --help explains the call, such as "embert device serve". Only after
+/// check_subcommand().
 std::string command_of(const CLI::App& app) {
   const std::vector<CLI::App*> used = app.get_subcommands();
   return app.get_name() + (used.empty() ? "" : " " + command_of(*used.front()));
@@ -95,7 +96,7 @@ int run(int argc, char** argv) {
   try {
     check_subcommand(app, argc, argv);
     parse_command_line(app, argc, argv);
-    output().finish();
+    output().flush();
     return kExitOk;
   } catch (const CLI::Success& help) {
     return app.exit(help) == 0 ? kExitOk : kExitUsage;
@@ -124,7 +125,7 @@ int run(int argc, char** argv) {
 }  // namespace embert::cli
 
 int main(int argc, char** argv) {
-  // A reader that goes away shows as a failed write, not as the death of the process.
+  // A closed pipe then shows as a failed write instead of killing the process.
   std::signal(SIGPIPE, SIG_IGN);
   embert::cli::reserve_standard_files();
   return embert::cli::run(argc, argv);

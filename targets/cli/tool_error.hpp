@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a subcommand throws, one type an exit code. what() is one line for the user.
+// The exceptions of subcommands, one type for each exit code. what() is one line for the user.
 #pragma once
 
 #include <stdexcept>
@@ -8,22 +8,22 @@ namespace embert::cli {
 
 enum ExitCode : int { kExitOk = 0, kExitUsage = 1, kExitInput = 2, kExitInternal = 3 };
 
-/// The call is wrong: an option, or something asked of a model that does not have it.
+/// The call is wrong: a bad option, or a task that the model cannot do.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A file that cannot be read or is not what it should be.
+/// A file cannot be read or has the wrong content.
 struct InputError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Anything else: no memory, a full disk, a broken promise of the library.
+/// Any other failure: no memory, a full disk, a library call that must not fail.
 struct InternalError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The reader of stdout has gone: the tool ends quietly, as there is nobody left to tell.
+/// The reader of stdout has closed the pipe: the tool ends quietly with 0.
 struct OutputClosed {};
 
 }  // namespace embert::cli

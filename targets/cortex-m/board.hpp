@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What firmware.cpp wants of a board: a line, a clock. Each board's folder has its own.
+// The functions that firmware.cpp needs of a board: a serial port and a clock. Each folder in boards/
+// implements them.
 #pragma once
 
 #include <stddef.h>
@@ -10,17 +11,17 @@
 namespace embert::board {
 
 extern const char* const kName;
-extern const uint32_t kTicksPerSecond;  ///< 0: not known
-extern const device::TickUnit kTickUnit;
+extern const uint32_t kTicksPerSecond;    ///< 0: not known
+extern const device::TickUnit kTickUnit;  ///< of ticks()
 
-/// Clocks, the line, the tick counter. Called once, first of all.
+/// Starts clocks, serial port and tick counter. Called once, before all others.
 void start();
-/// Waits for a byte of the line.
+/// Waits for a byte of the serial port.
 uint8_t read();
 void write(const uint8_t* bytes, size_t count);
-/// Of the board's clock or the processor's, since start().
+/// Returns the ticks of the board's or the processor's clock since start().
 uint64_t ticks();
-/// Nothing works any more: `reason` is on the line already.
+/// Halts the board. The firmware has written the reason before.
 [[noreturn]] void stop();
 
 }  // namespace embert::board

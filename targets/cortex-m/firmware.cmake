@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# embert_add_firmware(MEMORY bytes SOURCES ...): the program of a board. Its folder has board.ld, which names the
-# board's memories, and the sources that implement board.hpp.
+# embert_add_firmware(<name> MEMORY <bytes> SOURCES ...): builds the firmware of a board. The board's folder has board.ld,
+# which describes the board's memories, and the sources that implement board.hpp.
 set(cortex_m ${CMAKE_CURRENT_LIST_DIR})
 enable_language(ASM)
 
@@ -9,7 +9,7 @@ function(embert_add_firmware name)
   if(NOT EXISTS "${EMBERT_FIRMWARE_MODEL}" OR IS_DIRECTORY "${EMBERT_FIRMWARE_MODEL}")
     message(FATAL_ERROR "EMBERT_FIRMWARE_MODEL=\"${EMBERT_FIRMWARE_MODEL}\": expected the absolute path of a file of `embert convert`")
   endif()
-  set(EMBERT_FIRMWARE_MEMORY ${ARG_MEMORY} CACHE STRING "Bytes for arena, outputs and line")
+  set(EMBERT_FIRMWARE_MEMORY ${ARG_MEMORY} CACHE STRING "Bytes for arena, outputs and the buffer of the serial port")
   add_executable(${name} ${ARG_SOURCES} ${cortex_m}/firmware.cpp ${cortex_m}/model.S ${cortex_m}/start.c)
   set_target_properties(${name} PROPERTIES SUFFIX .elf)
   set_source_files_properties(${cortex_m}/model.S PROPERTIES

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text in, answer out, on a microcontroller: a line of text over the board's serial line is
-// answered with its label and score. The first zero byte turns the line over to the device protocol
-// (targets/device), which stays until the board is reset.
+// Text in, answer out, on a microcontroller: the firmware answers each line of text from the board's
+// serial port with a label and a score. The first zero byte switches the port to the device protocol
+// (targets/device) until the next reset.
 //
-// The model is read where it lies. All that changes lies in one block of memory of stated size; the
-// start says how much of it is in use.
+// The model is read in place, from flash. Arena, buffers and outputs lie in one block of memory of
+// stated size; at the start the firmware says how much of the block it uses.
 #include <string.h>
 
 #include "embert/embert_tasks.h"
@@ -12,7 +12,7 @@
 #include "targets/device/device_session.hpp"
 
 extern "C" {
-// model.S and the linker script
+// Defined by model.S and the linker script.
 extern const uint8_t embert_firmware_model[], embert_firmware_model_end[];
 extern uint8_t embert_stack_bottom[], embert_stack_top[];
 [[noreturn]] void _start(void);
@@ -32,7 +32,7 @@ void write_text(const char* text) {
   board::write(reinterpret_cast<const uint8_t*>(text), strlen(text));
 }
 
-/// A number with its last `decimals` digits behind a point.
+/// Writes an integer with a decimal point before its last `decimals` digits.
 void write_number(uint64_t number, unsigned decimals) {
   char text[24];
   size_t at = sizeof(text);
@@ -45,15 +45,15 @@ void write_number(uint64_t number, unsigned decimals) {
   write_text(text + at);
 }
 
-[[noreturn]] void fail(const char* what, const char* reason) {
-  write_text(what);
+[[noreturn]] void fail(const char* part, const char* reason) {
+  write_text(part);
   write_text(": ");
   write_text(reason);
   write_text("\r\n");
   board::stop();
 }
 
-/// Parts of `memory`, one behind the other.
+/// Takes parts from `memory`, one after another.
 struct Memory {
   size_t used = 0;
 
@@ -67,21 +67,23 @@ struct Memory {
   }
 };
 
-/// From the stack's end to the first byte that ever changed. Painted up to what start-up used.
+/// Fills the unused stack, so that stack_bytes() can find the high water. 128 bytes are left for this
+/// function's own frame.
 void paint_stack() {
   volatile uint8_t* const here = static_cast<uint8_t*>(__builtin_frame_address(0)) - 128;
   for (volatile uint8_t* at = embert_stack_bottom; at < here; ++at) *at = kUnusedStack;
 }
+/// Returns the high water of the stack: its bytes from the first one that ever changed.
 uint32_t stack_bytes(void*) {
   const uint8_t* at = embert_stack_bottom;
   while (at < embert_stack_top && *at == kUnusedStack) ++at;
   return static_cast<uint32_t>(embert_stack_top - at);
 }
 
-void write_line(void*, const uint8_t* bytes, size_t count) { board::write(bytes, count); }
+void write_bytes(void*, const uint8_t* bytes, size_t count) { board::write(bytes, count); }
 uint64_t read_ticks(void*) { return board::ticks(); }
 
-/// "0.9731 translate", and what it took.
+/// Writes the answer to a text: "0.9731 translate  (9 tokens, 1234 ticks)".
 void answer(const char* text, size_t bytes) {
   const uint64_t before = board::ticks();
   const device::RunReply reply = runner.run(text, bytes);
@@ -109,7 +111,7 @@ void answer(const char* text, size_t bytes) {
   write_text("\r\n");
 }
 
-/// Lines of text, which CR, LF or both end, until a zero byte comes.
+/// Answers lines of text, which end with CR, LF or both, until a zero byte comes.
 void answer_lines(uint8_t* line) {
   write_text("> ");
   uint8_t last = 0;
@@ -136,8 +138,8 @@ void answer_lines(uint8_t* line) {
   }
 }
 
-/// Opens the model that the image carries, in the least memory that its longest texts need. Not
-/// inlined: what it has on the stack would stay there under every text.
+/// Opens the model of the image in exactly the memory that its longest texts need. noinline: its
+/// frame would otherwise stay on the stack while texts run.
 [[gnu::noinline]] void open_model(Memory& parts) {
   const size_t blob_bytes = static_cast<size_t>(embert_firmware_model_end - embert_firmware_model);
   const uint32_t isas = embert_isa_detect();
@@ -151,9 +153,10 @@ void answer_lines(uint8_t* line) {
   status = embert_arena_bytes(&model, &options, &arena_bytes);
   if (status != EMBERT_STATUS_OK) fail("model", embert_status_name(status));
   uint8_t* arena = parts.take<uint8_t>(arena_bytes);
-  const device::TextBuffers buffers = {
-      parts.take<int32_t>(options.max_tokens), parts.take<int32_t>(options.max_tokens),
-      parts.take<int32_t>(info.num_labels), parts.take<int16_t>(info.hidden_size)};
+  const device::TextBuffers buffers = {.ids = parts.take<int32_t>(options.max_tokens),
+                                       .type_ids = parts.take<int32_t>(options.max_tokens),
+                                       .logits = parts.take<int32_t>(info.num_labels),
+                                       .embedding = parts.take<int16_t>(info.hidden_size)};
   status = runner.open(model, options.max_tokens, arena, arena_bytes, buffers);
   if (status != EMBERT_STATUS_OK) fail("model", embert_status_name(status));
   status = runner.selftest();
@@ -181,19 +184,24 @@ void answer_lines(uint8_t* line) {
   paint_stack();
   Memory parts;
   open_model(parts);
-  constexpr size_t kLineBytes = device::DeviceSession::line_bytes(kMaxTextBytes);
-  uint8_t* line = parts.take<uint8_t>(kLineBytes);
+  // For one line of text, later for one frame.
+  constexpr size_t kBufferBytes = device::DeviceSession::frame_buffer_bytes(kMaxTextBytes);
+  uint8_t* buffer = parts.take<uint8_t>(kBufferBytes);
   write_text("memory ");
   write_number(parts.used, 0);
   write_text(" of ");
   write_number(sizeof(memory), 0);
   write_text(" bytes\r\n");
 
-  answer_lines(line);
-  const device::Port port = {nullptr,     write_line,       read_ticks,
-                             stack_bytes, board::kTickUnit, board::kTicksPerSecond,
-                             board::kName};
-  device::DeviceSession session(runner, port, line, kLineBytes);
+  answer_lines(buffer);
+  const device::Port port = {.context = nullptr,
+                             .write = write_bytes,
+                             .ticks = read_ticks,
+                             .stack_bytes = stack_bytes,
+                             .tick_unit = board::kTickUnit,
+                             .ticks_per_second = board::kTicksPerSecond,
+                             .name = board::kName};
+  device::DeviceSession session(runner, port, buffer, kBufferBytes);
   for (;;) session.take(board::read());
 }
 

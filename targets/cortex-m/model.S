@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The model, as the file is. */
+ * The model file as constant data of the image. */
     .section .rodata.embert_firmware_model, "a"
     .balign 64
     .global embert_firmware_model

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers of a board, and a counter of 32 bits that goes on to 64.
+// Access to a board's registers, and a 32-bit hardware counter extended to 64 bits.
 #pragma once
 
 #include <stdint.h>
@@ -10,7 +10,7 @@ inline volatile uint32_t& at(uintptr_t address) {
   return *reinterpret_cast<volatile uint32_t*>(address);
 }
 
-/// Right as long as it is read once in each turn of the counter.
+/// Correct if it is read at least once in each turn of the hardware counter.
 struct WideCounter {
   uint32_t last, wraps;
 

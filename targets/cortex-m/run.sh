@@ -56,7 +56,7 @@ step() { printf '\n== %s\n' "$*" >&2; }
 build=$root/build/firmware-$processor
 blob=$build/model.emb
 embert=$root/build/release/targets/cli/embert
-firmware=$build/targets/$board/$board.elf
+firmware=$build/targets/cortex-m/boards/$board/$board.elf
 qemu="qemu-system-arm -M $machine -icount shift=0 -semihosting -kernel $(printf %q "$firmware")"
 quiet="-display none -monitor none -serial stdio"
 

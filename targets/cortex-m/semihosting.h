@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls to the debugger or emulator that a Cortex-M runs under ("Semihosting for AArch32 and
- * AArch64", Arm).
+ * Calls from a Cortex-M to its debugger or emulator (Arm, "Semihosting for AArch32 and AArch64").
  */
 #ifndef EMBERT_TARGETS_CORTEX_M_SEMIHOSTING_H_
 #define EMBERT_TARGETS_CORTEX_M_SEMIHOSTING_H_
@@ -9,7 +8,7 @@
 #include <stdint.h>
 
 enum {
-  SEMIHOSTING_WRITE0 = 0x04,      /* argument: a text, zero at its end */
+  SEMIHOSTING_WRITE0 = 0x04,      /* argument: a text that ends with zero */
   SEMIHOSTING_GET_CMDLINE = 0x15, /* argument: {buffer, size}; size becomes the length */
   SEMIHOSTING_EXIT = 0x18,        /* argument: one of the reasons below */
   SEMIHOSTING_REASON_ERROR = 0x20023,

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Start of any Cortex-M image, from reset to `_start`, which the image provides (with a C library
- * its own). The linker script provides the symbols. Interrupts of the board are not used, so the
- * vectors end with the processor's own.
+ * Starts any Cortex-M image: from reset to `_start`, which the image or its C library defines. The
+ * linker script defines the symbols. The vectors end with the processor's own exceptions, because
+ * no image uses interrupts of the board.
  */
 #include <stdint.h>
 
 extern uint8_t embert_stack_top[];
-/* What lies elsewhere until it is copied; all of length 0 where images are loaded in place. */
+/* Initialised data and its copy in flash; empty if the image is loaded in place. */
 extern uint32_t embert_data_load[], embert_data_begin[], embert_data_end[];
 extern uint32_t embert_bss_begin[], embert_bss_end[];
 
 __attribute__((noreturn)) void _start(void);
 __attribute__((noreturn)) void embert_reset(void);
-/* An exception that nothing expects: 3 and 4 faults of memory, 6 of instructions ... The image says
- * what is done. */
+/* Handles an unexpected exception: 3 and 4 are memory faults, 6 is an instruction fault. The image
+ * defines it. */
 __attribute__((noreturn)) void embert_fault(uint32_t exception);
 
 static volatile uint32_t* const kCoprocessorAccess = (volatile uint32_t*)0xE000ED88u;
 
 void embert_reset(void) {
-  /* Float unit and Helium are coprocessors 10 and 11; off after reset. Without them the bits are
-   * not writable. */
+  /* Enables the float unit and Helium, coprocessors 10 and 11, which are off after reset. On a
+   * processor without them these bits ignore writes. */
   *kCoprocessorAccess |= 0xFu << 20;
   __asm__ volatile("dsb\n isb" ::: "memory");
   const uint32_t* from = embert_data_load;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as little-endian bytes, whatever the machine.
+// Integers as little-endian bytes on any machine.
 #pragma once
 
 #include <stdint.h>

@@ -7,61 +7,64 @@ namespace embert::device {
 
 void DeviceSession::take(uint8_t byte) {
   switch (reader_.take(byte)) {
-    case LineEvent::kNothing:
+    case FrameEvent::kNone:
       return;
-    case LineEvent::kDamaged:
+    case FrameEvent::kDamaged:
       return refuse(0, Refusal::kDamaged);
-    case LineEvent::kBody:
+    case FrameEvent::kBody:
       return answer(reader_.body(), reader_.body_bytes());
   }
 }
 
 void DeviceSession::answer(const uint8_t* body, size_t bytes) {
-  if (bytes < kHeadBytes) return refuse(0, Refusal::kDamaged);
-  const Head head = get_head(body);
-  const uint8_t* payload = body + kHeadBytes;
-  const size_t payload_bytes = bytes - kHeadBytes;
-  if (head.version != kProtocolVersion) return refuse(head.number, Refusal::kOtherVersion);
-  const Head reply = {kProtocolVersion, static_cast<uint8_t>(head.kind | kReply), head.number};
+  if (bytes < kHeaderBytes) return refuse(0, Refusal::kDamaged);
+  const MessageHeader header = get_header(body);
+  const uint8_t* payload = body + kHeaderBytes;
+  const size_t payload_bytes = bytes - kHeaderBytes;
+  if (header.version != kProtocolVersion) return refuse(header.number, Refusal::kOtherVersion);
+  const MessageHeader reply = {kProtocolVersion, static_cast<uint8_t>(header.kind | kReply),
+                               header.number};
 
-  if (head.kind == kHello) {
-    put_hello(
-        reply_ + kHeadBytes,
-        {runner_.info().checksum, runner_.max_tokens(), static_cast<uint32_t>(max_text_bytes()),
-         static_cast<uint32_t>(runner_.arena_bytes()), port_.tick_unit, port_.ticks_per_second});
+  if (header.kind == kHello) {
+    put_hello(reply_ + kHeaderBytes, {.model_checksum = runner_.info().checksum,
+                                      .max_tokens = runner_.max_tokens(),
+                                      .max_text_bytes = static_cast<uint32_t>(max_text_bytes()),
+                                      .arena_bytes = static_cast<uint32_t>(runner_.arena_bytes()),
+                                      .tick_unit = port_.tick_unit,
+                                      .ticks_per_second = port_.ticks_per_second});
     size_t name_bytes = 0;
     while (port_.name[name_bytes] != 0 && name_bytes < kMaxNameBytes) ++name_bytes;
-    memcpy(reply_ + kHeadBytes + kHelloReplyBytes, port_.name, name_bytes);
+    memcpy(reply_ + kHeaderBytes + kHelloReplyBytes, port_.name, name_bytes);
     return send(reply, kHelloReplyBytes + name_bytes);
   }
-  if (head.kind == kRun) {
-    if (payload_bytes > max_text_bytes()) return refuse(head.number, Refusal::kTooLong);
+  if (header.kind == kRun) {
+    if (payload_bytes > max_text_bytes()) return refuse(header.number, Refusal::kTooLong);
     const uint64_t before = port_.ticks(port_.context);
     RunReply run = runner_.run(reinterpret_cast<const char*>(payload), payload_bytes);
     run.ticks = port_.ticks(port_.context) - before;
     run.stack_bytes = port_.stack_bytes != nullptr ? port_.stack_bytes(port_.context) : 0;
-    put_run(reply_ + kHeadBytes, run);
+    put_run(reply_ + kHeaderBytes, run);
     return send(reply, kRunReplyBytes);
   }
-  refuse(head.number, Refusal::kUnknownKind);
+  refuse(header.number, Refusal::kUnknownKind);
 }
 
 void DeviceSession::refuse(uint16_t number, Refusal reason) {
-  reply_[kHeadBytes] = static_cast<uint8_t>(reason);
+  reply_[kHeaderBytes] = static_cast<uint8_t>(reason);
   send({kProtocolVersion, kRefusal, number}, 1);
 }
 
-void DeviceSession::send(Head head, size_t payload_bytes) {
+void DeviceSession::send(MessageHeader header, size_t payload_bytes) {
   uint8_t frame[frame_bytes(kMaxReplyBytes)];
-  put_head(reply_, head);
-  const size_t bytes = write_frame(reply_, kHeadBytes + payload_bytes, frame);
+  put_header(reply_, header);
+  const size_t bytes = write_frame(reply_, kHeaderBytes + payload_bytes, frame);
   port_.write(port_.context, frame, bytes);
 }
 
-/// The longest text whose frame fits into the line's buffer, whatever its bytes.
+/// Returns the longest text whose frame fits into the buffer, whatever its bytes.
 size_t DeviceSession::max_text_bytes() const {
-  const size_t around = frame_bytes(kHeadBytes) + 1;
-  return line_bytes_ > around ? (line_bytes_ - around) / 255 * 254 : 0;
+  const size_t around = frame_bytes(kHeaderBytes) + 1;
+  return buffer_bytes_ > around ? (buffer_bytes_ - around) / 255 * 254 : 0;
 }
 
 }  // namespace embert::device

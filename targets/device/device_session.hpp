@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device's side: bytes of the line in, replies out.
+// The device's side of the protocol: takes the bytes of the link and writes replies.
 #pragma once
 
 #include "targets/device/frame.hpp"
@@ -7,12 +7,12 @@
 
 namespace embert::device {
 
-/// What a device has around the model.
+/// The functions and facts that a device supplies.
 struct Port {
   void* context;
   void (*write)(void* context, const uint8_t* bytes, size_t count);
   uint64_t (*ticks)(void* context);
-  uint32_t (*stack_bytes)(void* context);  ///< most that was ever used; null: not known
+  uint32_t (*stack_bytes)(void* context);  ///< high water of the stack; null: not known
   TickUnit tick_unit;
   uint32_t ticks_per_second;
   const char* name;  ///< such as "mps3-an547, mve"
@@ -20,28 +20,28 @@ struct Port {
 
 class DeviceSession {
  public:
-  /// line [line_bytes]: room for the longest frame that may come; with it goes the longest text.
-  DeviceSession(TextRunner& runner, const Port& port, uint8_t* line, size_t line_bytes)
-      : runner_(runner), port_(port), reader_(line, line_bytes), line_bytes_(line_bytes) {}
+  /// buffer [buffer_bytes]: for one frame; its size limits the length of a text.
+  DeviceSession(TextRunner& runner, const Port& port, uint8_t* buffer, size_t buffer_bytes)
+      : runner_(runner), port_(port), reader_(buffer, buffer_bytes), buffer_bytes_(buffer_bytes) {}
 
-  /// A byte of the line; what it completes is answered before this returns.
+  /// Takes a byte of the link. If it completes a request, the reply is written before this returns.
   void take(uint8_t byte);
 
-  /// Bytes of line for texts up to max_text_bytes.
-  static constexpr size_t line_bytes(size_t max_text_bytes) {
-    return frame_bytes(kHeadBytes + max_text_bytes);
+  /// Returns the size of the buffer for texts up to max_text_bytes.
+  static constexpr size_t frame_buffer_bytes(size_t max_text_bytes) {
+    return frame_bytes(kHeaderBytes + max_text_bytes);
   }
 
  private:
   void answer(const uint8_t* body, size_t bytes);
   void refuse(uint16_t number, Refusal reason);
-  void send(Head head, size_t payload_bytes);
+  void send(MessageHeader header, size_t payload_bytes);
   size_t max_text_bytes() const;
 
   TextRunner& runner_;
   const Port& port_;
   FrameReader reader_;
-  size_t line_bytes_;
+  size_t buffer_bytes_;
   uint8_t reply_[kMaxReplyBytes] = {};
 };
 

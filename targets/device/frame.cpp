@@ -7,7 +7,7 @@
 namespace embert::device {
 namespace {
 
-/// Groups of up to 254 bytes that are not zero, each behind its length + 1.
+/// Writes groups of up to 254 bytes that are not zero; a byte with length + 1 precedes each group.
 class Stuffing {
  public:
   explicit Stuffing(uint8_t* dst) : code_(dst), next_(dst + 1) {}
@@ -16,7 +16,7 @@ class Stuffing {
     if (byte != 0) *next_++ = byte;
     if (byte == 0 || next_ - code_ == 255) end_group();
   }
-  /// Behind the last byte.
+  /// Call it once, after the last byte. Returns the end.
   uint8_t* finish() {
     *code_ = static_cast<uint8_t>(next_ - code_);
     return next_;
@@ -27,11 +27,11 @@ class Stuffing {
     *code_ = static_cast<uint8_t>(next_ - code_);
     code_ = next_++;
   }
-  uint8_t* code_;  ///< where the length of the group goes
+  uint8_t* code_;  ///< the byte for the length of the open group
   uint8_t* next_;
 };
 
-/// Undoes the stuffing in place; false where lengths lead beyond the end.
+/// Undoes the stuffing in place. Returns false if a length leads beyond the end.
 bool unstuff(uint8_t* bytes, size_t* count) {
   size_t read = 0, written = 0;
   while (read < *count) {
@@ -58,21 +58,21 @@ size_t write_frame(const uint8_t* body, size_t bytes, uint8_t* dst) {
   return static_cast<size_t>(end - dst);
 }
 
-LineEvent FrameReader::take(uint8_t byte) {
+FrameEvent FrameReader::take(uint8_t byte) {
   if (byte != 0) {
     if (count_ < capacity_) buffer_[count_] = byte;
     if (count_ <= capacity_) ++count_;
-    return LineEvent::kNothing;
+    return FrameEvent::kNone;
   }
   size_t count = count_;
   count_ = 0;
-  if (count == 0) return LineEvent::kNothing;  // the zero in front of a frame
+  if (count == 0) return FrameEvent::kNone;  // the zero before a frame
   if (count > capacity_ || !unstuff(buffer_, &count) || count < kCrcBytes) {
-    return LineEvent::kDamaged;
+    return FrameEvent::kDamaged;
   }
   body_bytes_ = count - kCrcBytes;
   const bool whole = get_u32(buffer_ + body_bytes_) == embert_crc32c(0, buffer_, body_bytes_);
-  return whole ? LineEvent::kBody : LineEvent::kDamaged;
+  return whole ? FrameEvent::kBody : FrameEvent::kDamaged;
 }
 
 }  // namespace embert::device

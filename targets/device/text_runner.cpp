@@ -6,7 +6,7 @@
 namespace embert::device {
 namespace {
 
-constexpr uint8_t kUnused = 0xa5;  // what the arena is painted with
+constexpr uint8_t kUnused = 0xa5;  // fills the arena, to find its high water
 
 template <typename T>
 uint32_t crc_of(const T* values, size_t count) {
@@ -42,15 +42,15 @@ embert_status TextRunner::open(const embert_model& model, uint32_t max_tokens, v
 RunReply TextRunner::run(const char* text, size_t text_bytes) {
   RunReply reply = {};
   reply.label = -1;
-  embert_tokenize_options cut = embert_tokenize_options_default(&model_);
-  cut.max_tokens = static_cast<int32_t>(max_tokens_);
-  embert_tokens encoding = {};
-  encoding.capacity = max_tokens_;
-  encoding.ids = buffers_.ids;
-  encoding.type_ids = buffers_.type_ids;
-  embert_status status = embert_tokenize(&model_, text, text_bytes, nullptr, 0, &cut, &encoding);
+  embert_tokenize_options options = embert_tokenize_options_default(&model_);
+  options.max_tokens = static_cast<int32_t>(max_tokens_);
+  embert_tokens tokens = {};
+  tokens.capacity = max_tokens_;
+  tokens.ids = buffers_.ids;
+  tokens.type_ids = buffers_.type_ids;
+  embert_status status = embert_tokenize(&model_, text, text_bytes, nullptr, 0, &options, &tokens);
   if (status == EMBERT_STATUS_OK) {
-    const uint32_t length = static_cast<uint32_t>(encoding.length);
+    const uint32_t length = static_cast<uint32_t>(tokens.length);
     embert_input input = {};
     input.ids = buffers_.ids;
     input.type_ids = buffers_.type_ids;
@@ -72,11 +72,11 @@ RunReply TextRunner::run(const char* text, size_t text_bytes) {
     }
   }
   reply.status = static_cast<uint32_t>(status);
-  reply.arena_bytes = static_cast<uint32_t>(used_arena());
+  reply.arena_bytes = static_cast<uint32_t>(arena_high_water());
   return reply;
 }
 
-size_t TextRunner::used_arena() const {
+size_t TextRunner::arena_high_water() const {
   size_t used = arena_bytes_;
   while (used > 0 && arena_[used - 1] == kUnused) --used;
   return used;

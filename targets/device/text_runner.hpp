@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model in memory of stated size, and what it makes of one text: on the device, and on the
-// desktop to compare with.
+// Runs a model on one text in memory of stated size. Device and desktop share it, so that their
+// results can be compared.
 #pragma once
 
 #include <stddef.h>
@@ -11,36 +11,37 @@
 
 namespace embert::device {
 
-/// Ids and outputs of one text.
+/// The buffers for ids and outputs of one text.
 struct TextBuffers {
   int32_t* ids;        ///< [max_tokens]
   int32_t* type_ids;   ///< [max_tokens]
-  int32_t* logits;     ///< [num_labels]; not used without a classifier
-  int16_t* embedding;  ///< [hidden_size]; not used with one
+  int32_t* logits;     ///< [num_labels]; used with a classifier
+  int16_t* embedding;  ///< [hidden_size]; used without one
 };
 
 class TextRunner {
  public:
-  /// Puts an engine for texts of max_tokens into the arena. Blob, arena and buffers stay in use.
+  /// Makes an engine in the arena for texts of up to max_tokens. Blob, arena and buffers must live as
+  /// long as the runner. Fails as embert_engine_init does; NO_TOKENIZER if the model has none.
   embert_status open(const embert_model& model, uint32_t max_tokens, void* arena,
                      size_t arena_bytes, const TextBuffers& buffers);
 
-  /// Of the model, with the engine that texts will have.
+  /// Runs the model's self-test on this engine.
   embert_status selftest() { return embert_selftest(engine_, nullptr); }
 
-  /// Everything of a reply but ticks and stack.
+  /// Runs the model on a text. Fills in everything except ticks and stack_bytes.
   RunReply run(const char* text, size_t text_bytes);
 
   const embert_model* model() const { return &model_; }
   const embert_model_info& info() const { return info_; }
   uint32_t max_tokens() const { return max_tokens_; }
   size_t arena_bytes() const { return arena_bytes_; }
-  /// Of the last text, and what its steps are.
+  /// The logits of the last text; real = value * logits_scale().
   const int32_t* logits() const { return buffers_.logits; }
   embert_scale logits_scale() const { return logits_scale_; }
 
  private:
-  size_t used_arena() const;
+  size_t arena_high_water() const;
 
   embert_model model_ = {};
   embert_model_info info_ = {};

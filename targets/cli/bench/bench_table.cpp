@@ -57,12 +57,19 @@ void write_bench_result(BenchFormat format, const BenchResult& result) {
                    {"percent_of_peak", has_peak ? Json(result.percent_of_peak) : Json()}});
   } else {
     const char* unknown = format == BenchFormat::kCsv ? "" : "-";
-    write_row(format,
-              {std::to_string(result.tokens), std::to_string(result.threads), result.isa,
-               fixed(result.min_ms, 3), fixed(result.median_ms, 3), fixed(result.p90_ms, 3),
-               fixed(result.gmac_per_s, 1), has_peak ? fixed(result.percent_of_peak, 1) : unknown});
+    // In the order of kColumns.
+    Row row;
+    row[0] = std::to_string(result.tokens);
+    row[1] = std::to_string(result.threads);
+    row[kIsaColumn] = result.isa;
+    row[3] = fixed(result.min_ms, 3);
+    row[4] = fixed(result.median_ms, 3);
+    row[5] = fixed(result.p90_ms, 3);
+    row[6] = fixed(result.gmac_per_s, 1);
+    row[7] = has_peak ? fixed(result.percent_of_peak, 1) : unknown;
+    write_row(format, row);
   }
-  output().flush();  // a result may be a long wait after the one before
+  output().flush();  // the next measurement may take long
 }
 
 }  // namespace embert::cli

@@ -14,13 +14,13 @@ struct BenchResult {
   double min_ms;
   double median_ms;
   double p90_ms;
-  double gmac_per_s;       ///< of the median
-  double percent_of_peak;  ///< of the multiply-add instruction, threads counted; below 0: unknown
+  double gmac_per_s;       ///< at the median time
+  double percent_of_peak;  ///< of peak.hpp, times the threads; below 0: unknown
 };
 
 enum class BenchFormat { kText, kJson, kMarkdown, kCsv };
 
-/// What stands above the results; nothing in JSON.
+/// Writes the column names; nothing in JSON.
 void write_bench_head(BenchFormat format);
 void write_bench_result(BenchFormat format, const BenchResult& result);
 

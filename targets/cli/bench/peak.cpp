@@ -14,7 +14,7 @@ namespace embert {
 #if EMBERT_X86
 namespace {
 
-// Short runs and their best, so that other load on the machine lowers the result only where it
+// Takes the best of many short runs, so that other load on the machine lowers the result only if it
 // never pauses.
 template <typename Run>
 double best_rate(double macs_per_run, Run run) {
@@ -33,7 +33,7 @@ double best_rate(double macs_per_run, Run run) {
 
 constexpr int kLoops = 2000;
 
-// Twelve chains hide the instruction's latency at two a cycle and fit 16 registers. The empty asm
+// Twelve chains hide the latency at two instructions a cycle and fit 16 registers. The empty asm
 // statements keep the compiler from merging equal chains and equal products.
 __attribute__((target("avx512f,avx512vnni"))) void run_avx512vnni() {
   __m512i a = _mm512_setzero_si512(), acc[12];

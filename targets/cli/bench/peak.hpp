@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The yardstick of every speed figure: what a core can do at most with a cluster's multiply-add
-// instruction, measured on the spot instead of looked up.
+// The peak rate of a core's multiply-add instruction, measured on the spot instead of looked up.
+// `embert bench` shows each speed as a share of this peak.
 #pragma once
 
 #include <cstdint>
 
 namespace embert {
 
-/// 8-bit multiply-adds a second of one core with the best instruction of the clusters in isa_mask
-/// (VPDPBUSD of 512 or 256 bits; VPMADDWD and VPADDD on AVX2) on independent registers, without
-/// loads: the best of many short runs, about 20 ms. The machine has the clusters. 0 where there is
-/// no such instruction.
+/// Returns the 8-bit multiply-adds per second of one core with the best instruction in isa_mask:
+/// VPDPBUSD of 512 or 256 bits; on AVX2 VPMADDWD and VPADDD. Independent registers, no loads; the
+/// best of many short runs in about 20 ms. The machine must have the ISA extensions in the mask.
+/// Returns 0 where no such instruction is known.
 double measure_peak_macs_per_second(uint32_t isa_mask);
 
 }  // namespace embert

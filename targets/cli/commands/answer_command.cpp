@@ -6,16 +6,16 @@
 #include "embert/embert_tasks.h"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
-#include "targets/cli/io/records.hpp"
-#include "targets/cli/session/logit_scores.hpp"
-#include "targets/cli/session/model_session.hpp"
-#include "targets/cli/session/model_tasks.hpp"
-#include "targets/cli/session/windows.hpp"
+#include "targets/cli/model/model_session.hpp"
+#include "targets/cli/model/model_tasks.hpp"
+#include "targets/cli/tasks/logit_scores.hpp"
+#include "targets/cli/tasks/text_call.hpp"
+#include "targets/cli/tasks/text_windows.hpp"
 
 namespace embert::cli {
 namespace {
 
-const RecordForm kForm = {{"question", "context"}};
+const RecordForm kAnswerForm = {{"question", "context"}};
 
 struct AnswerOptions {
   TextCall call;
@@ -51,8 +51,8 @@ std::vector<embert_answer> find_answers(const AnswerOptions& options, const Mode
   return answers;
 }
 
-void write_result(const AnswerOptions& options, const Record& record, size_t windows,
-                  const std::vector<embert_answer>& answers) {
+void write_answers(const AnswerOptions& options, const Record& record, size_t windows,
+                   const std::vector<embert_answer>& answers) {
   const std::string& context = record.texts[1];
   Json list = Json::array();
   std::string line;
@@ -81,7 +81,7 @@ void run_answer(const AnswerOptions& options) {
   const ModelFile file(options.call.model, isa_mask_of(options.call.run.isa));
   file.require_tokenizer();
   require_task(file, Task::kAnswer);
-  RecordSource source(options.call, kForm);
+  RecordSource source(options.call.input, kAnswerForm);
   const ModelSession session(file, options.call.run.threads, options.windows.window, 1);
 
   for (auto records = source.next(1); !records.empty(); records = source.next(1)) {
@@ -90,10 +90,10 @@ void run_answer(const AnswerOptions& options) {
         windows_of(*file.model(), record, session.options().max_tokens, options.windows.stride);
     for (const int32_t sequence : {0, 1}) {
       if (has_token_of(windows[0], sequence)) continue;
-      record.refuse("the " + kForm.names[static_cast<size_t>(sequence)] + " is empty (" +
+      record.refuse("the " + kAnswerForm.names[static_cast<size_t>(sequence)] + " is empty (" +
                     embert_status_name(EMBERT_STATUS_EMPTY_INPUT) + ")");
     }
-    write_result(options, record, windows.size(), find_answers(options, session, windows));
+    write_answers(options, record, windows.size(), find_answers(options, session, windows));
   }
 }
 
@@ -102,7 +102,7 @@ void run_answer(const AnswerOptions& options) {
 void add_answer_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("answer", "Where a text answers a question");
   auto options = std::make_shared<AnswerOptions>();
-  add_text_call(*command, options->call, kForm,
+  add_text_call(*command, options->call, kAnswerForm,
                 "question, windows, answers with answer, score, byte_offsets, char_offsets");
   command->add_option("--top", options->top, "How many answers to show")
       ->check(CLI::Range(1, 1000))

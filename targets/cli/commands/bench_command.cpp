@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// embert bench: times the encoder alone, on ids made up from the vocabulary. The arithmetic does
-// not depend on them but for the exponentials that are skipped, so any ids do.
+// embert bench: times the encoder alone, on random ids. Any ids do: the time depends on them only
+// through the exponentials that softmax skips.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -10,9 +10,9 @@
 #include "targets/cli/bench/peak.hpp"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
-#include "targets/cli/session/model_session.hpp"
-#include "targets/cli/session/model_tasks.hpp"
-#include "targets/cli/session/run_options.hpp"
+#include "targets/cli/model/model_session.hpp"
+#include "targets/cli/model/model_tasks.hpp"
+#include "targets/cli/model/run_options.hpp"
 #include "targets/cli/tool_error.hpp"
 
 namespace embert::cli {
@@ -39,16 +39,16 @@ struct BenchOptions {
   }
 };
 
-/// Multiply-adds of one text: the dense layers and the two products of attention.
+/// Returns the multiply-adds of one text: the dense layers and the two products of attention.
 double encoder_macs(const embert_model_info& info, double tokens) {
   const double hidden = info.hidden_size;
-  const double heads = static_cast<double>(info.num_heads) * info.head_size;
-  const double dense = 4 * hidden * heads + 2 * hidden * info.intermediate_size;
-  const double attention = 2 * tokens * heads;
+  const double attention_width = static_cast<double>(info.num_heads) * info.head_size;
+  const double dense = 4 * hidden * attention_width + 2 * hidden * info.intermediate_size;
+  const double attention = 2 * tokens * attention_width;
   return info.num_layers * tokens * (dense + attention);
 }
 
-Batch made_up_text(const embert_model_info& info, uint32_t tokens) {
+Batch random_text(const embert_model_info& info, uint32_t tokens) {
   Batch batch;
   std::vector<int32_t> ids(tokens);
   uint32_t state = 1;
@@ -91,15 +91,15 @@ std::vector<double> measure(const ModelSession& session, const embert_input& inp
   return seconds;
 }
 
-/// Those of --tokens that the model can take.
+/// Returns the lengths of --tokens that the model can take; names the others on stderr.
 std::vector<uint32_t> lengths_to_measure(const BenchOptions& options, uint32_t positions) {
   const std::string reason = "the model has " + std::to_string(positions) + " positions";
-  std::vector<uint32_t> lengths, others;
+  std::vector<uint32_t> lengths, too_long;
   for (const uint32_t tokens : options.tokens) {
-    (tokens <= positions ? lengths : others).push_back(tokens);
+    (tokens <= positions ? lengths : too_long).push_back(tokens);
   }
   if (lengths.empty()) throw UsageError("--tokens: nothing is left to measure, " + reason);
-  for (const uint32_t tokens : others) {
+  for (const uint32_t tokens : too_long) {
     note("--tokens " + std::to_string(tokens) + ": left out, " + reason);
   }
   return lengths;
@@ -115,7 +115,7 @@ void run_bench(const BenchOptions& options) {
     const double peak = measure_peak_macs_per_second(isa_mask);
     for (const uint32_t tokens : lengths) {
       const ModelSession session(file, threads, tokens, 1);
-      const Batch batch = made_up_text(file.info(), tokens);
+      const Batch batch = random_text(file.info(), tokens);
       const std::vector<double> seconds = measure(session, batch.input(), options.repeats);
       const double median = seconds[seconds.size() / 2];
       const double macs_per_second = encoder_macs(file.info(), tokens) / median;
@@ -140,9 +140,9 @@ void add_bench_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("bench", "Time the encoder on this machine");
   auto options = std::make_shared<BenchOptions>();
   add_model_argument(*command, options->model);
-  add_number_list(*command, "--tokens", options->tokens, 1, 512, "Lengths of the text");
-  add_number_list(*command, "--threads", options->threads, 0, 64,
-                  "Numbers of threads; 0: all processors that this process may use");
+  add_value_list(*command, "--tokens", options->tokens, {1, 512}, "Lengths of the text");
+  add_value_list(*command, "--threads", options->threads, {0, 64},
+                 "Numbers of threads; 0: all processors that this process may use");
   add_isa_option(*command, options->isa);
   command->add_option("--repeats", options->repeats, "Runs to measure; default: about a second")
       ->check(CLI::Range(1, 1000000))

@@ -6,24 +6,23 @@
 
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
-#include "targets/cli/io/records.hpp"
-#include "targets/cli/session/logit_scores.hpp"
-#include "targets/cli/session/model_session.hpp"
-#include "targets/cli/session/model_tasks.hpp"
+#include "targets/cli/model/model_session.hpp"
+#include "targets/cli/model/model_tasks.hpp"
+#include "targets/cli/tasks/logit_scores.hpp"
+#include "targets/cli/tasks/text_call.hpp"
 
 namespace embert::cli {
 namespace {
 
-constexpr uint32_t kChoicesACall = 16;
-const RecordForm kForm = {{"prompt", "choices"}, true};
+const RecordForm kChooseForm = {.names = {"prompt", "choices"}, .ends_in_list = true};
 
 struct ChooseOptions {
   TextCall call;
   uint32_t top = 0;  ///< 0: the best in text, all in JSON
 };
 
-void write_result(const ChooseOptions& options, const Record& record,
-                  const std::vector<LabelScore>& scores) {
+void write_choices(const ChooseOptions& options, const Record& record,
+                   const std::vector<LabelScore>& scores) {
   Json list = Json::array();
   std::string line;
   for (const LabelScore& entry : scores) {
@@ -39,8 +38,8 @@ void run_choose(const ChooseOptions& options) {
   const ModelFile file(options.call.model, isa_mask_of(options.call.run.isa));
   file.require_tokenizer();
   require_task(file, Task::kChoose);
-  RecordSource source(options.call, kForm);
-  const ModelSession session(file, options.call.run.threads, 0, kChoicesACall);
+  RecordSource source(options.call.input, kChooseForm);
+  const ModelSession session(file, options.call.run.threads, 0, kTextsPerRun);
   const uint32_t top = options.top ? options.top : options.call.json ? 0 : 1;
 
   for (auto records = source.next(1); !records.empty(); records = source.next(1)) {
@@ -50,7 +49,7 @@ void run_choose(const ChooseOptions& options) {
       choices.push_back(session.tokenize(texts[0], &texts[i]));
     }
     const Rows<int32_t> logits = session.classify(choices);
-    write_result(
+    write_choices(
         options, records[0],
         rank_labels(logits.values.data(), choices.size(), logits.scale, EMBERT_SCORE_SOFTMAX, top));
   }
@@ -61,7 +60,7 @@ void run_choose(const ChooseOptions& options) {
 void add_choose_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("choose", "The best of several texts behind a prompt");
   auto options = std::make_shared<ChooseOptions>();
-  add_text_call(*command, options->call, kForm, "prompt, choices with choice, index, score");
+  add_text_call(*command, options->call, kChooseForm, "prompt, choices with choice, index, score");
   command
       ->add_option("--top", options->top, "How many choices to show; default: 1, all with --json")
       ->check(CLI::Range(1, 1000000))

@@ -5,17 +5,13 @@
 
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
-#include "targets/cli/io/records.hpp"
-#include "targets/cli/session/logit_scores.hpp"
-#include "targets/cli/session/model_session.hpp"
-#include "targets/cli/session/model_tasks.hpp"
+#include "targets/cli/model/model_session.hpp"
+#include "targets/cli/model/model_tasks.hpp"
+#include "targets/cli/tasks/logit_scores.hpp"
+#include "targets/cli/tasks/text_call.hpp"
 
 namespace embert::cli {
 namespace {
-
-constexpr uint32_t kTextsACall = 16;
-const RecordForm kForm = {{"text"}};
-const RecordForm kPairForm = {{"text", "pair"}};
 
 struct ClassifyOptions {
   TextCall call;
@@ -24,8 +20,8 @@ struct ClassifyOptions {
   uint32_t top = 0;      ///< 0: the best in text, all in JSON
 };
 
-void write_json(const ModelFile& file, const Record& record, size_t tokens,
-                const std::vector<LabelScore>& scores) {
+void write_labels_json(const ModelFile& file, const Record& record, size_t tokens,
+                       const std::vector<LabelScore>& scores) {
   Json result = {{"text", record.texts[0]}};
   if (record.texts.size() > 1) result["pair"] = record.texts[1];
   result["tokens"] = tokens;
@@ -39,8 +35,8 @@ void write_json(const ModelFile& file, const Record& record, size_t tokens,
   output().json(result);
 }
 
-void write_text(const ModelFile& file, const Record& record,
-                const std::vector<LabelScore>& scores) {
+void write_labels_text(const ModelFile& file, const Record& record,
+                       const std::vector<LabelScore>& scores) {
   if (scores.empty()) return output().line("");
   std::string line;
   for (const LabelScore& entry : scores) {
@@ -55,8 +51,8 @@ void run_classify(const ClassifyOptions& options) {
   const ModelFile file(options.call.model, isa_mask_of(options.call.run.isa));
   file.require_tokenizer();
   require_task(file, Task::kClassify);
-  RecordSource source(options.call, options.pairs ? kPairForm : kForm);
-  const uint32_t most = source.limit(kTextsACall);
+  RecordSource source(options.call.input, options.pairs ? kPairForm : kTextForm);
+  const uint32_t most = source.limit(kTextsPerRun);
   const ModelSession session(file, options.call.run.threads, 0, most);
   const embert_score_function function = score_function(options.function, file.info());
   const uint32_t top = options.top ? options.top : options.call.json ? 0 : 1;
@@ -75,9 +71,9 @@ void run_classify(const ClassifyOptions& options) {
         scores = rank_labels(logits.row(i), logits.width, logits.scale, function, top);
       }
       if (options.call.json) {
-        write_json(file, records[i], tokens, scores);
+        write_labels_json(file, records[i], tokens, scores);
       } else {
-        write_text(file, records[i], scores);
+        write_labels_text(file, records[i], scores);
       }
     }
   }
@@ -88,7 +84,7 @@ void run_classify(const ClassifyOptions& options) {
 void add_classify_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("classify", "The best labels for each text");
   auto options = std::make_shared<ClassifyOptions>();
-  add_text_call(*command, options->call, kForm, "text, tokens, label, score, scores");
+  add_text_call(*command, options->call, kTextForm, "text, tokens, label, score, scores");
   command->add_flag("--pairs", options->pairs,
                     "Two texts that belong together: as arguments, in lines with a tab between, "
                     "with --jsonl the keys text and pair");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands: each adds itself to the command line and runs from its callback.
+// The subcommands: each function adds one to the command line; its callback runs it.
 #pragma once
 
 namespace CLI {
@@ -8,6 +8,7 @@ class App;
 
 namespace embert::cli {
 
+// In the order of --help.
 void add_convert_command(CLI::App& app);
 void add_inspect_command(CLI::App& app);
 void add_tokenize_command(CLI::App& app);
@@ -24,5 +25,9 @@ void add_generate_command(CLI::App& app);
 void add_verify_command(CLI::App& app);
 void add_bench_command(CLI::App& app);
 void add_device_command(CLI::App& app);
+
+// Subcommands of `embert device`.
+void add_device_validate_command(CLI::App& device);
+void add_device_serve_command(CLI::App& device);
 
 }  // namespace embert::cli

@@ -13,7 +13,7 @@
 #include "targets/cli/convert/convert_summary.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/io/progress_bar.hpp"
-#include "targets/cli/session/run_options.hpp"
+#include "targets/cli/model/run_options.hpp"
 #include "targets/cli/tool_error.hpp"
 
 namespace embert::cli {

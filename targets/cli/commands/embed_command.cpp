@@ -5,15 +5,12 @@
 
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
-#include "targets/cli/io/records.hpp"
-#include "targets/cli/session/model_tasks.hpp"
-#include "targets/cli/session/text_vectors.hpp"
+#include "targets/cli/model/model_tasks.hpp"
+#include "targets/cli/tasks/text_call.hpp"
+#include "targets/cli/tasks/text_vectors.hpp"
 
 namespace embert::cli {
 namespace {
-
-constexpr uint32_t kTextsACall = 16;
-const RecordForm kForm = {{"text"}};
 
 struct EmbedOptions {
   TextCall call;
@@ -35,8 +32,8 @@ std::vector<double> real_vector(const int16_t* values, size_t size, embert_scale
   return numbers;
 }
 
-void write_json(const EmbedOptions& options, const std::string& text, size_t tokens,
-                const int16_t* values, const Rows<int16_t>& rows) {
+void write_embedding_json(const EmbedOptions& options, const std::string& text, size_t tokens,
+                          const int16_t* values, const Rows<int16_t>& rows) {
   Json vector;  // null
   if (tokens > 0) {
     switch (options.vectors.vector_format()) {
@@ -53,7 +50,8 @@ void write_json(const EmbedOptions& options, const std::string& text, size_t tok
   output().json({{"text", text}, {"tokens", tokens}, {"embedding", std::move(vector)}});
 }
 
-void write_text(const EmbedOptions& options, const int16_t* values, const Rows<int16_t>& rows) {
+void write_embedding_text(const EmbedOptions& options, const int16_t* values,
+                          const Rows<int16_t>& rows) {
   std::vector<std::string> numbers;
   switch (options.vectors.vector_format()) {
     case VectorFormat::kFloat:
@@ -76,8 +74,8 @@ void run_embed(const EmbedOptions& options) {
   const ModelFile file(options.call.model, isa_mask_of(options.call.run.isa));
   file.require_tokenizer();
   require_task(file, Task::kEmbed);
-  RecordSource source(options.call, kForm);
-  const uint32_t most = source.limit(kTextsACall);
+  RecordSource source(options.call.input, kTextForm);
+  const uint32_t most = source.limit(kTextsPerRun);
   const ModelSession session(file, options.call.run.threads, 0, most);
 
   for (auto records = source.next(most); !records.empty(); records = source.next(most)) {
@@ -87,11 +85,11 @@ void run_embed(const EmbedOptions& options) {
     for (size_t i = 0; i < records.size(); ++i) {
       const size_t tokens = texts[i].ids.size();
       if (options.call.json) {
-        write_json(options, records[i].texts[0], tokens, vectors.row(i), vectors);
+        write_embedding_json(options, records[i].texts[0], tokens, vectors.row(i), vectors);
       } else if (tokens == 0) {
         output().line("");
       } else {
-        write_text(options, vectors.row(i), vectors);
+        write_embedding_text(options, vectors.row(i), vectors);
       }
     }
   }
@@ -102,7 +100,7 @@ void run_embed(const EmbedOptions& options) {
 void add_embed_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("embed", "One vector for each text");
   auto options = std::make_shared<EmbedOptions>();
-  add_text_call(*command, options->call, kForm, "text, tokens, embedding");
+  add_text_call(*command, options->call, kTextForm, "text, tokens, embedding");
   options->vectors.add_to(*command);
   command->footer(
       "int8 scales each vector to -127..127; bits are packed eight to a byte, 1 above zero.\n"

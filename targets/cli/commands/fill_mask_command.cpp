@@ -6,16 +6,14 @@
 #include "embert/embert_lm.h"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
-#include "targets/cli/io/records.hpp"
-#include "targets/cli/session/logit_scores.hpp"
-#include "targets/cli/session/model_session.hpp"
-#include "targets/cli/session/model_tasks.hpp"
+#include "targets/cli/model/model_session.hpp"
+#include "targets/cli/model/model_tasks.hpp"
+#include "targets/cli/tasks/logit_scores.hpp"
+#include "targets/cli/tasks/text_call.hpp"
 #include "targets/cli/tool_error.hpp"
 
 namespace embert::cli {
 namespace {
-
-const RecordForm kForm = {{"text"}};
 
 struct FillMaskOptions {
   TextCall call;
@@ -124,7 +122,7 @@ void run_fill_mask(const FillMaskOptions& options) {
   require_task(file, Task::kFillMask);
   const int32_t mask = mask_of(file);
   const std::vector<embert_candidate> targets = target_words(file, options.targets);
-  RecordSource source(options.call, kForm);
+  RecordSource source(options.call.input, kTextForm);
   const ModelSession session(file, options.call.run.threads, 0, 1);
   for (auto records = source.next(1); !records.empty(); records = source.next(1)) {
     fill_masks(options, file, session, records[0], mask, targets);
@@ -136,7 +134,7 @@ void run_fill_mask(const FillMaskOptions& options) {
 void add_fill_mask_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("fill-mask", "Words for the masks of a text");
   auto options = std::make_shared<FillMaskOptions>();
-  add_text_call(*command, options->call, kForm,
+  add_text_call(*command, options->call, kTextForm,
                 "text, tokens, masks with position and words with word, score, id, sequence");
   command->add_option("--top", options->top, "How many words to show for a mask")
       ->check(CLI::Range(1, 1000))

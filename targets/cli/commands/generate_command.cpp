@@ -9,15 +9,14 @@
 #include "embert/embert_lm.h"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
-#include "targets/cli/io/records.hpp"
-#include "targets/cli/session/decoding_options.hpp"
-#include "targets/cli/session/model_session.hpp"
-#include "targets/cli/session/model_tasks.hpp"
+#include "targets/cli/model/model_session.hpp"
+#include "targets/cli/model/model_tasks.hpp"
+#include "targets/cli/tasks/decoding_options.hpp"
+#include "targets/cli/tasks/text_call.hpp"
 
 namespace embert::cli {
 namespace {
 
-const RecordForm kForm = {{"text"}};
 constexpr const char* kFinishNames[] = {"end", "length", "cache_full"};
 
 struct GenerateOptions {
@@ -144,7 +143,7 @@ void run_generate(const GenerateOptions& options) {
   const ModelFile file(options.call.model, isa_mask_of(options.call.run.isa));
   if (!options.ids) file.require_tokenizer();
   require_task(file, Task::kGenerate);
-  RecordSource source(options.call, kForm);
+  RecordSource source(options.call.input, kTextForm);
   const ModelSession session(file, options.call.run.threads, 0, options.decoding.beams);
   for (auto records = source.next(1); !records.empty(); records = source.next(1)) {
     generate(options, file, session, records[0]);
@@ -156,7 +155,8 @@ void run_generate(const GenerateOptions& options) {
 void add_generate_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("generate", "How a decoder goes on with a text");
   auto options = std::make_shared<GenerateOptions>();
-  add_text_call(*command, options->call, kForm, "text, generated, ids, log_probability, finish");
+  add_text_call(*command, options->call, kTextForm,
+                "text, generated, ids, log_probability, finish");
   command->add_flag("--ids", options->ids,
                     "Texts are token ids with blanks between, and so is what comes out");
   options->decoding.add_to(*command);

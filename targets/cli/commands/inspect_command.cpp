@@ -6,8 +6,8 @@
 
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
-#include "targets/cli/session/model_tasks.hpp"
-#include "targets/cli/session/run_options.hpp"
+#include "targets/cli/model/model_tasks.hpp"
+#include "targets/cli/model/run_options.hpp"
 
 namespace embert::cli {
 namespace {
@@ -102,7 +102,7 @@ Json token_labels_of(const ModelFile& file) {
 }
 
 /// The converter's own report is JSON; text that is not stays text.
-Json certificate_of(const ModelFile& file) {
+Json stored_certificate(const ModelFile& file) {
   const embert_model_info& info = file.info();
   if (info.certificate_bytes == 0) return Json();
   const std::string text(info.certificate, info.certificate_bytes);
@@ -126,7 +126,7 @@ void write_fields(const char* title, const Json& fields) {
   }
 }
 
-void write_text(const ModelFile& file) {
+void write_inspection(const ModelFile& file) {
   output().line(one_line(file.path()) + ": " + grouped(file.bytes()) + " bytes");
   write_fields("header", header_of(file));
   write_fields("tokenizer", tokenizer_of(file));
@@ -146,17 +146,17 @@ void write_text(const ModelFile& file) {
     std::string name = tensor["name"].get<std::string>();
     if (tensor.contains("layer")) name = "layer" + tensor["layer"].dump() + "." + name;
     if (tensor.contains("stack")) name = "stack" + tensor["stack"].dump() + "." + name;
-    char numbers[64];
-    std::snprintf(numbers, sizeof numbers, "  %12llu %12llu  ",
+    char columns[64];
+    std::snprintf(columns, sizeof columns, "  %12llu %12llu  ",
                   tensor["offset"].get<unsigned long long>(),
                   tensor["bytes"].get<unsigned long long>());
-    output().line(numbers + name);
+    output().line(columns + name);
   }
 }
 
 void run_inspect(const std::string& path, bool json) {
   const ModelFile file(path, EMBERT_ISA_SCALAR);
-  if (!json) return write_text(file);
+  if (!json) return write_inspection(file);
   output().json({{"file", file.path()},
                  {"blob_bytes", file.bytes()},
                  {"arena_bytes", arena_bytes_of(file)},
@@ -165,7 +165,7 @@ void run_inspect(const std::string& path, bool json) {
                  {"tasks", task_names(file.info())},
                  {"labels", labels_of(file)},
                  {"token_labels", token_labels_of(file)},
-                 {"certificate", certificate_of(file)},
+                 {"certificate", stored_certificate(file)},
                  {"tensors", tensors_of(file)}});
 }
 

@@ -6,23 +6,20 @@
 #include "embert/embert_tasks.h"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
-#include "targets/cli/io/records.hpp"
-#include "targets/cli/session/logit_scores.hpp"
-#include "targets/cli/session/model_session.hpp"
-#include "targets/cli/session/model_tasks.hpp"
+#include "targets/cli/model/model_session.hpp"
+#include "targets/cli/model/model_tasks.hpp"
+#include "targets/cli/tasks/logit_scores.hpp"
+#include "targets/cli/tasks/text_call.hpp"
 
 namespace embert::cli {
 namespace {
-
-constexpr uint32_t kPairsACall = 16;
-const RecordForm kForm = {{"text", "pair"}};
 
 void run_next_sentence(const TextCall& call) {
   const ModelFile file(call.model, isa_mask_of(call.run.isa));
   file.require_tokenizer();
   require_task(file, Task::kNextSentence);
-  RecordSource source(call, kForm);
-  const uint32_t most = source.limit(kPairsACall);
+  RecordSource source(call.input, kPairForm);
+  const uint32_t most = source.limit(kTextsPerRun);
   const ModelSession session(file, call.run.threads, 0, most);
 
   for (auto records = source.next(most); !records.empty(); records = source.next(most)) {
@@ -52,7 +49,7 @@ void run_next_sentence(const TextCall& call) {
 void add_next_sentence_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("next-sentence", "Whether one text follows another");
   auto call = std::make_shared<TextCall>();
-  add_text_call(*command, *call, kForm, "text, pair, score");
+  add_text_call(*command, *call, kPairForm, "text, pair, score");
   command->footer(
       "The score is the probability that the pair follows the text. Without --json a line is:\n"
       "score, text, pair, with tabs between.\n"

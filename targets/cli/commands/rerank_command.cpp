@@ -6,17 +6,16 @@
 
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
-#include "targets/cli/io/records.hpp"
-#include "targets/cli/session/logit_scores.hpp"
-#include "targets/cli/session/model_session.hpp"
-#include "targets/cli/session/model_tasks.hpp"
+#include "targets/cli/model/model_session.hpp"
+#include "targets/cli/model/model_tasks.hpp"
+#include "targets/cli/tasks/logit_scores.hpp"
+#include "targets/cli/tasks/text_call.hpp"
 #include "targets/cli/tool_error.hpp"
 
 namespace embert::cli {
 namespace {
 
-constexpr uint32_t kDocumentsACall = 16;
-const RecordForm kForm = {{"query", "documents"}, true};
+const RecordForm kRerankForm = {.names = {"query", "documents"}, .ends_in_list = true};
 
 struct RerankOptions {
   TextCall call;
@@ -54,8 +53,8 @@ std::vector<LabelScore> rank_documents(const Rows<int32_t>& logits, size_t docum
   return ranked;
 }
 
-void write_result(const RerankOptions& options, const Record& record,
-                  const std::vector<LabelScore>& ranked) {
+void write_documents(const RerankOptions& options, const Record& record,
+                     const std::vector<LabelScore>& ranked) {
   Json list = Json::array();
   for (const LabelScore& entry : ranked) {
     const std::string& document = record.texts[1 + entry.label];
@@ -76,8 +75,8 @@ void run_rerank(const RerankOptions& options) {
   require_task(file, Task::kClassify);
   const uint32_t label = label_to_sort_by(options, file);
   const embert_score_function function = score_function(options.function, file.info());
-  RecordSource source(options.call, kForm);
-  const ModelSession session(file, options.call.run.threads, 0, kDocumentsACall);
+  RecordSource source(options.call.input, kRerankForm);
+  const ModelSession session(file, options.call.run.threads, 0, kTextsPerRun);
 
   for (auto records = source.next(1); !records.empty(); records = source.next(1)) {
     const std::vector<std::string>& texts = records[0].texts;
@@ -88,7 +87,7 @@ void run_rerank(const RerankOptions& options) {
     std::vector<LabelScore> ranked =
         rank_documents(session.classify(documents), documents.size(), function, label);
     if (options.top > 0 && options.top < ranked.size()) ranked.resize(options.top);
-    write_result(options, records[0], ranked);
+    write_documents(options, records[0], ranked);
   }
 }
 
@@ -97,7 +96,8 @@ void run_rerank(const RerankOptions& options) {
 void add_rerank_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("rerank", "Documents sorted by how they fit a query");
   auto options = std::make_shared<RerankOptions>();
-  add_text_call(*command, options->call, kForm, "query, documents with document, index, score");
+  add_text_call(*command, options->call, kRerankForm,
+                "query, documents with document, index, score");
   command->add_option("--top", options->top, "How many documents to show; default: all")
       ->check(CLI::Range(1, 1000000))
       ->type_name("K");

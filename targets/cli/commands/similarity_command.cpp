@@ -6,15 +6,12 @@
 #include "embert/embert_tasks.h"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
-#include "targets/cli/io/records.hpp"
-#include "targets/cli/session/model_tasks.hpp"
-#include "targets/cli/session/text_vectors.hpp"
+#include "targets/cli/model/model_tasks.hpp"
+#include "targets/cli/tasks/text_call.hpp"
+#include "targets/cli/tasks/text_vectors.hpp"
 
 namespace embert::cli {
 namespace {
-
-constexpr uint32_t kPairsACall = 8;
-const RecordForm kForm = {{"text", "pair"}};
 
 struct SimilarityOptions {
   TextCall call;
@@ -40,8 +37,8 @@ uint32_t hamming(const int16_t* a, const int16_t* b, size_t size) {
   return distance;
 }
 
-void write_result(const SimilarityOptions& options, const Record& record, bool has_tokens,
-                  const int16_t* a, const int16_t* b, size_t size) {
+void write_similarity(const SimilarityOptions& options, const Record& record, bool has_tokens,
+                      const int16_t* a, const int16_t* b, size_t size) {
   const VectorFormat format = options.vectors.vector_format();
   const bool bits = format == VectorFormat::kBits;
   Json number;  // null
@@ -63,8 +60,8 @@ void run_similarity(const SimilarityOptions& options) {
   const ModelFile file(options.call.model, isa_mask_of(options.call.run.isa));
   file.require_tokenizer();
   require_task(file, Task::kEmbed);
-  RecordSource source(options.call, kForm);
-  const uint32_t most = source.limit(kPairsACall);
+  RecordSource source(options.call.input, kPairForm);
+  const uint32_t most = source.limit(kTextsPerRun / 2);
   const ModelSession session(file, options.call.run.threads, 0, 2 * most);
 
   for (auto records = source.next(most); !records.empty(); records = source.next(most)) {
@@ -75,8 +72,8 @@ void run_similarity(const SimilarityOptions& options) {
     const Rows<int16_t> vectors = text_vectors(session, file, texts, options.vectors);
     for (size_t i = 0; i < records.size(); ++i) {
       const size_t a = 2 * i, b = a + 1;
-      write_result(options, records[i], !texts[a].ids.empty() && !texts[b].ids.empty(),
-                   vectors.row(a), vectors.row(b), vectors.width);
+      write_similarity(options, records[i], !texts[a].ids.empty() && !texts[b].ids.empty(),
+                       vectors.row(a), vectors.row(b), vectors.width);
     }
   }
 }
@@ -86,7 +83,7 @@ void run_similarity(const SimilarityOptions& options) {
 void add_similarity_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("similarity", "The cosine of two texts");
   auto options = std::make_shared<SimilarityOptions>();
-  add_text_call(*command, options->call, kForm, "text, pair, cosine, of bits hamming");
+  add_text_call(*command, options->call, kPairForm, "text, pair, cosine, of bits hamming");
   options->vectors.add_to(*command);
   command->footer(
       "Without --json a line is: cosine (of bits the number of those that differ), text, pair,\n"

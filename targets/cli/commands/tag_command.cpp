@@ -6,16 +6,15 @@
 #include "embert/embert_tasks.h"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
-#include "targets/cli/io/records.hpp"
-#include "targets/cli/session/logit_scores.hpp"
-#include "targets/cli/session/model_session.hpp"
-#include "targets/cli/session/model_tasks.hpp"
-#include "targets/cli/session/windows.hpp"
+#include "targets/cli/model/model_session.hpp"
+#include "targets/cli/model/model_tasks.hpp"
+#include "targets/cli/tasks/logit_scores.hpp"
+#include "targets/cli/tasks/text_call.hpp"
+#include "targets/cli/tasks/text_windows.hpp"
 
 namespace embert::cli {
 namespace {
 
-const RecordForm kForm = {{"text"}};
 constexpr const char* kAggregations[] = {"none", "simple", "first", "average", "max"};
 
 struct TagOptions {
@@ -59,9 +58,9 @@ std::vector<embert_entity> find_entities(const ModelSession& session,
   return entities;
 }
 
-void write_result(const TagOptions& options, const embert_tag_options& tags,
-                  const std::string& text, size_t windows,
-                  const std::vector<embert_entity>& entities) {
+void write_entities(const TagOptions& options, const embert_tag_options& tags,
+                    const std::string& text, size_t windows,
+                    const std::vector<embert_entity>& entities) {
   Json list = Json::array();
   for (const embert_entity& entity : entities) {
     const char* name = tags.labels[entity.label];
@@ -90,7 +89,7 @@ void run_tag(const TagOptions& options) {
   const ModelFile file(options.call.model, isa_mask_of(options.call.run.isa));
   file.require_tokenizer();
   require_task(file, Task::kTag);
-  RecordSource source(options.call, kForm);
+  RecordSource source(options.call.input, kTextForm);
   const ModelSession session(file, options.call.run.threads, options.windows.window, 1);
 
   std::vector<const char*> labels;
@@ -101,8 +100,8 @@ void run_tag(const TagOptions& options) {
   for (auto records = source.next(1); !records.empty(); records = source.next(1)) {
     const auto windows =
         windows_of(*file.model(), records[0], session.options().max_tokens, options.windows.stride);
-    write_result(options, tags, records[0].texts[0], windows.size(),
-                 find_entities(session, tags, windows));
+    write_entities(options, tags, records[0].texts[0], windows.size(),
+                   find_entities(session, tags, windows));
   }
 }
 
@@ -111,7 +110,7 @@ void run_tag(const TagOptions& options) {
 void add_tag_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("tag", "The entities of each text");
   auto options = std::make_shared<TagOptions>();
-  add_text_call(*command, options->call, kForm,
+  add_text_call(*command, options->call, kTextForm,
                 "text, windows, entities with label, score, text, words, byte_offsets, "
                 "char_offsets");
   command

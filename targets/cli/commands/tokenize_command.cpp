@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "targets/cli/commands/commands.hpp"
-#include "targets/cli/io/model_file.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/io/texts.hpp"
-#include "targets/cli/session/run_options.hpp"
-#include "targets/cli/session/text_tokens.hpp"
+#include "targets/cli/model/model_file.hpp"
+#include "targets/cli/model/run_options.hpp"
+#include "targets/cli/model/text_tokens.hpp"
 
 namespace embert::cli {
 namespace {
@@ -29,12 +29,12 @@ Json offset_pairs(const std::vector<uint32_t>& offsets) {
   return pairs;
 }
 
-void write_json(const ModelFile& file, const std::string& text, const std::string* pair,
-                const TextTokens& tokens) {
+void write_tokens_json(const ModelFile& file, const std::string& text, const std::string* pair,
+                       const TextTokens& tokens) {
   Json strings = Json::array();
   for (const int32_t id : tokens.ids) strings.push_back(token_string(*file.model(), id));
-  Json words = Json::array();
-  for (const int32_t word : tokens.word_ids) words.push_back(word < 0 ? Json() : Json(word));
+  Json word_ids = Json::array();
+  for (const int32_t word : tokens.word_ids) word_ids.push_back(word < 0 ? Json() : Json(word));
   Json result = {{"text", text}};
   if (pair) result["pair"] = *pair;
   result["ids"] = tokens.ids;
@@ -42,11 +42,11 @@ void write_json(const ModelFile& file, const std::string& text, const std::strin
   result["tokens"] = std::move(strings);
   result["byte_offsets"] = offset_pairs(tokens.byte_offsets);
   result["char_offsets"] = offset_pairs(tokens.char_offsets);
-  result["word_ids"] = std::move(words);
+  result["word_ids"] = std::move(word_ids);
   output().json(result);
 }
 
-void write_text(const ModelFile& file, const TextTokens& tokens) {
+void write_tokens_text(const ModelFile& file, const TextTokens& tokens) {
   std::string line;
   for (const int32_t id : tokens.ids) {
     if (!line.empty()) line += ' ';
@@ -63,9 +63,9 @@ void run_tokenize(const TokenizeOptions& options) {
   for (auto texts = source.next(1); !texts.empty(); texts = source.next(1)) {
     const TextTokens tokens = tokenize_text(*file.model(), texts[0], pair, file.info().max_tokens);
     if (options.json) {
-      write_json(file, texts[0], pair, tokens);
+      write_tokens_json(file, texts[0], pair, tokens);
     } else {
-      write_text(file, tokens);
+      write_tokens_text(file, tokens);
     }
   }
 }

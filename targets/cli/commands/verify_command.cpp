@@ -7,9 +7,9 @@
 
 #include "converter/calibrate/calibration_tokens.hpp"
 #include "targets/cli/commands/commands.hpp"
-#include "targets/cli/io/model_file.hpp"
 #include "targets/cli/io/output.hpp"
-#include "targets/cli/session/run_options.hpp"
+#include "targets/cli/model/model_file.hpp"
+#include "targets/cli/model/run_options.hpp"
 #include "targets/cli/tool_error.hpp"
 
 namespace embert::cli {
@@ -21,29 +21,29 @@ struct VerifyArguments {
   bool json = false;
 };
 
-std::string label_of(const ModelFile& file, int32_t label) {
+std::string name_of_label(const ModelFile& file, int32_t label) {
   const char* name =
       label < 0 ? nullptr : embert_model_label(file.model(), static_cast<uint32_t>(label));
   return name ? name : std::to_string(label);
 }
 
-Json worst_of(const ModelFile& file, const convert::VerifyResult& result,
-              const std::vector<std::string>& texts) {
+Json worst_texts_json(const ModelFile& file, const convert::VerifyResult& result,
+                      const std::vector<std::string>& texts) {
   Json worst = Json::array();
   for (const convert::WorstText& entry : result.worst) {
     Json one = {{"text", texts[entry.text]}, {"cosine", entry.cosine}};
     if (entry.float_label >= 0) {
       one["margin"] = entry.margin;
-      one["float_label"] = label_of(file, entry.float_label);
-      one["int8_label"] = label_of(file, entry.int8_label);
+      one["float_label"] = name_of_label(file, entry.float_label);
+      one["int8_label"] = name_of_label(file, entry.int8_label);
     }
     worst.push_back(std::move(one));
   }
   return worst;
 }
 
-void write_json(const ModelFile& file, const convert::VerifyResult& result,
-                const std::vector<std::string>& texts) {
+void write_comparison_json(const ModelFile& file, const convert::VerifyResult& result,
+                           const std::vector<std::string>& texts) {
   Json json = {{"compared", convert::compared_name(result.compared)},
                {"texts", result.texts},
                {"tokens", result.tokens}};
@@ -54,12 +54,12 @@ void write_json(const ModelFile& file, const convert::VerifyResult& result,
   json["cosine_mean"] = result.cosine_mean;
   json["cosine_p01"] = result.cosine_p01;
   json["cosine_min"] = result.cosine_min;
-  json["worst"] = worst_of(file, result, texts);
+  json["worst"] = worst_texts_json(file, result, texts);
   output().json(json);
 }
 
-void write_text(const ModelFile& file, const convert::VerifyResult& result,
-                const std::vector<std::string>& texts) {
+void write_comparison_text(const ModelFile& file, const convert::VerifyResult& result,
+                           const std::vector<std::string>& texts) {
   output().line("compared     " + std::string(convert::compared_name(result.compared)));
   output().line("texts        " + std::to_string(result.texts));
   if (result.compared != convert::Compared::kEmbeddings) {
@@ -73,8 +73,8 @@ void write_text(const ModelFile& file, const convert::VerifyResult& result,
   for (const convert::WorstText& entry : result.worst) {
     std::string line = "  " + fixed(entry.cosine, 6) + "  ";
     if (entry.float_label != entry.int8_label) {
-      line += "float32 " + one_line(label_of(file, entry.float_label)) + ", int8 " +
-              one_line(label_of(file, entry.int8_label)) + ": ";
+      line += "float32 " + one_line(name_of_label(file, entry.float_label)) + ", int8 " +
+              one_line(name_of_label(file, entry.int8_label)) + ": ";
     }
     output().line(line + one_line(std::string_view(texts[entry.text]).substr(0, 100)));
   }
@@ -101,9 +101,9 @@ void run_verify(const VerifyArguments& arguments) {
   const convert::VerifyResult result = convert::verify(
       folder, floats, integers, convert::batch_of_texts(folder.config, integers, views));
   if (arguments.json) {
-    write_json(file, result, texts);
+    write_comparison_json(file, result, texts);
   } else {
-    write_text(file, result, texts);
+    write_comparison_text(file, result, texts);
   }
 }
 

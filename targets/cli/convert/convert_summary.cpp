@@ -5,8 +5,8 @@
 #include <memory>
 #include <new>
 
-#include "targets/cli/bench/machine_info.hpp"
-#include "targets/cli/io/model_file.hpp"
+#include "targets/cli/convert/machine_info.hpp"
+#include "targets/cli/model/model_file.hpp"
 
 namespace embert::cli {
 namespace {
@@ -42,7 +42,7 @@ Json layers_of(const convert::ConvertResult& result) {
   return layers;
 }
 
-Json certificate_of(const convert::ConvertResult& result) {
+Json new_certificate(const convert::ConvertResult& result) {
   return result.certificate.empty() ? Json() : Json::parse(result.certificate);
 }
 
@@ -59,7 +59,7 @@ std::map<uint32_t, size_t> arena_sizes_of_blob(const std::vector<uint8_t>& blob)
 
 std::vector<std::string> quality_warnings(const convert::ConvertResult& result) {
   std::vector<std::string> warnings;
-  const Json certificate = certificate_of(result);
+  const Json certificate = new_certificate(result);
   if (certificate.contains("held_out")) {
     const Json& held_out = certificate["held_out"];
     const double cosine = held_out.value("cosine_mean", 1.0);
@@ -99,7 +99,7 @@ Json convert_report(const convert::ConvertResult& result, const std::string& rou
                    {"tokens", result.calibration_tokens}}},
                  {"layer_errors", layers_of(result)}};
   for (const convert::HeadError& head : result.heads) report[head.name + "_error"] = head.error;
-  report["certificate"] = certificate_of(result);
+  report["certificate"] = new_certificate(result);
   report["warnings"] = result.warnings;
   report["seconds"] = seconds;
   report["machine"] = machine_info();
@@ -135,7 +135,7 @@ void write_summary(const convert::ConvertResult& result, const std::string& outp
     }
     output().line(line);
   }
-  const Json certificate = certificate_of(result);
+  const Json certificate = new_certificate(result);
   if (certificate.contains("held_out")) {
     const Json& held_out = certificate["held_out"];
     std::string line = "  against float32 on " + held_out["texts"].dump() + " other texts, " +

@@ -25,28 +25,29 @@
 namespace embert::cli {
 namespace {
 
-constexpr const char* kPlaces = "expected exec:COMMAND, tcp:HOST:PORT or serial:PATH[:BAUD]";
+constexpr const char* kExpectedAddress =
+    "expected exec:COMMAND, tcp:HOST:PORT or serial:PATH[:BAUD]";
 
-struct Baud {
+struct BaudRate {
   unsigned rate;
   speed_t speed;
 };
-constexpr Baud kBauds[] = {{9600, B9600},     {19200, B19200},   {38400, B38400},
-                           {57600, B57600},   {115200, B115200}, {230400, B230400},
-                           {460800, B460800}, {921600, B921600}, {1000000, B1000000}};
+constexpr BaudRate kBaudRates[] = {{9600, B9600},     {19200, B19200},   {38400, B38400},
+                               {57600, B57600},   {115200, B115200}, {230400, B230400},
+                               {460800, B460800}, {921600, B921600}, {1000000, B1000000}};
 
-/// 0 where the text is no number.
-unsigned number_of(const std::string& text) {
+/// Returns the number that the text holds; 0 if it holds none.
+unsigned parse_number(const std::string& text) {
   const char* const end = text.data() + text.size();
   unsigned number = 0;
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   return error == std::errc() && stop == end ? number : 0;
 }
 
-speed_t speed_of(const std::string& text) {
-  const unsigned rate = number_of(text);
+speed_t termios_speed(const std::string& text) {
+  const unsigned rate = parse_number(text);
   std::string known;
-  for (const Baud& baud : kBauds) {
+  for (const BaudRate& baud : kBaudRates) {
     if (baud.rate == rate) return baud.speed;
     known += (known.empty() ? "" : ", ") + std::to_string(baud.rate);
   }
@@ -60,11 +61,11 @@ void no_delay(int socket) {
 
 }  // namespace
 
-Connection::Connection(const std::string& place, Time until) : place_(place) {
-  const size_t colon = place.find(':');
-  const std::string kind = place.substr(0, colon);
-  const std::string rest = colon == std::string::npos ? "" : place.substr(colon + 1);
-  if (rest.empty()) throw UsageError("\"" + one_line(place) + "\": " + kPlaces);
+Connection::Connection(const std::string& address, Time until) : address_(address) {
+  const size_t colon = address.find(':');
+  const std::string kind = address.substr(0, colon);
+  const std::string rest = colon == std::string::npos ? "" : address.substr(colon + 1);
+  if (rest.empty()) throw UsageError("\"" + one_line(address) + "\": " + kExpectedAddress);
   if (kind == "exec") {
     open_program(rest);
   } else if (kind == "tcp") {
@@ -72,9 +73,9 @@ Connection::Connection(const std::string& place, Time until) : place_(place) {
   } else if (kind == "serial") {
     open_serial(rest);
   } else {
-    throw UsageError("\"" + one_line(place) + "\": " + kPlaces);
+    throw UsageError("\"" + one_line(address) + "\": " + kExpectedAddress);
   }
-  fcntl(out_, F_SETFL, O_NONBLOCK);  // wait() waits, as long as is wanted
+  fcntl(out_, F_SETFL, O_NONBLOCK);  // wait() does the waiting, with a time limit
 }
 
 Connection::~Connection() {
@@ -92,8 +93,8 @@ Connection::~Connection() {
   }
 }
 
-void Connection::fail(const std::string& what) const {
-  throw InputError(quoted_path(place_) + ": " + what);
+void Connection::fail(const std::string& reason) const {
+  throw InputError(quoted_path(address_) + ": " + reason);
 }
 
 void Connection::open_program(const std::string& command) {
@@ -102,7 +103,7 @@ void Connection::open_program(const std::string& command) {
   child_ = fork();
   if (child_ < 0) fail(std::strerror(errno));
   if (child_ == 0) {
-    setpgid(0, 0);  // so that what the shell starts ends with it
+    setpgid(0, 0);  // a group of its own: the destructor ends all that the shell started
     dup2(to[0], STDIN_FILENO);
     dup2(from[1], STDOUT_FILENO);
     execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
@@ -122,7 +123,7 @@ void Connection::guard_program() {
   guardian_ = fork();
   if (guardian_ < 0) fail(std::strerror(errno));
   if (guardian_ == 0) {
-    setpgid(0, 0);  // Ctrl-C is not for it
+    setpgid(0, 0);  // out of reach of Ctrl-C
     for (const int file : {in_, out_, alive[1], STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
       close(file);
     }
@@ -138,12 +139,13 @@ void Connection::guard_program() {
 
 void Connection::open_socket(const std::string& host_and_port, Time until) {
   const size_t colon = host_and_port.rfind(':');
-  if (colon == std::string::npos) throw UsageError("\"" + one_line(place_) + "\": " + kPlaces);
+  if (colon == std::string::npos)
+    throw UsageError("\"" + one_line(address_) + "\": " + kExpectedAddress);
   std::string host = host_and_port.substr(0, colon);
   const std::string port = host_and_port.substr(colon + 1);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (number_of(port) < 1 || number_of(port) > 65535) {
-    throw UsageError("\"" + one_line(place_) + "\": port \"" + one_line(port) +
+  if (parse_number(port) < 1 || parse_number(port) > 65535) {
+    throw UsageError("\"" + one_line(address_) + "\": port \"" + one_line(port) +
                      "\": expected 1 to 65535");
   }
   addrinfo hints = {}, *found = nullptr;
@@ -179,7 +181,7 @@ void Connection::open_serial(const std::string& path_and_baud) {
   const size_t colon = path_and_baud.rfind(':');
   const std::string path = path_and_baud.substr(0, colon);
   const speed_t speed =
-      speed_of(colon == std::string::npos ? "115200" : path_and_baud.substr(colon + 1));
+      termios_speed(colon == std::string::npos ? "115200" : path_and_baud.substr(colon + 1));
   in_ = out_ = open(path.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC);
   termios settings = {};
   if (in_ < 0 || tcgetattr(in_, &settings) != 0) fail(std::strerror(errno));
@@ -207,7 +209,7 @@ void Connection::write(std::span<const uint8_t> bytes, Time until) {
     if (!wait(out_, POLLOUT, until)) fail("the device takes no more bytes");
     const ssize_t count = ::write(out_, bytes.data(), bytes.size());
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (count < 0 && errno == EPIPE) return;  // read() has its last words, and then its end
+    if (count < 0 && errno == EPIPE) return;  // read() returns its last bytes and then fails
     if (count < 0) fail(std::strerror(errno));
     bytes = bytes.subspan(static_cast<size_t>(count));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line to a device: bytes both ways, over a program's stdin and stdout, a socket or a serial
+// The link to a device: bytes both ways, over a program's stdin and stdout, a TCP socket or a serial
 // port.
 #pragma once
 
@@ -15,19 +15,20 @@ class Connection {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// "exec:COMMAND" (for the shell), "tcp:HOST:PORT" or "serial:PATH[:BAUD]". Throws UsageError for
-  /// anything else, InputError where it cannot be opened by then.
-  Connection(const std::string& place, Time until);
+  /// address: "exec:COMMAND" (for the shell), "tcp:HOST:PORT" or "serial:PATH[:BAUD]". Throws
+  /// UsageError for any other address, InputError if it cannot be opened before `until`.
+  Connection(const std::string& address, Time until);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  const std::string& place() const { return place_; }
+  const std::string& address() const { return address_; }
 
-  /// Throws InputError where the other end does not take all of it by then. That it has gone is for
-  /// read() to find.
+  /// Throws InputError if the device does not take all bytes before `until`. If the device has closed
+  /// the link, write() returns and the next read() throws.
   void write(std::span<const uint8_t> bytes, Time until);
-  /// What has come by then; empty: nothing. Throws InputError where the other end has gone.
+  /// Returns the bytes that arrive, as soon as there are some; none if `until` comes first. Throws
+  /// InputError if the device has closed the link.
   std::vector<uint8_t> read(Time until);
 
  private:
@@ -35,18 +36,19 @@ class Connection {
   void guard_program();
   void open_socket(const std::string& host_and_port, Time until);
   void open_serial(const std::string& path_and_baud);
-  /// Until poll's event is there; false: the time is over.
+  /// Waits for an event of poll(). Returns false if `until` comes first.
   bool wait(int file, short event, Time until) const;
-  [[noreturn]] void fail(const std::string& what) const;
+  [[noreturn]] void fail(const std::string& reason) const;
 
-  std::string place_;
+  std::string address_;
   int in_ = -1, out_ = -1;
-  int child_ = -1;     ///< the shell of exec:, first of its process group
-  int guardian_ = -1;  ///< a process that ends that group ...
-  int alive_ = -1;     ///< ... when this is closed, as it is where a signal ends this program
+  int child_ = -1;     ///< the shell of exec:, the leader of its process group
+  int guardian_ = -1;  ///< a process that ends this group when alive_ closes
+  int alive_ = -1;     ///< a pipe that stays open as long as this program runs
 };
 
-/// Waits for one connection to a port of this machine, any interface. Throws InputError.
+/// Waits for one connection to a TCP port of this machine, on any interface, and returns its file
+/// descriptor. Throws InputError.
 int accept_one(uint16_t port);
 
 }  // namespace embert::cli

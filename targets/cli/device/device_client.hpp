@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The desktop's side of the device protocol: asks until a reply comes that is whole and its own.
+// The desktop's side of the device protocol: repeats a request until its whole reply arrives.
 #pragma once
 
 #include <chrono>
@@ -14,47 +14,49 @@
 
 namespace embert::cli {
 
-/// What went wrong on the line and was made good.
-struct LineTrouble {
-  uint64_t asked_again = 0;       ///< requests that were sent once more
-  uint64_t damaged_replies = 0;   ///< frames that came damaged, or with no meaning
-  uint64_t damaged_requests = 0;  ///< that the device said it could not read
-  uint64_t stray_replies = 0;     ///< to requests that had their answer
+/// Counts of the link's errors from which the client recovered.
+struct LinkErrors {
+  uint64_t asked_again = 0;       ///< repetitions of requests
+  uint64_t damaged_replies = 0;   ///< frames that arrived damaged or with a wrong header
+  uint64_t damaged_requests = 0;  ///< frames that the device refused as damaged
+  uint64_t stray_replies = 0;     ///< replies to earlier requests
 };
 
 struct DeviceReply {
   std::vector<uint8_t> payload;
-  double seconds;  ///< from the last time it was asked until it was there
+  double seconds;  ///< from the last repetition of the request to its reply
 };
 
 class DeviceClient {
  public:
   DeviceClient(Connection& connection, std::chrono::milliseconds timeout, unsigned tries);
 
-  /// Throws InputError where no answer comes, or one that says why there can be none.
-  DeviceReply ask(device::Kind kind, std::span<const uint8_t> payload, size_t payload_bytes_least);
-  const LineTrouble& trouble() const { return trouble_; }
+  /// Sends a request and returns its reply, whose payload has at least min_reply_bytes. Throws
+  /// InputError if no reply arrives or the device refuses the request.
+  DeviceReply ask(device::Kind kind, std::span<const uint8_t> payload, size_t min_reply_bytes);
+  const LinkErrors& errors() const { return errors_; }
 
  private:
   enum class Outcome { kWait, kAskAgain, kReply };
-  Outcome look_at(std::span<const uint8_t> body, device::Kind kind, size_t payload_bytes_least);
-  /// Reads until a frame has come or the time is over; false: over.
-  bool next_event(std::chrono::steady_clock::time_point until, device::LineEvent* event);
+  /// Decides on a frame that arrived after a request of this kind.
+  Outcome examine(std::span<const uint8_t> body, device::Kind kind, size_t min_reply_bytes);
+  /// Reads until a frame ends. Returns false if `until` comes first.
+  bool next_event(std::chrono::steady_clock::time_point until, device::FrameEvent* event);
 
-  /// Of a device that never came to frames, for messages.
+  /// For messages: the last line of a device that has not sent any frame.
   std::string last_words() const;
 
   Connection& connection_;
   std::chrono::milliseconds timeout_;
   unsigned tries_;
-  uint16_t number_ = 0;
-  std::vector<uint8_t> line_;
+  uint16_t number_ = 0;          ///< of the last request
+  std::vector<uint8_t> buffer_;  ///< for the longest reply
   device::FrameReader reader_;
-  std::vector<uint8_t> pending_;  ///< bytes that have come and were not looked at, from next_ on
+  std::vector<uint8_t> pending_;  ///< bytes that arrived; those before next_ are done
   size_t next_ = 0;
-  bool among_frames_ = false;  ///< a firmware writes text before the first one ...
-  std::string said_;           ///< ... this
-  LineTrouble trouble_;
+  bool has_frames_ = false;   ///< the first zero byte has arrived
+  std::string startup_text_;  ///< the firmware's text before that byte
+  LinkErrors errors_;
 };
 
 }  // namespace embert::cli

@@ -11,9 +11,10 @@
 
 namespace embert::cli {
 
-static constexpr size_t kFlushBytes = 1 << 16;
+static constexpr size_t kFlushBytes = 1 << 16;  // the buffer is written beyond this size
 
-/// Bytes of the well-formed UTF-8 sequence that `text` (not empty) begins with; 0: none (RFC 3629).
+/// Returns the bytes of the well-formed UTF-8 sequence (RFC 3629) at the start of `text`, which is
+/// not empty; 0 if it starts with none.
 static size_t utf8_length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stdout: buffered lines, JSON Lines, and an end for every way in which writing can fail.
+// Buffered stdout and JSON Lines; write failures throw.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,37 +13,35 @@ using Json = nlohmann::ordered_json;
 
 class Output {
  public:
-  /// Text and a line end.
+  /// Appends the text and a line end.
   void line(std::string_view text);
-  /// One JSON value on a line. Bytes that are not UTF-8 become U+FFFD.
+  /// Appends one JSON value on a line. Bytes that are not UTF-8 become U+FFFD.
   void json(const Json& value);
-  /// Writes what is buffered. Throws OutputClosed where the reader has gone, InternalError where
-  /// the file cannot be written.
+  /// Writes the buffer. Throws OutputClosed if the reader has closed the pipe, InternalError if the
+  /// file cannot be written.
   void flush();
-  /// flush() at the end of a successful run.
-  void finish() { flush(); }
 
  private:
   std::string buffer_;
 };
 
-/// The process has one.
+/// The stdout of this process.
 Output& output();
 
-/// A line on stderr; one_line() is applied to it.
+/// Writes a line on stderr, as one_line() shows it.
 void note(const std::string& text);
 
-/// `text` on one line and in one column of a table: control characters (C0, DEL, C1), which a
-/// terminal may obey, and bytes that are not well-formed UTF-8 become '?'.
+/// Makes `text` safe for one line and one column of a table: control characters (C0, DEL, C1),
+/// which a terminal may obey, and bytes that are not well-formed UTF-8 become '?'.
 std::string one_line(std::string_view text);
 
-/// A path as a message begins with it: on one line, and "" where it is empty.
+/// Formats a path for the start of a message: on one line, and as "" if it is empty.
 std::string quoted_path(const std::string& path);
 
-/// A number as printf("%.*f") writes it.
+/// Formats a number as printf("%.*f") does.
 std::string fixed(double value, int decimals);
 
-/// 1234567 as "1,234,567".
+/// Formats 1234567 as "1,234,567".
 std::string grouped(unsigned long long value);
 
 }  // namespace embert::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bar on stderr where that is a terminal; nothing otherwise.
+// A progress bar on stderr if stderr is a terminal; otherwise nothing.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@ namespace embert::cli {
 class ProgressBar {
  public:
   ProgressBar();
-  ~ProgressBar();  ///< takes the bar away
+  ~ProgressBar();  ///< erases the bar
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// done: 0 to 1.
-  void show(const std::string& step, double done);
+  /// stage: the name of the work in progress; done: 0 to 1.
+  void show(const std::string& stage, double done);
 
  private:
   bool on_terminal_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/cli/io/records.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "embert/embert.h"
@@ -10,13 +9,6 @@
 
 namespace embert::cli {
 namespace {
-
-/// "question, context" or "prompt, choices ...".
-std::string joined_names(const RecordForm& form, const char* between) {
-  std::string result;
-  for (const std::string& name : form.names) result += (result.empty() ? "" : between) + name;
-  return result + (form.ends_in_list ? " ..." : "");
-}
 
 std::vector<std::string> split_at_tabs(const std::string& line) {
   std::vector<std::string> parts;
@@ -29,34 +21,25 @@ std::vector<std::string> split_at_tabs(const std::string& line) {
   return parts;
 }
 
-void check_size(const Record& record, const RecordForm& form) {
+void check_text_count(const Record& record, const RecordForm& form) {
   const size_t texts = record.texts.size(), names = form.names.size();
   if (form.ends_in_list && texts + 1 == names) {
     record.refuse("no " + form.names.back() + " (" + embert_status_name(EMBERT_STATUS_NO_CHOICES) +
-                  "); it takes " + joined_names(form, ", "));
+                  "); it takes " + form.listed_names());
   }
   if (texts < names || (texts > names && !form.ends_in_list)) {
     record.refuse("has " + std::to_string(texts) + (texts == 1 ? " text" : " texts") +
-                  " where it takes " + joined_names(form, ", ") +
+                  " where it takes " + form.listed_names() +
                   (record.line > 0 ? ", with a tab between (--jsonl for texts with tabs)" : ""));
   }
 }
 
 }  // namespace
 
-void add_text_call(CLI::App& command, TextCall& call, const RecordForm& form,
-                   const std::string& json_keys) {
-  const bool single = form.names.size() == 1;
-  add_model_argument(command, call.model);
-  add_text_arguments(command, call.arguments,
-                     single ? "Texts; without any, the lines of stdin; behind -- any text"
-                            : joined_names(form, ", ") +
-                                  "; without any, the lines of stdin with tabs between; behind -- "
-                                  "any text");
-  command.add_flag("--jsonl", call.jsonl,
-                   "Lines of stdin are JSON objects with the keys " + joined_names(form, ", "));
-  command.add_flag("--json", call.json, "JSON Lines: " + json_keys);
-  call.run.add_to(command);
+std::string RecordForm::listed_names() const {
+  std::string result;
+  for (const std::string& name : names) result += (result.empty() ? "" : ", ") + name;
+  return result + (ends_in_list ? " ..." : "");
 }
 
 void Record::refuse(const std::string& problem) const {
@@ -64,27 +47,27 @@ void Record::refuse(const std::string& problem) const {
   throw InputError("stdin line " + std::to_string(line) + ": " + problem);
 }
 
-RecordSource::RecordSource(const TextCall& call, const RecordForm& form)
-    : call_(call), form_(form), lines_({}) {
-  if (call.jsonl && !call.arguments.empty()) {
+RecordSource::RecordSource(const RecordInput& input, const RecordForm& form)
+    : input_(input), form_(form), lines_({}) {
+  if (input.jsonl && !input.arguments.empty()) {
     throw UsageError("--jsonl is for stdin: leave out the texts");
   }
-  if (!call.arguments.empty()) from_arguments_ = argument_records();
+  if (!input.arguments.empty()) from_arguments_ = argument_records();
 }
 
 std::vector<Record> RecordSource::argument_records() {
   std::vector<Record> records;
-  if (form_.names.size() == 1) {
-    for (const std::string& text : call_.arguments) records.push_back({{text}, 0});
+  if (form_.is_single_text()) {
+    for (const std::string& text : input_.arguments) records.push_back({{text}, 0});
     return records;
   }
-  Record record = {call_.arguments, 0};
+  Record record = {input_.arguments, 0};
   if (form_.ends_in_list && record.texts.size() + 1 == form_.names.size()) {
     for (auto more = lines_.next(1); !more.empty(); more = lines_.next(1)) {
       record.texts.push_back(std::move(more[0]));
     }
   }
-  check_size(record, form_);
+  check_text_count(record, form_);
   return {std::move(record)};
 }
 
@@ -114,21 +97,21 @@ std::vector<Record> RecordSource::next(size_t most) {
 
 Record RecordSource::record_of_line(std::string line) {
   Record record = {{}, ++line_};
-  if (call_.jsonl) {
+  if (input_.jsonl) {
     read_json(line, record);
-  } else if (form_.names.size() == 1) {
+  } else if (form_.is_single_text()) {
     record.texts.push_back(std::move(line));
   } else {
     record.texts = split_at_tabs(line);
   }
-  check_size(record, form_);
+  check_text_count(record, form_);
   return record;
 }
 
 void RecordSource::read_json(const std::string& line, Record& record) const {
   const Json object = Json::parse(line, nullptr, false);
   if (!object.is_object()) record.refuse("is no JSON object");
-  if (form_.names.size() == 1 && object.contains("pair")) {
+  if (form_.is_single_text() && object.contains("pair")) {
     record.refuse("has a \"pair\", and one text is taken: classify takes two with --pairs");
   }
   for (const std::string& name : form_.names) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a subcommand is called with: texts, or records of a few texts that belong together, such as
-// a question and its context. The arguments are one record; else each line of stdin is one, with a
-// tab between its texts, or with --jsonl as a JSON object.
+// Records: the texts that belong together, such as a question and its context. The arguments make
+// one record. Without arguments each line of stdin makes one: texts with tabs between them, or with
+// --jsonl a JSON object.
 #pragma once
 
 #include <exception>
@@ -9,44 +9,44 @@
 #include <vector>
 
 #include "targets/cli/io/texts.hpp"
-#include "targets/cli/session/run_options.hpp"
 
 namespace embert::cli {
 
-/// The options of all subcommands that run a model on texts.
-struct TextCall {
-  std::string model;
-  std::vector<std::string> arguments;
-  bool jsonl = false, json = false;
-  RunOptions run;
+/// Where the records come from.
+struct RecordInput {
+  std::vector<std::string> arguments;  ///< empty: read stdin
+  bool jsonl = false;                  ///< lines of stdin are JSON objects
 };
 
-/// What the texts of a record are called, which are also the keys of --jsonl. A form of one text
-/// makes each argument a record.
+/// The names of a record's texts, which are also the keys of --jsonl.
 struct RecordForm {
   std::vector<std::string> names;
-  bool ends_in_list = false;  ///< the last name is of any number of texts, in JSON an array
+  bool ends_in_list = false;  ///< the last name stands for any number of texts, in JSON an array
+
+  /// Each argument is then a record of its own.
+  bool is_single_text() const { return names.size() == 1; }
+  /// "question, context" or "prompt, choices ...".
+  std::string listed_names() const;
 };
 
-/// json_keys: of the results, for --help.
-void add_text_call(CLI::App& command, TextCall& call, const RecordForm& form,
-                   const std::string& json_keys);
+inline const RecordForm kTextForm = {{"text"}};
+inline const RecordForm kPairForm = {{"text", "pair"}};
 
 struct Record {
-  std::vector<std::string> texts;  ///< by name, those of the list last
-  size_t line = 0;                 ///< of stdin; 0: arguments
+  std::vector<std::string> texts;  ///< in the order of the form's names, those of the list last
+  size_t line = 0;                 ///< of stdin, from 1; 0: the record comes from arguments
 
-  /// Ends the tool with one line: InputError of a line, UsageError of arguments.
+  /// Ends the tool with one line: InputError for a line of stdin, UsageError for arguments.
   [[noreturn]] void refuse(const std::string& problem) const;
 };
 
 class RecordSource {
  public:
-  RecordSource(const TextCall& call, const RecordForm& form);
+  RecordSource(const RecordInput& input, const RecordForm& form);
 
-  /// As TextSource::next(). A line that is no record throws when those before it are out.
+  /// Like TextSource::next(). A bad line throws only after the records before it were returned.
   std::vector<Record> next(size_t most);
-  /// How many are there at most, of `most`: all where stdin is read.
+  /// Returns the size of the largest batch: at most `most`, and no more than there are arguments.
   uint32_t limit(uint32_t most) const;
 
  private:
@@ -54,12 +54,12 @@ class RecordSource {
   Record record_of_line(std::string line);
   void read_json(const std::string& line, Record& record) const;
 
-  const TextCall& call_;
+  const RecordInput& input_;
   const RecordForm form_;
   TextSource lines_;
   size_t line_ = 0, next_argument_ = 0;
   std::vector<Record> from_arguments_;
-  std::exception_ptr failure_;
+  std::exception_ptr failure_;  ///< of a bad line, thrown by the next call of next()
 };
 
 }  // namespace embert::cli

@@ -25,7 +25,7 @@ bool input_is_waiting() {
 
 void add_text_arguments(CLI::App& command, std::vector<std::string>& texts,
                         const std::string& description) {
-  // A callback gets the arguments as they are; a conversion to a vector would read "{}" as none.
+  // A callback gets the arguments unchanged; CLI11's conversion to a vector drops "{}".
   const CLI::callback_t take = [&texts](const CLI::results_t& arguments) {
     texts = arguments;
     return true;
@@ -55,7 +55,7 @@ std::vector<std::string> TextSource::next(size_t most) {
       break;
     } else {
       if (texts.empty()) {
-        output().flush();  // the answers so far, before the wait
+        output().flush();  // shows the answers so far before it waits
       } else if (!input_is_waiting()) {
         break;
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts of a command: its arguments, or the lines of stdin where there are none. A text may be
-// any bytes, and an empty line is a text.
+// The texts of a command: its arguments, or without arguments the lines of stdin. A text may be any
+// bytes, and an empty line is a text.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -9,18 +9,18 @@
 
 namespace embert::cli {
 
-/// The positional TEXT... argument.
+/// Adds the positional TEXT... argument.
 void add_text_arguments(CLI::App& command, std::vector<std::string>& texts,
                         const std::string& description);
 
 class TextSource {
  public:
-  /// Arguments; stdin where there are none.
+  /// Without arguments it reads stdin.
   explicit TextSource(std::vector<std::string> arguments);
 
-  /// The next texts, at most `most`: those that are there without waiting, but at least one. Empty
-  /// at the end. So lines typed one by one are answered one by one, and a file goes in full
-  /// batches.
+  /// Returns the next texts, at most `most`: all that are available without waiting, but at least
+  /// one; none at the end. So lines typed one by one are answered one by one, while a file is read
+  /// in full batches.
   std::vector<std::string> next(size_t most);
 
  private:
@@ -32,8 +32,8 @@ class TextSource {
   bool from_stdin_;
   bool at_end_ = false;
   std::string buffer_;
-  size_t start_ = 0;    ///< of the first line that was not taken
-  size_t scanned_ = 0;  ///< no line end in [start_, scanned_)
+  size_t start_ = 0;    ///< start of the first line that take_line() has not returned
+  size_t scanned_ = 0;  ///< [start_, scanned_) has no line end
 };
 
 }  // namespace embert::cli

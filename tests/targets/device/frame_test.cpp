@@ -29,11 +29,11 @@ Read read_all(const Bytes& line, size_t capacity) {
   FrameReader reader(buffer.data(), buffer.size());
   Read read;
   for (const uint8_t byte : line) {
-    const LineEvent event = reader.take(byte);
-    if (event == LineEvent::kBody) {
+    const FrameEvent event = reader.take(byte);
+    if (event == FrameEvent::kBody) {
       read.bodies.emplace_back(reader.body(), reader.body() + reader.body_bytes());
     }
-    read.damaged += event == LineEvent::kDamaged;
+    read.damaged += event == FrameEvent::kDamaged;
   }
   return read;
 }

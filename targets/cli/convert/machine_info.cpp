@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cli/convert/machine_info.hpp"
+
+#include <cpuinfo.h>
+
+#include "embert/embert.h"
+
+namespace embert::cli {
+
+Json machine_info() {
+  Json features = Json::array();
+  std::string name = "unknown";
+  if (cpuinfo_initialize()) {
+    if (cpuinfo_get_packages_count() > 0) name = cpuinfo_get_package(0)->name;
+#if defined(__x86_64__) || defined(__i386__)
+    // Those that the float kernels ask for.
+    if (cpuinfo_has_x86_sse4_1()) features.push_back("sse4.1");
+    if (cpuinfo_has_x86_avx()) features.push_back("avx");
+    if (cpuinfo_has_x86_fma3()) features.push_back("fma3");
+    if (cpuinfo_has_x86_avx2()) features.push_back("avx2");
+    if (cpuinfo_has_x86_avx512f()) features.push_back("avx512f");
+#elif defined(__aarch64__)
+    features.push_back("neon");
+#endif
+  }
+#if defined(__clang__)
+  const std::string compiler = "clang " __clang_version__;
+#else
+  const std::string compiler = "gcc " __VERSION__;
+#endif
+  Json cpu = {{"name", name},
+              {"features", std::move(features)},
+              {"kernels", embert_isa_name(embert_isa_detect())}};
+  return {{"cpu", std::move(cpu)},
+          {"versions", {{"embert", embert_version()}, {"compiler", compiler}}}};
+}
+
+}  // namespace embert::cli

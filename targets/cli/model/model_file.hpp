@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model file, mapped read-only and opened. The system loads its pages on first use; nothing is
+// copied.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "embert/embert.h"
+
+namespace embert::cli {
+
+class ModelFile {
+ public:
+  /// Throws InputError with the file, the reason and the remedy.
+  ModelFile(const std::string& path, uint32_t isa_mask);
+  ~ModelFile();
+  ModelFile(const ModelFile&) = delete;
+  ModelFile& operator=(const ModelFile&) = delete;
+
+  const embert_model* model() const { return &model_; }
+  const embert_model_info& info() const { return info_; }
+  const uint8_t* data() const { return static_cast<const uint8_t*>(data_); }
+  size_t bytes() const { return bytes_; }
+  const std::string& path() const { return path_; }
+
+  /// Throws UsageError if the model has no tokenizer.
+  void require_tokenizer() const;
+
+ private:
+  std::string path_;
+  void* data_ = nullptr;
+  size_t bytes_ = 0;
+  embert_model model_ = {};
+  embert_model_info info_ = {};
+};
+
+/// Returns the arena bytes for one text and one thread by length in tokens: for powers of two from
+/// 16 to 512 and the model's own length, as far as the model's positions go.
+std::map<uint32_t, size_t> arena_sizes(const embert_model& model);
+
+/// Throws InternalError if `call`, which cannot fail for a checked model, did fail.
+void check(embert_status status, const char* call);
+
+}  // namespace embert::cli

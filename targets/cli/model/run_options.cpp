@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cli/model/run_options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "embert/embert.h"
+#include "embert/embert_host.h"
+#include "targets/cli/tool_error.hpp"
+
+namespace embert::cli {
+namespace {
+
+/// ISA extensions, slowest first: a name allows all up to its own.
+constexpr uint32_t kIsasBySpeed[] = {EMBERT_ISA_AVX2, EMBERT_ISA_AVXVNNI, EMBERT_ISA_AVX512VNNI,
+                                     EMBERT_ISA_NEON, EMBERT_ISA_DOTPROD, EMBERT_ISA_I8MM};
+
+}  // namespace
+
+void RunOptions::add_to(CLI::App& command) {
+  command
+      .add_option("--threads", threads,
+                  "Threads, at most the processors that this process may use; 0: all of these")
+      ->check(CLI::Range(0, 64))
+      ->type_name("N")
+      ->capture_default_str();
+  add_isa_option(command, isa);
+}
+
+void add_isa_option(CLI::App& command, std::string& isa) {
+  command
+      .add_option("--isa", isa,
+                  "Kernels up to: auto, scalar; avx2, avxvnni, avx512vnni; neon, dotprod, i8mm")
+      ->check(CLI::IsMember(
+          {"auto", "scalar", "avx2", "avxvnni", "avx512vnni", "neon", "dotprod", "i8mm"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+}
+
+uint32_t isa_mask_of(const std::string& name) {
+  const uint32_t machine = embert_isa_detect();
+  if (name == "auto") return machine;
+  if (name == "scalar") return EMBERT_ISA_SCALAR;
+  uint32_t mask = EMBERT_ISA_SCALAR;
+  std::string known = "scalar";
+  for (const uint32_t isa : kIsasBySpeed) {
+    const std::string isa_name = embert_isa_name(isa);
+    if ((machine & isa) != 0) {
+      mask |= isa;
+      known += ", " + isa_name;
+      if (name == isa_name) return mask;
+    }
+  }
+  throw UsageError("--isa " + name +
+                   ": not on this machine or not in this build, which has: " + known);
+}
+
+uint32_t allowed_threads(uint32_t threads) {
+  if (threads == 1) return 1;
+  embert_thread_pool* pool = embert_thread_pool_create(threads);
+  const uint32_t allowed = embert_thread_pool_threads(pool);
+  embert_thread_pool_destroy(pool);
+  return allowed;
+}
+
+void add_value_list(CLI::App& command, const std::string& name, std::vector<uint32_t>& values,
+                    ValueRange range, const std::string& description) {
+  command.add_option(name, values, description)
+      ->delimiter(',')
+      ->check(CLI::Range(range.lowest, range.highest))
+      ->type_name("N,N,...")
+      ->capture_default_str();
+}
+
+void add_model_argument(CLI::App& command, std::string& path) {
+  command.add_option("MODEL", path, "Model file, made with `embert convert`")
+      ->required()
+      ->type_name("");
+}
+
+}  // namespace embert::cli

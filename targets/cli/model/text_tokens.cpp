@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cli/model/text_tokens.hpp"
+
+#include "embert/embert_tasks.h"
+#include "targets/cli/model/model_file.hpp"
+#include "targets/cli/tool_error.hpp"
+
+namespace embert::cli {
+namespace {
+
+/// The first buffer for a text that is not cut; it grows if the text needs more.
+constexpr size_t kFirstCapacity = 512;
+
+void resize_tokens(TextTokens& tokens, size_t size) {
+  tokens.ids.resize(size);
+  tokens.type_ids.resize(size);
+  tokens.byte_offsets.resize(2 * size);
+  tokens.char_offsets.resize(2 * size);
+  tokens.word_ids.resize(size);
+  tokens.sequence_ids.resize(size);
+}
+
+TextTokens tokenize_with(const embert_model& model, std::string_view text, const std::string* pair,
+                         const embert_tokenize_options& options) {
+  TextTokens tokens;
+  embert_tokens result = {};
+  embert_status status = EMBERT_STATUS_OK;
+  // A text that is cut fits at once, unless its special tokens alone exceed the limit.
+  for (size_t capacity = options.max_tokens > 0 ? static_cast<size_t>(options.max_tokens)
+                                                : kFirstCapacity;
+       ; capacity = result.length) {
+    resize_tokens(tokens, capacity);
+    result.capacity = capacity;
+    result.ids = tokens.ids.data();
+    result.type_ids = tokens.type_ids.data();
+    result.byte_offsets = tokens.byte_offsets.data();
+    result.char_offsets = tokens.char_offsets.data();
+    result.word_ids = tokens.word_ids.data();
+    result.sequence_ids = tokens.sequence_ids.data();
+    status = embert_tokenize(&model, text.data(), text.size(), pair ? pair->data() : nullptr,
+                             pair ? pair->size() : 0, &options, &result);
+    if (status != EMBERT_STATUS_BUFFER_TOO_SMALL || result.length <= capacity) break;
+  }
+  if (status == EMBERT_STATUS_TOO_MANY_TOKENS) {
+    throw InputError(std::string("a text is too long for the tokenizer (") +
+                     embert_status_name(status) + ")");
+  }
+  check(status, "embert_tokenize");
+  resize_tokens(tokens, result.length);
+  return tokens;
+}
+
+template <typename T>
+void append_range(std::vector<T>& to, const std::vector<T>& from, size_t begin, size_t end) {
+  to.insert(to.end(), from.begin() + static_cast<ptrdiff_t>(begin),
+            from.begin() + static_cast<ptrdiff_t>(end));
+}
+
+}  // namespace
+
+void TextTokens::append(const TextTokens& other, size_t begin, size_t end) {
+  append_range(ids, other.ids, begin, end);
+  append_range(type_ids, other.type_ids, begin, end);
+  append_range(byte_offsets, other.byte_offsets, 2 * begin, 2 * end);
+  append_range(char_offsets, other.char_offsets, 2 * begin, 2 * end);
+  append_range(word_ids, other.word_ids, begin, end);
+  append_range(sequence_ids, other.sequence_ids, begin, end);
+}
+
+TextTokens tokenize_text(const embert_model& model, std::string_view text, const std::string* pair,
+                         uint32_t max_tokens) {
+  embert_tokenize_options options = embert_tokenize_options_default(&model);
+  options.max_tokens = static_cast<int32_t>(max_tokens);
+  if (max_tokens == 0) options.truncation = EMBERT_TRUNCATION_NONE;
+  return tokenize_with(model, text, pair, options);
+}
+
+std::vector<int32_t> plain_ids(const embert_model& model, std::string_view text) {
+  embert_tokenize_options options = embert_tokenize_options_default(&model);
+  options.max_tokens = 0;
+  options.truncation = EMBERT_TRUNCATION_NONE;
+  options.add_special_tokens = 0;
+  return tokenize_with(model, text, nullptr, options).ids;
+}
+
+std::string_view token_string(const embert_model& model, int32_t id) {
+  const char* string = nullptr;
+  size_t bytes = 0;
+  check(embert_token(&model, static_cast<uint32_t>(id), &string, &bytes), "embert_token");
+  return {string, bytes};
+}
+
+std::string text_of(const embert_model& model, std::vector<int32_t> ids, bool skip_special) {
+  embert_tokenizer_info info = {};
+  check(embert_model_get_tokenizer(&model, &info), "embert_model_get_tokenizer");
+  std::erase_if(ids, [&](int32_t id) { return static_cast<uint32_t>(id) >= info.token_count; });
+  if (ids.empty()) return "";
+  const embert_detokenize_options options = {skip_special ? 1u : 0u, 1};
+  std::string text(16 * ids.size(), ' ');
+  size_t bytes = 0;
+  embert_status status;
+  while ((status = embert_detokenize(&model, ids.data(), ids.size(), &options, text.data(),
+                                     text.size(), &bytes)) == EMBERT_STATUS_BUFFER_TOO_SMALL) {
+    text.resize(bytes);
+  }
+  check(status, "embert_detokenize");
+  text.resize(bytes);
+  return text;
+}
+
+}  // namespace embert::cli

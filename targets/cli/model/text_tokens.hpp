@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts to tokens: the library's tokenizer with buffers that grow.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "embert/embert.h"
+
+namespace embert::cli {
+
+struct TextTokens {
+  std::vector<int32_t> ids, type_ids;
+  std::vector<uint32_t> byte_offsets, char_offsets;  ///< [tokens x 2]: begin and end of each
+  std::vector<int32_t> word_ids;                     ///< -1: the token belongs to no word
+  std::vector<int32_t> sequence_ids;                 ///< 0 or 1: the text; -1: a special token
+
+  /// Appends the tokens begin .. end-1 of another text.
+  void append(const TextTokens& other, size_t begin, size_t end);
+};
+
+/// Tokenizes a text, or with `pair` a pair of texts, cut to max_tokens (the longest text first); 0:
+/// not cut.
+TextTokens tokenize_text(const embert_model& model, std::string_view text, const std::string* pair,
+                         uint32_t max_tokens);
+
+/// Returns the ids of a text without special tokens.
+std::vector<int32_t> plain_ids(const embert_model& model, std::string_view text);
+
+/// Returns the vocabulary's string of a token.
+std::string_view token_string(const embert_model& model, int32_t id);
+/// Returns the text of tokens, cleaned up as the pipelines of transformers do. Ids that the model has
+/// and its tokenizer lacks have no text.
+std::string text_of(const embert_model& model, std::vector<int32_t> ids, bool skip_special);
+
+}  // namespace embert::cli

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cli/tasks/logit_scores.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+
+namespace embert::cli {
+
+double score_of(embert_q30 score) { return score / double{EMBERT_Q30_ONE}; }
+
+double score_of_log2(embert_log2_q26 log2_score) {
+  return std::exp2(std::ldexp(static_cast<double>(log2_score), -26));
+}
+
+void add_function_option(CLI::App& command, std::string& function) {
+  command
+      .add_option("--function", function,
+                  "What makes scores of logits: softmax, sigmoid, none; default: sigmoid for a "
+                  "single label or several that are right at once, else softmax")
+      ->check(CLI::IsMember({"softmax", "sigmoid", "none"}))
+      ->type_name("NAME");
+}
+
+embert_score_function score_function(const std::string& name, const embert_model_info& info) {
+  if (name == "softmax") return EMBERT_SCORE_SOFTMAX;
+  if (name == "sigmoid") return EMBERT_SCORE_SIGMOID;
+  if (name == "none") return EMBERT_SCORE_NONE;
+  return embert_default_score_function(static_cast<embert_problem>(info.problem), info.num_labels);
+}
+
+std::vector<LabelScore> rank_labels(const int32_t* logits, size_t n, embert_scale scale,
+                                    embert_score_function function, size_t top) {
+  std::vector<embert_label_score> ranked(n);
+  size_t count = 0;
+  check(embert_rank_labels(logits, n, scale, function, top, ranked.data(), n, &count),
+        "embert_rank_labels");
+  const auto step = static_cast<double>(embert_scale_to_float(scale));
+  std::vector<LabelScore> scores;
+  for (size_t i = 0; i < count; ++i) {
+    scores.push_back({ranked[i].label, function == EMBERT_SCORE_NONE ? ranked[i].logit * step
+                                                                     : score_of(ranked[i].score)});
+  }
+  return scores;
+}
+
+std::string label_name(const ModelFile& file, uint32_t label) {
+  const char* name = embert_model_label(file.model(), label);
+  return name ? name : std::to_string(label);
+}
+
+}  // namespace embert::cli

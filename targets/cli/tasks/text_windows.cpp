@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cli/tasks/text_windows.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "targets/cli/tool_error.hpp"
+
+namespace embert::cli {
+
+static constexpr size_t kLargestDefaultStride = 128;
+
+void WindowOptions::add_to(CLI::App& command) {
+  command
+      .add_option(
+          "--window", window,
+          "Longest piece of a text, in tokens, that the model sees at once; default: its own")
+      ->check(CLI::Range(1, 512))
+      ->type_name("N");
+  command
+      .add_option(
+          "--stride", stride,
+          "Tokens that a window repeats of the one before; default: half of it, at most 128")
+      ->check(CLI::Range(0, 512))
+      ->type_name("N");
+}
+
+std::vector<TextTokens> windows_of(const embert_model& model, const Record& record, uint32_t most,
+                                   std::optional<uint32_t> stride) {
+  const bool pair = record.texts.size() > 1;
+  TextTokens all = tokenize_text(model, record.texts[0], pair ? &record.texts[1] : nullptr, 0);
+  // Tokens: head, text, tail. Special tokens and a text in front belong to head and tail.
+  const auto is_text = [&](int32_t sequence) { return sequence == (pair ? 1 : 0); };
+  const auto& sequences = all.sequence_ids;
+  const auto first = std::find_if(sequences.begin(), sequences.end(), is_text);
+  const auto last = std::find_if(sequences.rbegin(), sequences.rend(), is_text).base();
+  std::vector<TextTokens> windows;
+  if (all.ids.size() <= most) {
+    windows.push_back(std::move(all));
+    return windows;
+  }
+  const auto begin = static_cast<size_t>(first - sequences.begin());
+  const auto end = std::max(begin, static_cast<size_t>(last - sequences.begin()));
+  const size_t others = all.ids.size() - (end - begin);
+  if (others >= most) {
+    record.refuse("the " + std::to_string(others) + " tokens around the text leave it no room in " +
+                  std::to_string(most) + " (" + embert_status_name(EMBERT_STATUS_TRUNCATION) + ")");
+  }
+  const size_t room = most - others;
+  size_t overlap = stride.value_or(std::min<uint32_t>(most / 2, kLargestDefaultStride));
+  if (!stride && overlap >= room) overlap = room / 2;
+  if (overlap >= room) {
+    throw UsageError("--stride " + std::to_string(overlap) + ": a window of " +
+                     std::to_string(most) + " tokens has " + std::to_string(room) +
+                     " of the text, which must be more (" +
+                     embert_status_name(EMBERT_STATUS_TRUNCATION) + ")");
+  }
+  for (size_t at = begin;; at += room - overlap) {
+    const size_t stop = std::min(at + room, end);
+    windows.emplace_back();
+    windows.back().append(all, 0, begin);
+    windows.back().append(all, at, stop);
+    windows.back().append(all, end, all.ids.size());
+    if (stop == end) return windows;
+  }
+}
+
+}  // namespace embert::cli
