@@ -1,63 +1,81 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times `embert bench` beside other int8 runtimes in the same run and prints the ratio.
+"""Times `embert bench` in turn with other int8 runtimes, or with another build of embert, and prints the ratios.
 
-Rounds alternate: the other program, then embert, so that a drift of the machine hits both alike. The ratio is that of the
-medians of each round; the table shows the median ratio and its spread over the rounds.
+A round times the other program, then embert, so that a drift of the machine hits both. The table shows for each length
+the medians over the rounds and the ratio of each round: its median, lowest and highest.
 
-  compare_peers.py --tool build/targets/cli/embert --model minilm.emb --peers PEERS.py [--tokens 16,128,512] [--rounds 5]
+  tests/bench/compare_peers.py --tool TOOL --model minilm.emb --peers FOLDER --python peers/bin/python
+  tests/bench/compare_peers.py --tool TOOL --model minilm.emb --before OTHER_TOOL --rounds 15
 
-PEERS.py prints a TSV (peer, tokens, threads, runs, min_ms, median_ms, worst_ms) for --seq, --threads and --seconds; it
-runs with the Python given by --python, where its packages are.
+FOLDER holds the peers' models (make_peer_models.py), and peers/bin/python is the Python that has the peers' packages
+(peers.py says how to get them). With --before the ratio of the lowest times over all rounds stands at the end of a row.
 """
+from __future__ import annotations
+
 import argparse
 import json
+import pathlib
 import statistics
 import subprocess
 import sys
 
-
-def peer_medians(arguments, tokens):
-    """{(peer, tokens): median ms} of one round."""
-    command = [arguments.python, arguments.peers, "--seq", str(tokens), "--threads", str(arguments.threads),
-               "--seconds", str(arguments.seconds), "--rounds", "1"]
-    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-    rows = [line.split("\t") for line in lines if "\t" in line and not line.startswith("peer")]
-    return {(row[0], int(row[1])): float(row[5]) for row in rows}
+PEERS = pathlib.Path(__file__).resolve().parent / "peers.py"
 
 
-def own_median(arguments, tokens):
-    command = [arguments.tool, "bench", arguments.model, "--tokens", str(tokens), "--threads",
-               str(arguments.threads), "--json"]
-    if arguments.threads == 1:
-        command = ["taskset", "-c", "0"] + command
-    line = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[0]
-    return json.loads(line)["median_ms"]
+def pinned(command: list[str], threads: int) -> list[str]:
+    return ["taskset", "-c", "0", *command] if threads == 1 else command
 
 
-def main():
+def peer_times(arguments: argparse.Namespace, tokens: int) -> dict[str, float]:
+    """The median of each peer in ms, in one round."""
+    command = [arguments.python, str(PEERS), "--models", arguments.peers, "--tokens", str(tokens)]
+    command += ["--threads", str(arguments.threads), "--seconds", str(arguments.seconds)]
+    lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[1:]
+    return {row[0]: float(row[5]) for row in (line.split("\t") for line in lines)}
+
+
+def tool_time(tool: str, arguments: argparse.Namespace, tokens: int, key: str) -> float:
+    """A time of `embert bench` in ms, in one round."""
+    command = [tool, "bench", arguments.model, "--tokens", str(tokens), "--threads", str(arguments.threads), "--json"]
+    done = subprocess.run(pinned(command, arguments.threads), check=True, stdout=subprocess.PIPE, text=True)
+    return float(json.loads(done.stdout.splitlines()[0])[key])
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True)
-    parser.add_argument("--model", required=True)
-    parser.add_argument("--peers", required=True)
+    parser.add_argument("--model", required=True, help="a blob of all-MiniLM-L6-v2")
+    others = parser.add_mutually_exclusive_group(required=True)
+    others.add_argument("--peers", help="folder of the peers' models")
+    others.add_argument("--before", help="the tool of another build")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--tokens", default="16,128,512")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2)
     arguments = parser.parse_args()
-    print("peer\ttokens\tthreads\tpeer_ms\tembert_ms\ttimes_as_fast\tlowest\thighest")
+
+    key = "min_ms" if arguments.before else "median_ms"
+    print("other\ttokens\tthreads\tother_ms\tembert_ms\ttimes_as_fast\tlowest\thighest\tratio_of_lowest_times")
     for tokens in map(int, arguments.tokens.split(",")):
-        peers, own = {}, []
+        theirs: dict[str, list[float]] = {}
+        ours: list[float] = []
         for _ in range(arguments.rounds):
-            for key, median in peer_medians(arguments, tokens).items():
-                peers.setdefault(key, []).append(median)
-            own.append(own_median(arguments, tokens))
-        for (peer, _), medians in peers.items():
-            ratios = [theirs / ours for theirs, ours in zip(medians, own)]
-            print(f"{peer}\t{tokens}\t{arguments.threads}\t{statistics.median(medians):.3f}\t"
-                  f"{statistics.median(own):.3f}\t{statistics.median(ratios):.2f}\t{min(ratios):.2f}\t{max(ratios):.2f}")
-            sys.stdout.flush()
+            if arguments.before:
+                times = {"before": tool_time(arguments.before, arguments, tokens, key)}
+            else:
+                times = peer_times(arguments, tokens)
+            for name, value in times.items():
+                theirs.setdefault(name, []).append(value)
+            ours.append(tool_time(arguments.tool, arguments, tokens, key))
+        for name, values in theirs.items():
+            ratios = [other / own for other, own in zip(values, ours)]
+            row = [name, str(tokens), str(arguments.threads)]
+            row += [f"{statistics.median(values):.3f}", f"{statistics.median(ours):.3f}"]
+            row += [f"{value:.2f}" for value in (statistics.median(ratios), min(ratios), max(ratios))]
+            print("\t".join([*row, f"{min(values) / min(ours):.3f}"]), flush=True)
+    return 0
 
 
 if __name__ == "__main__":
