@@ -22,8 +22,8 @@
 namespace embert::cli {
 namespace {
 
-/// Opens /dev/null for each standard file that the caller closed, so that no file opened later takes
-/// its number. A closed stdout still cannot be written to.
+/// Opens /dev/null for each standard file that the caller closed, so that no file opened later
+/// takes its number. A closed stdout still cannot be written to.
 void reserve_standard_files() {
   for (int file = 0; file <= 2; ++file) {
     if (fcntl(file, F_GETFD) == -1) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that firmware.cpp needs of a board: a serial port and a clock. Each folder in boards/
-// implements them.
+// The functions that firmware.cpp needs of a board: a serial port and a clock. Each folder in
+// boards/ implements them.
 #pragma once
 
 #include <stddef.h>

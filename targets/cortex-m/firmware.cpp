@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text in, answer out, on a microcontroller: the firmware answers each line of text from the board's
-// serial port with a label and a score. The first zero byte switches the port to the device protocol
-// (targets/device) until the next reset.
+// Text in, answer out, on a microcontroller: the firmware answers each line of text from the
+// board's serial port with a label and a score. The first zero byte switches the port to the device
+// protocol (targets/device) until the next reset.
 //
 // The model is read in place, from flash. Arena, buffers and outputs lie in one block of memory of
 // stated size; at the start the firmware says how much of the block it uses.
@@ -67,8 +67,8 @@ struct Memory {
   }
 };
 
-/// Fills the unused stack, so that stack_bytes() can find the high water. 128 bytes are left for this
-/// function's own frame.
+/// Fills the unused stack, so that stack_bytes() can find the high water. 128 bytes are left for
+/// this function's own frame.
 void paint_stack() {
   volatile uint8_t* const here = static_cast<uint8_t*>(__builtin_frame_address(0)) - 128;
   for (volatile uint8_t* at = embert_stack_bottom; at < here; ++at) *at = kUnusedStack;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames on a link that may lose, change and repeat bytes. A frame is a body and its CRC-32C between
-// two zero bytes. COBS (Cheshire and Baker 1999, "Consistent Overhead Byte Stuffing") removes all
-// zeros in between, so a reader that lost a frame's start finds the next frame at the next zero.
+// Frames on a link that may lose, change and repeat bytes. A frame is a body and its CRC-32C
+// between two zero bytes. COBS (Cheshire and Baker 1999, "Consistent Overhead Byte Stuffing")
+// removes all zeros in between, so a reader that lost a frame's start finds the next frame at the
+// next zero.
 #pragma once
 
 #include <stddef.h>
@@ -16,8 +17,8 @@ static constexpr size_t frame_bytes(size_t bytes) {
   return bytes + kCrcBytes + (bytes + kCrcBytes) / 254 + 1 + 2;
 }
 
-/// Writes the frame of body [bytes] to dst [frame_bytes(bytes)] and returns its length. body and dst
-/// must not overlap.
+/// Writes the frame of body [bytes] to dst [frame_bytes(bytes)] and returns its length. body and
+/// dst must not overlap.
 size_t write_frame(const uint8_t* body, size_t bytes, uint8_t* dst);
 
 enum class FrameEvent {

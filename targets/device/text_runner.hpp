@@ -21,8 +21,8 @@ struct TextBuffers {
 
 class TextRunner {
  public:
-  /// Makes an engine in the arena for texts of up to max_tokens. Blob, arena and buffers must live as
-  /// long as the runner. Fails as embert_engine_init does; NO_TOKENIZER if the model has none.
+  /// Makes an engine in the arena for texts of up to max_tokens. Blob, arena and buffers must live
+  /// as long as the runner. Fails as embert_engine_init does; NO_TOKENIZER if the model has none.
   embert_status open(const embert_model& model, uint32_t max_tokens, void* arena,
                      size_t arena_bytes, const TextBuffers& buffers);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// embert answer: the parts of a context that answer a question best.
+// embert answer: the parts of a context that best answer a question.
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -15,7 +15,7 @@
 namespace embert::cli {
 namespace {
 
-const RecordForm kAnswerForm = {{"question", "context"}};
+const RecordForm kAnswerForm = {.names = {"question", "context"}};
 
 struct AnswerOptions {
   TextCall call;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// embert choose: which of several texts goes best with a prompt.
+// embert choose: ranks several texts by how well they continue a prompt.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -18,7 +18,7 @@ const RecordForm kChooseForm = {.names = {"prompt", "choices"}, .ends_in_list = 
 
 struct ChooseOptions {
   TextCall call;
-  uint32_t top = 0;  ///< 0: the best in text, all in JSON
+  uint32_t top = 0;  ///< 0: the best one as text, all in JSON
 };
 
 void write_choices(const ChooseOptions& options, const Record& record,
@@ -49,9 +49,9 @@ void run_choose(const ChooseOptions& options) {
       choices.push_back(session.tokenize(texts[0], &texts[i]));
     }
     const Rows<int32_t> logits = session.classify(choices);
-    write_choices(
-        options, records[0],
-        rank_labels(logits.values.data(), choices.size(), logits.scale, EMBERT_SCORE_SOFTMAX, top));
+    write_choices(options, records[0],
+                  rank_labels({logits.values.data(), choices.size(), logits.scale},
+                              EMBERT_SCORE_SOFTMAX, top));
   }
 }
 

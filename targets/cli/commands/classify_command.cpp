@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// embert classify: the labels of each text, or pair of texts, with their scores.
+// embert classify: the labels of each text, or of each pair of texts, with their scores.
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -16,8 +16,8 @@ namespace {
 struct ClassifyOptions {
   TextCall call;
   bool pairs = false;
-  std::string function;  ///< empty: the model's
-  uint32_t top = 0;      ///< 0: the best in text, all in JSON
+  std::string function;  ///< empty: the model's own
+  uint32_t top = 0;      ///< 0: the best one as text, all in JSON
 };
 
 void write_labels_json(const ModelFile& file, const Record& record, size_t tokens,
@@ -25,7 +25,7 @@ void write_labels_json(const ModelFile& file, const Record& record, size_t token
   Json result = {{"text", record.texts[0]}};
   if (record.texts.size() > 1) result["pair"] = record.texts[1];
   result["tokens"] = tokens;
-  Json ranked;  // null
+  Json ranked;  // stays null if there are no scores
   for (const LabelScore& entry : scores) {
     ranked.push_back({{"label", label_name(file, entry.label)}, {"score", entry.score}});
   }
@@ -68,7 +68,7 @@ void run_classify(const ClassifyOptions& options) {
       const size_t tokens = texts[i].ids.size();
       std::vector<LabelScore> scores;
       if (tokens > 0) {
-        scores = rank_labels(logits.row(i), logits.width, logits.scale, function, top);
+        scores = rank_labels({logits.row(i), logits.width, logits.scale}, function, top);
       }
       if (options.call.json) {
         write_labels_json(file, records[i], tokens, scores);

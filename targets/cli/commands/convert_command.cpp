@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// embert convert: a Hugging Face folder becomes one model file, written whole or not at all.
+// embert convert: makes one model file from a Hugging Face folder. The file is written whole or not
+// at all.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
@@ -19,18 +20,19 @@
 namespace embert::cli {
 namespace {
 
-struct ConvertArguments : ConvertPaths {
+struct ConvertArguments {
+  ConvertPaths paths;
   std::string rounding = "gptq";
   std::optional<int> max_tokens;
   uint32_t threads = 0;
   bool dry_run = false;
 };
 
-convert::ConvertOptions options_of(const ConvertArguments& arguments) {
+convert::ConvertOptions converter_options(const ConvertArguments& arguments) {
   convert::ConvertOptions options;
-  options.folder = arguments.folder;
-  if (arguments.calibration) options.calibration_texts = *arguments.calibration;
-  if (arguments.calibration_ids) options.calibration_ids = *arguments.calibration_ids;
+  options.folder = arguments.paths.folder;
+  if (arguments.paths.calibration) options.calibration_texts = *arguments.paths.calibration;
+  if (arguments.paths.calibration_ids) options.calibration_ids = *arguments.paths.calibration_ids;
   options.rounding = arguments.rounding == "nearest" ? convert::Rounding::kNearest
                                                      : convert::Rounding::kErrorCompensated;
   options.max_tokens = arguments.max_tokens;
@@ -49,14 +51,14 @@ void write_file(const std::string& path, std::span<const uint8_t> bytes) {
 
 void run_convert(const ConvertArguments& arguments) {
   if (!arguments.dry_run) {
-    if (arguments.output.empty()) throw UsageError("-o MODEL is missing; or give --dry-run");
-    check_outputs(arguments);
+    if (arguments.paths.model.empty()) throw UsageError("-o MODEL is missing; or give --dry-run");
+    check_outputs(arguments.paths);
   }
-  convert::ConvertOptions options = options_of(arguments);
+  convert::ConvertOptions options = converter_options(arguments);
   const auto start = std::chrono::steady_clock::now();
   convert::ConvertResult result = [&] {
     ProgressBar bar;
-    options.progress = [&bar](const std::string& step, double done) { bar.show(step, done); };
+    options.progress = [&bar](const std::string& stage, double done) { bar.show(stage, done); };
     return convert::convert(options);
   }();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -66,15 +68,16 @@ void run_convert(const ConvertArguments& arguments) {
   }
   for (const std::string& warning : result.warnings) note("warning: " + warning);
   if (!arguments.dry_run) {
-    write_file(arguments.output, result.blob);
-    if (arguments.report) {
+    write_file(arguments.paths.model, result.blob);
+    if (arguments.paths.report) {
       const std::string text = convert_report(result, arguments.rounding, elapsed.count())
                                    .dump(2, ' ', false, Json::error_handler_t::replace) +
                                "\n";
-      write_file(*arguments.report, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+      write_file(*arguments.paths.report,
+                 {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
     }
   }
-  write_summary(result, arguments.dry_run ? "" : arguments.output, elapsed.count());
+  write_summary(result, arguments.dry_run ? "" : arguments.paths.model, elapsed.count());
 }
 
 }  // namespace
@@ -83,22 +86,22 @@ void add_convert_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("convert", "Make a model file from a Hugging Face folder");
   auto arguments = std::make_shared<ConvertArguments>();
   command
-      ->add_option("HF_DIR", arguments->folder,
+      ->add_option("HF_DIR", arguments->paths.folder,
                    "Folder with config.json, model.safetensors and a tokenizer")
       ->required()
       ->type_name("");
   command
-      ->add_option("-o,--output", arguments->output,
+      ->add_option("-o,--output", arguments->paths.model,
                    "The model file to write; required but for --dry-run")
       ->type_name("MODEL");
   auto* texts =
       command
-          ->add_option("--calibration", arguments->calibration,
+          ->add_option("--calibration", arguments->paths.calibration,
                        "Texts to calibrate on, one a line; of more than 4096, so many are "
                        "taken, evenly spaced; default: built-in text")
           ->type_name("FILE");
   command
-      ->add_option("--calibration-ids", arguments->calibration_ids,
+      ->add_option("--calibration-ids", arguments->paths.calibration_ids,
                    "Token ids to calibrate on, one text a line, at most 4096 as above: for folders "
                    "without tokenizer")
       ->type_name("FILE")
@@ -113,7 +116,7 @@ void add_convert_command(CLI::App& app) {
                    "positions; default: as the folder says")
       ->check(CLI::Range(1, 512).description(""))
       ->type_name("N");
-  command->add_option("--report", arguments->report, "Write the summary and more as JSON")
+  command->add_option("--report", arguments->paths.report, "Write the summary and more as JSON")
       ->type_name("FILE");
   command->add_flag("--dry-run", arguments->dry_run, "Do everything but write files");
   command

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// embert device validate: runs texts on a device and on this machine, which must give the same bits.
-// Reports accuracy, memory and time.
+// embert device validate: runs texts on a device and on this machine, which must give the same
+// bits. Reports accuracy, memory and time.
 #include <CLI/CLI.hpp>
 #include <fstream>
 #include <memory>

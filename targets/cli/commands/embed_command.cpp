@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// embert embed: one vector a text.
+// embert embed: one vector for each text.
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -18,23 +18,23 @@ struct EmbedOptions {
 };
 
 template <typename T>
-std::vector<std::string> as_text(const std::vector<T>& numbers) {
-  std::vector<std::string> texts;
-  for (const T number : numbers) texts.push_back(std::to_string(int{number}));
-  return texts;
+std::vector<std::string> to_strings(const std::vector<T>& values) {
+  std::vector<std::string> strings;
+  for (const T value : values) strings.push_back(std::to_string(int{value}));
+  return strings;
 }
 
 std::vector<double> real_vector(const int16_t* values, size_t size, embert_scale scale) {
-  std::vector<double> numbers(size);
+  std::vector<double> reals(size);
   for (size_t i = 0; i < size; ++i) {
-    numbers[i] = static_cast<double>(values[i]) * static_cast<double>(embert_scale_to_float(scale));
+    reals[i] = static_cast<double>(values[i]) * static_cast<double>(embert_scale_to_float(scale));
   }
-  return numbers;
+  return reals;
 }
 
 void write_embedding_json(const EmbedOptions& options, const std::string& text, size_t tokens,
                           const int16_t* values, const Rows<int16_t>& rows) {
-  Json vector;  // null
+  Json vector;  // stays null for a text without tokens
   if (tokens > 0) {
     switch (options.vectors.vector_format()) {
       case VectorFormat::kFloat:
@@ -52,21 +52,21 @@ void write_embedding_json(const EmbedOptions& options, const std::string& text, 
 
 void write_embedding_text(const EmbedOptions& options, const int16_t* values,
                           const Rows<int16_t>& rows) {
-  std::vector<std::string> numbers;
+  std::vector<std::string> strings;
   switch (options.vectors.vector_format()) {
     case VectorFormat::kFloat:
       for (const double x : real_vector(values, rows.width, rows.scale)) {
-        numbers.push_back(fixed(x, 6));
+        strings.push_back(fixed(x, 6));
       }
       break;
     case VectorFormat::kInt8:
-      numbers = as_text(int8_vector(values, rows.width));
+      strings = to_strings(int8_vector(values, rows.width));
       break;
     case VectorFormat::kBits:
-      numbers = as_text(bit_vector(values, rows.width));
+      strings = to_strings(bit_vector(values, rows.width));
   }
   std::string line;
-  for (const std::string& number : numbers) line += (line.empty() ? "" : " ") + number;
+  for (const std::string& value : strings) line += (line.empty() ? "" : " ") + value;
   output().line(line);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// embert fill-mask: the words that each mask token of a text stands for.
+// embert fill-mask: the most probable tokens for each mask of a text.
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -21,8 +21,14 @@ struct FillMaskOptions {
   std::vector<std::string> targets;
 };
 
-/// The vocabulary's mask token; throws where there is none.
-int32_t mask_of(const ModelFile& file) {
+/// The tokens that every text needs.
+struct MaskTokens {
+  int32_t mask_id;
+  std::vector<embert_candidate> targets;  ///< empty: all tokens
+};
+
+/// Returns the id of the mask token; throws if the vocabulary has none.
+int32_t mask_id_of(const ModelFile& file) {
   embert_tokenizer_info info = {};
   check(embert_model_get_tokenizer(file.model(), &info), "embert_model_get_tokenizer");
   if (info.mask_id == UINT32_MAX) {
@@ -32,8 +38,9 @@ int32_t mask_of(const ModelFile& file) {
   return static_cast<int32_t>(info.mask_id);
 }
 
-std::vector<embert_candidate> target_words(const ModelFile& file,
-                                           const std::vector<std::string>& words) {
+/// Returns the tokens of --targets.
+std::vector<embert_candidate> target_tokens(const ModelFile& file,
+                                            const std::vector<std::string>& words) {
   embert_tokenizer_info info = {};
   check(embert_model_get_tokenizer(file.model(), &info), "embert_model_get_tokenizer");
   std::vector<embert_candidate> candidates;
@@ -48,9 +55,9 @@ std::vector<embert_candidate> target_words(const ModelFile& file,
   return candidates;
 }
 
-/// The best words for a token of the last call, of `targets` where there are any.
-std::vector<embert_candidate> find_words(const ModelSession& session, uint32_t row, uint32_t top,
-                                         std::vector<embert_candidate> targets) {
+/// Returns the best tokens for a position of the last run; only among `targets` if there are any.
+std::vector<embert_candidate> best_tokens(const ModelSession& session, uint32_t row, uint32_t top,
+                                          std::vector<embert_candidate> targets) {
   size_t count = top;
   if (targets.empty()) {
     targets.resize(top);
@@ -66,22 +73,25 @@ std::vector<embert_candidate> find_words(const ModelSession& session, uint32_t r
   return targets;
 }
 
-Json words_of(const ModelFile& file, const TextTokens& tokens, uint32_t position, bool only_mask,
-              const std::vector<embert_candidate>& words) {
+/// Returns the JSON value for the candidates of one mask. The only mask of a text shows its
+/// sequences without special tokens.
+Json candidates_json(const embert_model& model, const TextTokens& tokens, uint32_t position,
+                     bool is_only_mask, const std::vector<embert_candidate>& candidates) {
   Json list = Json::array();
   std::vector<int32_t> ids = tokens.ids;
-  for (const embert_candidate& word : words) {
-    ids[position] = word.id;
-    const std::string text = text_of(*file.model(), {word.id}, false);
+  for (const embert_candidate& candidate : candidates) {
+    ids[position] = candidate.id;
+    const std::string text = text_of(model, {candidate.id}, false);
     list.push_back({{"word", text.empty() ? Json() : Json(text)},
-                    {"score", score_of_log2(word.log2_score)},
-                    {"id", word.id},
-                    {"sequence", text_of(*file.model(), ids, only_mask)}});
+                    {"score", score_of_log2(candidate.log2_score)},
+                    {"id", candidate.id},
+                    {"sequence", text_of(model, ids, is_only_mask)}});
   }
   return list;
 }
 
-void write_line(const std::string& text, const Json& words) {
+/// Writes the candidates of one mask, as candidates_json() returns them, on a line of text.
+void write_mask_line(const std::string& text, const Json& words) {
   std::string line;
   for (const Json& word : words) {
     const std::string name = word["word"].is_null() ? "id " + word["id"].dump()
@@ -91,24 +101,25 @@ void write_line(const std::string& text, const Json& words) {
   output().line(line + one_line(text));
 }
 
-void fill_masks(const FillMaskOptions& options, const ModelFile& file, const ModelSession& session,
-                const Record& record, int32_t mask, const std::vector<embert_candidate>& targets) {
+void fill_masks(const FillMaskOptions& options, const ModelSession& session,
+                const MaskTokens& mask_tokens, const Record& record) {
+  const embert_model& model = *session.file().model();
   const TextTokens tokens = session.tokenize(record.texts[0]);
   std::vector<uint32_t> positions;
   for (uint32_t i = 0; i < tokens.ids.size(); ++i) {
-    if (tokens.ids[i] == mask) positions.push_back(i);
+    if (tokens.ids[i] == mask_tokens.mask_id) positions.push_back(i);
   }
   if (positions.empty()) {
-    record.refuse("no mask token " + std::string(token_string(*file.model(), mask)) +
+    record.refuse("no mask token " + std::string(token_string(model, mask_tokens.mask_id)) +
                   " in the first " + std::to_string(session.options().max_tokens) +
                   " tokens of the text (" + embert_status_name(EMBERT_STATUS_NO_MASK_TOKEN) + ")");
   }
   session.run(tokens);
   Json masks = Json::array();
   for (const uint32_t position : positions) {
-    Json words = words_of(file, tokens, position, positions.size() == 1,
-                          find_words(session, position, options.top, targets));
-    if (!options.call.json) write_line(record.texts[0], words);
+    Json words = candidates_json(model, tokens, position, positions.size() == 1,
+                                 best_tokens(session, position, options.top, mask_tokens.targets));
+    if (!options.call.json) write_mask_line(record.texts[0], words);
     masks.push_back({{"position", position}, {"words", std::move(words)}});
   }
   if (!options.call.json) return;
@@ -120,12 +131,11 @@ void run_fill_mask(const FillMaskOptions& options) {
   const ModelFile file(options.call.model, isa_mask_of(options.call.run.isa));
   file.require_tokenizer();
   require_task(file, Task::kFillMask);
-  const int32_t mask = mask_of(file);
-  const std::vector<embert_candidate> targets = target_words(file, options.targets);
+  const MaskTokens mask_tokens = {mask_id_of(file), target_tokens(file, options.targets)};
   RecordSource source(options.call.input, kTextForm);
   const ModelSession session(file, options.call.run.threads, 0, 1);
   for (auto records = source.next(1); !records.empty(); records = source.next(1)) {
-    fill_masks(options, file, session, records[0], mask, targets);
+    fill_masks(options, session, mask_tokens, records[0]);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// embert generate: how a decoder goes on with a text, or what it makes of an encoder's.
+// embert generate: a decoder continues a text, or an encoder-decoder pair transforms it.
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
@@ -25,7 +25,7 @@ struct GenerateOptions {
   DecodingOptions decoding;
 };
 
-/// Numbers with blanks between.
+/// Parses token ids with blanks between them.
 std::vector<int32_t> read_ids(const Record& record) {
   const std::string& text = record.texts[0];
   std::vector<int32_t> ids;
@@ -43,8 +43,8 @@ std::vector<int32_t> read_ids(const Record& record) {
   }
 }
 
-/// What the decoder goes on from: the text and the special tokens in front of it. The first token
-/// stays where the text is empty.
+/// Returns the decoder's prompt: the special tokens before the text, and the text. An empty text
+/// leaves the first special token.
 std::vector<int32_t> prompt_ids(const ModelFile& file, const Record& record) {
   TextTokens tokens = tokenize_text(*file.model(), record.texts[0], nullptr, 0);
   size_t size = tokens.ids.size();
@@ -53,8 +53,8 @@ std::vector<int32_t> prompt_ids(const ModelFile& file, const Record& record) {
   return tokens.ids;
 }
 
-/// A status that is about the text, as a line about it.
-void check_text(embert_status status, const Record& record, size_t tokens, uint32_t room) {
+/// Turns a status that the text has caused into a message about the text.
+void check_text_status(embert_status status, const Record& record, size_t tokens, uint32_t room) {
   const std::string name = std::string(" (") + embert_status_name(status) + ")";
   if (status == EMBERT_STATUS_TOO_MANY_TOKENS) {
     record.refuse("the text has " + std::to_string(tokens) + " tokens, the model has room for " +
@@ -72,7 +72,7 @@ void check_text(embert_status status, const Record& record, size_t tokens, uint3
   check(status, "a pass through the model");
 }
 
-/// Gives the decoder the encoder's states of the text.
+/// Runs the encoder on the text, for the decoder's cross-attention.
 void encode_source(const GenerateOptions& options, const ModelFile& file,
                    const ModelSession& session, const Record& record) {
   const uint32_t room = session.options().max_source_tokens;
@@ -89,13 +89,13 @@ void encode_source(const GenerateOptions& options, const ModelFile& file,
                   std::string(embert_status_name(EMBERT_STATUS_EMPTY_INPUT)) + ")");
   }
   const embert_input input = batch.input();
-  check_text(embert_encode_source(session.engine(), &input, nullptr), record, batch.ids.size(),
-             room);
+  check_text_status(embert_encode_source(session.engine(), &input, nullptr), record,
+                    batch.ids.size(), room);
 }
 
-/// Whether the tokenizer is the decoder's: a pair may have two vocabularies, the tokenizer is of
-/// the first.
-bool has_words(const ModelFile& file) {
+/// Returns whether the tokenizer can show the decoder's tokens. An encoder-decoder pair may have
+/// two vocabularies; the tokenizer belongs to the encoder's.
+bool can_detokenize(const ModelFile& file) {
   embert_stack_info first = {};
   check(embert_model_get_stack(file.model(), 0, &first), "embert_model_get_stack");
   return file.info().has_tokenizer != 0 && first.vocab_size == file.info().vocab_size;
@@ -104,8 +104,8 @@ bool has_words(const ModelFile& file) {
 void generate(const GenerateOptions& options, const ModelFile& file, const ModelSession& session,
               const Record& record) {
   std::mt19937 random(options.decoding.seed);
-  const embert_generate_options decoding = options.decoding.of(*file.model(), random);
-  std::vector<int32_t> prompt;  // empty: the start token
+  const embert_generate_options decoding = options.decoding.for_model(*file.model(), random);
+  std::vector<int32_t> prompt;  // empty: begin with the start token
   if (file.info().num_stacks == 2) {
     encode_source(options, file, session, record);
   } else {
@@ -115,21 +115,21 @@ void generate(const GenerateOptions& options, const ModelFile& file, const Model
   check(embert_generate_bytes(&decoding, &bytes), "embert_generate_bytes");
   std::vector<uint64_t> workspace(bytes / sizeof(uint64_t) + 1);
   std::vector<int32_t> ids(options.decoding.max_new_tokens);
-  embert_generation made = {};
-  made.ids = ids.data();
-  made.capacity = ids.size();
-  check_text(embert_generate(session.engine(), &decoding, prompt.data(), prompt.size(),
-                             workspace.data(), bytes, &made),
-             record, prompt.size(), session.options().max_tokens);
-  ids.resize(made.count);
+  embert_generation generated = {};
+  generated.ids = ids.data();
+  generated.capacity = ids.size();
+  check_text_status(embert_generate(session.engine(), &decoding, prompt.data(), prompt.size(),
+                                    workspace.data(), bytes, &generated),
+                    record, prompt.size(), session.options().max_tokens);
+  ids.resize(generated.count);
 
-  const Json text = has_words(file) ? Json(text_of(*file.model(), ids, true)) : Json();
+  const Json text = can_detokenize(file) ? Json(text_of(*file.model(), ids, true)) : Json();
   if (options.call.json) {
     output().json({{"text", record.texts[0]},
                    {"generated", text},
                    {"ids", ids},
-                   {"log_probability", std::ldexp(made.log2_score, -26) * std::log(2.0)},
-                   {"finish", kFinishNames[made.finish]}});
+                   {"log_probability", std::ldexp(generated.log2_score, -26) * std::log(2.0)},
+                   {"finish", kFinishNames[generated.finish]}});
   } else if (!options.ids && !text.is_null()) {
     output().line(one_line(text.get<std::string>()));
   } else {

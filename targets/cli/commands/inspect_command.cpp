@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// embert inspect: what is in a model file and what it needs to run.
+// embert inspect: shows the content of a model file and the memory that it needs.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -101,7 +101,7 @@ Json token_labels_of(const ModelFile& file) {
   return labels;
 }
 
-/// The converter's own report is JSON; text that is not stays text.
+/// A certificate that is not JSON is shown as text; the converter always writes JSON.
 Json stored_certificate(const ModelFile& file) {
   const embert_model_info& info = file.info();
   if (info.certificate_bytes == 0) return Json();
@@ -131,8 +131,9 @@ void write_inspection(const ModelFile& file) {
   write_fields("header", header_of(file));
   write_fields("tokenizer", tokenizer_of(file));
   std::string tasks;
-  for (const std::string& name : task_names(file.info()))
+  for (const std::string& name : task_names(file.info())) {
     tasks += (tasks.empty() ? "" : ", ") + name;
+  }
   output().line("tasks\n  " + (tasks.empty() ? "none" : tasks));
   output().line("memory: arena bytes at a length in tokens, one text, one thread");
   const Json sizes = arena_bytes_of(file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// embert next-sentence: how probable it is that one text follows another.
+// embert next-sentence: the probability that one text follows another.
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -28,7 +28,7 @@ void run_next_sentence(const TextCall& call) {
       pairs.push_back(session.tokenize(record.texts[0], &record.texts[1]));
     }
     const Rows<int32_t> logits = session.classify(pairs);
-    std::vector<embert_q30> scores(logits.values.size());  // label 0: it follows
+    std::vector<embert_q30> scores(logits.values.size());  // label 0 means: it follows
     check(embert_softmax_q30(logits.values.data(), pairs.size(), logits.width, logits.scale,
                              scores.data()),
           "embert_softmax_q30");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// embert rerank: documents sorted by how well they fit a query, each read together with it.
+// embert rerank: a cross-encoder reads the query with each document and sorts the documents.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -19,7 +19,7 @@ const RecordForm kRerankForm = {.names = {"query", "documents"}, .ends_in_list =
 
 struct RerankOptions {
   TextCall call;
-  std::string function;  ///< empty: the model's
+  std::string function;  ///< empty: the model's own
   std::string label;     ///< empty: the only one
   uint32_t top = 0;      ///< 0: all
 };
@@ -38,13 +38,14 @@ uint32_t label_to_sort_by(const RerankOptions& options, const ModelFile& file) {
                        : "--label \"" + options.label + "\": the model has " + known);
 }
 
-/// Of each document the score of one label, best first, of equal ones the first document first.
+/// Scores each document by one label; best first, of equal scores the earlier document first. In
+/// the result LabelScore::label is the document's index.
 std::vector<LabelScore> rank_documents(const Rows<int32_t>& logits, size_t documents,
                                        embert_score_function function, uint32_t label) {
   std::vector<LabelScore> ranked;
   for (uint32_t i = 0; i < documents; ++i) {
     for (const LabelScore& entry :
-         rank_labels(logits.row(i), logits.width, logits.scale, function, 0)) {
+         rank_labels({logits.row(i), logits.width, logits.scale}, function, 0)) {
       if (entry.label == label) ranked.push_back({i, entry.score});
     }
   }

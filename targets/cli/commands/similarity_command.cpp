@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// embert similarity: how near the vectors of two texts are, in integers.
+// embert similarity: the cosine or the Hamming distance of two texts' vectors, in integers.
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -37,22 +37,24 @@ uint32_t hamming(const int16_t* a, const int16_t* b, size_t size) {
   return distance;
 }
 
-void write_similarity(const SimilarityOptions& options, const Record& record, bool has_tokens,
-                      const int16_t* a, const int16_t* b, size_t size) {
+/// a, b [size]: the vectors; null for a text without tokens.
+void write_similarity(const SimilarityOptions& options, const Record& record, const int16_t* a,
+                      const int16_t* b, size_t size) {
   const VectorFormat format = options.vectors.vector_format();
   const bool bits = format == VectorFormat::kBits;
-  Json number;  // null
-  if (has_tokens && bits) number = hamming(a, b, size);
-  if (has_tokens && !bits) number = cosine(a, b, size, format);
+  Json result;  // stays null if a text has no tokens
+  if (a != nullptr && b != nullptr) {
+    result = bits ? Json(hamming(a, b, size)) : Json(cosine(a, b, size, format));
+  }
   if (options.call.json) {
     output().json({{"text", record.texts[0]},
                    {"pair", record.texts[1]},
-                   {bits ? "hamming" : "cosine", std::move(number)}});
+                   {bits ? "hamming" : "cosine", std::move(result)}});
     return;
   }
-  const std::string shown = number.is_null() ? ""
-                            : bits           ? number.dump()
-                                             : fixed(number.get<double>(), 6);
+  const std::string shown = result.is_null() ? ""
+                            : bits           ? result.dump()
+                                             : fixed(result.get<double>(), 6);
   output().line(shown + '\t' + one_line(record.texts[0]) + '\t' + one_line(record.texts[1]));
 }
 
@@ -71,9 +73,10 @@ void run_similarity(const SimilarityOptions& options) {
     }
     const Rows<int16_t> vectors = text_vectors(session, file, texts, options.vectors);
     for (size_t i = 0; i < records.size(); ++i) {
-      const size_t a = 2 * i, b = a + 1;
-      write_similarity(options, records[i], !texts[a].ids.empty() && !texts[b].ids.empty(),
-                       vectors.row(a), vectors.row(b), vectors.width);
+      const auto vector = [&](size_t text) {
+        return texts[text].ids.empty() ? nullptr : vectors.row(text);
+      };
+      write_similarity(options, records[i], vector(2 * i), vector(2 * i + 1), vectors.width);
     }
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// embert tag: the entities of each text, with scores and places.
+// embert tag: the entities of each text, with scores and offsets.
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -15,6 +15,7 @@
 namespace embert::cli {
 namespace {
 
+// By embert_aggregation.
 constexpr const char* kAggregations[] = {"none", "simple", "first", "average", "max"};
 
 struct TagOptions {
@@ -22,7 +23,7 @@ struct TagOptions {
   WindowOptions windows;
   std::string aggregation = "simple";
 
-  embert_aggregation kind() const {
+  embert_aggregation aggregation_value() const {
     uint32_t i = 0;
     while (aggregation != kAggregations[i]) ++i;
     return static_cast<embert_aggregation>(i);
@@ -96,7 +97,7 @@ void run_tag(const TagOptions& options) {
   for (uint32_t i = 0; i < file.info().num_token_labels; ++i) {
     labels.push_back(embert_model_token_label(file.model(), i));
   }
-  const embert_tag_options tags = {labels.data(), labels.size(), options.kind(), "O"};
+  const embert_tag_options tags = {labels.data(), labels.size(), options.aggregation_value(), "O"};
   for (auto records = source.next(1); !records.empty(); records = source.next(1)) {
     const auto windows =
         windows_of(*file.model(), records[0], session.options().max_tokens, options.windows.stride);

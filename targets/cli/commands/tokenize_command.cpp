@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// embert tokenize: what the encoder would read.
+// embert tokenize: the tokens that the model would read.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>

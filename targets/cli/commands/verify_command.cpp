@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// embert verify: the float32 model of a folder against the int8 model made from it.
+// embert verify: compares the int8 model with the float32 model of the folder it was made from.
 #include "converter/verify/verify.hpp"
 
 #include <CLI/CLI.hpp>
@@ -85,21 +85,22 @@ void run_verify(const VerifyArguments& arguments) {
   const ModelFile file(arguments.model, isa_mask);
   file.require_tokenizer();
   const std::vector<std::string> texts = convert::read_lines(arguments.texts);
-  if (texts.empty())
+  if (texts.empty()) {
     throw InputError(quoted_path(arguments.texts) + ": has no text; put one on each line");
+  }
   const std::vector<std::string_view> views(texts.begin(), texts.end());
 
   const convert::ModelFolder folder = convert::read_model_folder(arguments.folder);
   for (const std::string& warning : folder.warnings) note(warning);
   const uint32_t threads = allowed_threads(arguments.run.threads);
-  convert::FloatModel floats(folder.config, folder.weights, static_cast<int>(threads));
+  convert::FloatModel float_model(folder.config, folder.weights, static_cast<int>(threads));
   convert::IntegerModel::Options options;
   options.isa_mask = isa_mask;
   options.threads = threads;
-  convert::IntegerModel integers({file.data(), file.bytes()}, options);
+  convert::IntegerModel int8_model({file.data(), file.bytes()}, options);
 
   const convert::VerifyResult result = convert::verify(
-      folder, floats, integers, convert::batch_of_texts(folder.config, integers, views));
+      folder, float_model, int8_model, convert::batch_of_texts(folder.config, int8_model, views));
   if (arguments.json) {
     write_comparison_json(file, result, texts);
   } else {

@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files of these kinds may be read from a model folder, down to 1_Pooling/config.json.
+/// The converter may read files with these extensions from a model folder, down to
+/// 1_Pooling/config.json.
 constexpr std::array<const char*, 3> kInputExtensions = {".safetensors", ".json", ".txt"};
 constexpr int kInputDepth = 1;
 
@@ -29,7 +30,8 @@ bool may_be_input(const fs::path& file) {
          kInputExtensions.end();
 }
 
-/// The file of the model folder that `output` is, also by a link; empty where it is none.
+/// Returns the file of the model folder that `output` is, directly or by a link; empty if it is
+/// none.
 fs::path input_behind(const fs::path& output, const fs::path& folder) {
   std::error_code error;
   if (!fs::is_regular_file(output, error)) return {};
@@ -63,13 +65,13 @@ void check_output(const std::string& path, const ConvertPaths& paths) {
 }  // namespace
 
 void check_outputs(const ConvertPaths& paths) {
-  check_output(paths.output, paths);
+  check_output(paths.model, paths);
   if (!paths.report) return;
   check_output(*paths.report, paths);
   std::error_code error;
-  if (fs::is_character_file(paths.output, error)) return;
-  if (convert::output_target(paths.output) == convert::output_target(*paths.report) ||
-      same_file(paths.output, *paths.report)) {
+  if (fs::is_character_file(paths.model, error)) return;
+  if (convert::output_target(paths.model) == convert::output_target(*paths.report) ||
+      same_file(paths.model, *paths.report)) {
     throw UsageError("-o and --report: both are " + quoted_path(*paths.report) +
                      "; give two files");
   }

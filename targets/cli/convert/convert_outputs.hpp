@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where `embert convert` may write: nowhere that it reads, and no two things to one place.
+// Checks the files that `embert convert` writes: none may be an input, and no two may be the same.
 #pragma once
 
 #include <optional>
@@ -8,11 +8,13 @@
 namespace embert::cli {
 
 struct ConvertPaths {
-  std::string folder, output;
-  std::optional<std::string> calibration, calibration_ids, report;
+  std::string folder;                                       ///< input
+  std::optional<std::string> calibration, calibration_ids;  ///< inputs
+  std::string model;                                        ///< output
+  std::optional<std::string> report;                        ///< output
 };
 
-/// Before the long work. Throws UsageError that names the output which cannot be one.
+/// Called before the long work. Throws UsageError that names the file and the reason.
 void check_outputs(const ConvertPaths& paths);
 
 }  // namespace embert::cli

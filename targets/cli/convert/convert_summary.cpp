@@ -11,7 +11,7 @@
 namespace embert::cli {
 namespace {
 
-// Worse than these, or calibrated on less: worth a warning.
+// Lower quality, or fewer calibration texts, cause a warning.
 constexpr double kGoodCosine = 0.99, kGoodAgreement = 0.9;
 constexpr size_t kFewTexts = 32;
 

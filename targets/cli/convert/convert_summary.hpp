@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `embert convert` says about the model it made: as lines, and as JSON for --report.
+// The summary of a conversion: lines for stdout, and JSON for --report.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,16 @@
 
 namespace embert::cli {
 
-/// Arena bytes by length, of a blob in memory.
+/// Returns the arena bytes by length in tokens of a blob in memory.
 std::map<uint32_t, size_t> arena_sizes_of_blob(const std::vector<uint8_t>& blob);
 
-/// Where the new model may be worse than it needs to be: far from float32, or calibrated on little.
+/// Warns if the new model is far from float32 or was calibrated on few texts.
 std::vector<std::string> quality_warnings(const convert::ConvertResult& result);
 
 Json convert_report(const convert::ConvertResult& result, const std::string& rounding,
                     double seconds);
 
-/// output: empty for a dry run.
+/// output_path: empty for a dry run.
 void write_summary(const convert::ConvertResult& result, const std::string& output_path,
                    double seconds);
 

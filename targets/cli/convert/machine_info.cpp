@@ -13,7 +13,7 @@ Json machine_info() {
   if (cpuinfo_initialize()) {
     if (cpuinfo_get_packages_count() > 0) name = cpuinfo_get_package(0)->name;
 #if defined(__x86_64__) || defined(__i386__)
-    // Those that the float kernels ask for.
+    // The features by which the float kernels are chosen.
     if (cpuinfo_has_x86_sse4_1()) features.push_back("sse4.1");
     if (cpuinfo_has_x86_avx()) features.push_back("avx");
     if (cpuinfo_has_x86_fma3()) features.push_back("fma3");

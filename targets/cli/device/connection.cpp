@@ -33,8 +33,8 @@ struct BaudRate {
   speed_t speed;
 };
 constexpr BaudRate kBaudRates[] = {{9600, B9600},     {19200, B19200},   {38400, B38400},
-                               {57600, B57600},   {115200, B115200}, {230400, B230400},
-                               {460800, B460800}, {921600, B921600}, {1000000, B1000000}};
+                                   {57600, B57600},   {115200, B115200}, {230400, B230400},
+                                   {460800, B460800}, {921600, B921600}, {1000000, B1000000}};
 
 /// Returns the number that the text holds; 0 if it holds none.
 unsigned parse_number(const std::string& text) {

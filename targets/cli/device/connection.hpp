@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The link to a device: bytes both ways, over a program's stdin and stdout, a TCP socket or a serial
-// port.
+// The link to a device: bytes both ways, over a program's stdin and stdout, a TCP socket or a
+// serial port.
 #pragma once
 
 #include <chrono>
@@ -24,8 +24,8 @@ class Connection {
 
   const std::string& address() const { return address_; }
 
-  /// Throws InputError if the device does not take all bytes before `until`. If the device has closed
-  /// the link, write() returns and the next read() throws.
+  /// Throws InputError if the device does not take all bytes before `until`. If the device has
+  /// closed the link, write() returns and the next read() throws.
   void write(std::span<const uint8_t> bytes, Time until);
   /// Returns the bytes that arrive, as soon as there are some; none if `until` comes first. Throws
   /// InputError if the device has closed the link.

@@ -42,6 +42,7 @@ class ModelSession {
   /// Throws UsageError if max_tokens exceeds the model's positions.
   ModelSession(const ModelFile& file, uint32_t threads, uint32_t max_tokens, uint32_t max_batch);
 
+  const ModelFile& file() const { return file_; }
   embert_engine* engine() const { return engine_; }
   const embert_options& options() const { return options_; }
   size_t arena_bytes() const { return arena_bytes_; }

@@ -31,8 +31,8 @@ std::vector<int32_t> plain_ids(const embert_model& model, std::string_view text)
 
 /// Returns the vocabulary's string of a token.
 std::string_view token_string(const embert_model& model, int32_t id);
-/// Returns the text of tokens, cleaned up as the pipelines of transformers do. Ids that the model has
-/// and its tokenizer lacks have no text.
+/// Returns the text of tokens, cleaned up as the pipelines of transformers do. Ids that the model
+/// has and its tokenizer lacks have no text.
 std::string text_of(const embert_model& model, std::vector<int32_t> ids, bool skip_special);
 
 }  // namespace embert::cli

@@ -12,8 +12,8 @@ uint32_t next_random(void* context) {
   return static_cast<uint32_t>((*static_cast<std::mt19937*>(context))());
 }
 
-/// As CLI::Range, which lets "nan" pass.
-CLI::Validator between(double lowest, double highest) {
+/// Like CLI::Range, but refuses "nan".
+CLI::Validator in_range(double lowest, double highest) {
   return CLI::Validator(
       [=](const std::string& text) {
         double value = 0;
@@ -40,7 +40,7 @@ void DecodingOptions::add_to(CLI::App& command) {
   auto* by_drawing = command.add_flag("--sample", sample, "Draw each token by its score");
   by_beams->excludes(by_drawing);
   command.add_option("--temperature", temperature, "Logits are divided by it, 0.001 to 1000")
-      ->check(between(0.001, 1000))
+      ->check(in_range(0.001, 1000))
       ->needs(by_drawing)
       ->type_name("T")
       ->capture_default_str();
@@ -50,7 +50,7 @@ void DecodingOptions::add_to(CLI::App& command) {
       ->type_name("K")
       ->capture_default_str();
   command.add_option("--top-p", top_p, "... and of those the fewest that reach P")
-      ->check(between(0, 1))
+      ->check(in_range(0, 1))
       ->needs(by_drawing)
       ->type_name("P")
       ->capture_default_str();
@@ -60,7 +60,8 @@ void DecodingOptions::add_to(CLI::App& command) {
       ->capture_default_str();
 }
 
-embert_generate_options DecodingOptions::of(const embert_model& model, std::mt19937& random) const {
+embert_generate_options DecodingOptions::for_model(const embert_model& model,
+                                                   std::mt19937& random) const {
   embert_generate_options options = embert_generate_options_default(&model);
   options.max_new_tokens = max_new_tokens;
   options.beams = beams;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a decoder picks the next token: the best, one drawn, or by beam search.
+// The options for how a decoder chooses the next token: greedily, by sampling or by beam search.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -17,8 +17,9 @@ struct DecodingOptions {
   uint32_t top_k = 50, seed = 0;
 
   void add_to(CLI::App& command);
-  /// As the library takes them; `random`, which is drawn from, must live as long.
-  embert_generate_options of(const embert_model& model, std::mt19937& random) const;
+  /// Converts the options for the library. Sampling draws from `random`, which must outlive the
+  /// result.
+  embert_generate_options for_model(const embert_model& model, std::mt19937& random) const;
 };
 
 }  // namespace embert::cli

@@ -28,16 +28,17 @@ embert_score_function score_function(const std::string& name, const embert_model
   return embert_default_score_function(static_cast<embert_problem>(info.problem), info.num_labels);
 }
 
-std::vector<LabelScore> rank_labels(const int32_t* logits, size_t n, embert_scale scale,
-                                    embert_score_function function, size_t top) {
-  std::vector<embert_label_score> ranked(n);
+std::vector<LabelScore> rank_labels(const LogitRow& row, embert_score_function function,
+                                    size_t top) {
+  std::vector<embert_label_score> ranked(row.count);
   size_t count = 0;
-  check(embert_rank_labels(logits, n, scale, function, top, ranked.data(), n, &count),
+  check(embert_rank_labels(row.logits, row.count, row.scale, function, top, ranked.data(),
+                           ranked.size(), &count),
         "embert_rank_labels");
-  const auto step = static_cast<double>(embert_scale_to_float(scale));
+  const auto scale = static_cast<double>(embert_scale_to_float(row.scale));
   std::vector<LabelScore> scores;
   for (size_t i = 0; i < count; ++i) {
-    scores.push_back({ranked[i].label, function == EMBERT_SCORE_NONE ? ranked[i].logit * step
+    scores.push_back({ranked[i].label, function == EMBERT_SCORE_NONE ? ranked[i].logit * scale
                                                                      : score_of(ranked[i].score)});
   }
   return scores;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores as real numbers, and the ranked labels of a classifier.
+// Scores as real numbers, and the labels of a classifier in order of their scores.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -13,7 +13,7 @@
 namespace embert::cli {
 
 double score_of(embert_q30 score);
-/// For what is too small for the other.
+/// For scores that may be too small for 30 fractional bits.
 double score_of_log2(embert_log2_q26 log2_score);
 
 struct LabelScore {
@@ -21,15 +21,22 @@ struct LabelScore {
   double score;
 };
 
-/// --function: softmax, sigmoid or none; empty: as the model says.
+/// Adds --function: softmax, sigmoid or none; empty: the model's own.
 void add_function_option(CLI::App& command, std::string& function);
 embert_score_function score_function(const std::string& name, const embert_model_info& info);
 
-/// The `top` best of n labels, 0: all, best first, of equal ones the first label first.
-std::vector<LabelScore> rank_labels(const int32_t* logits, size_t n, embert_scale scale,
-                                    embert_score_function function, size_t top);
+/// The logits of one text or one question; real = value * scale.
+struct LogitRow {
+  const int32_t* logits;  ///< [count]
+  size_t count;
+  embert_scale scale;
+};
 
-/// "LABEL_1" and so on; a number where the model has no names.
+/// Returns the `top` best labels (0: all), best first; of equal scores the lower label first.
+std::vector<LabelScore> rank_labels(const LogitRow& row, embert_score_function function,
+                                    size_t top);
+
+/// Returns a label's name, such as "LABEL_1"; its number if the model has no names.
 std::string label_name(const ModelFile& file, uint32_t label);
 
 }  // namespace embert::cli

@@ -10,7 +10,7 @@
 namespace embert::cli {
 namespace {
 
-constexpr embert_scale kUnitScale = {(127u - 15u) << 23};  // 2^-15
+constexpr embert_scale kNormalizedScale = {(127u - 15u) << 23};  // 2^-15
 
 embert_pooling pooling_of(const std::string& name) {
   if (name == "mean") return EMBERT_POOLING_MEAN;
@@ -53,7 +53,7 @@ Rows<int16_t> text_vectors(const ModelSession& session, const ModelFile& file,
   }
   const Rows<int16_t> whole = session.embed(texts, pooling_of(options.pooling));
   const bool normalize = options.normalize || (file.info().normalize != 0 && wanted < size);
-  Rows<int16_t> vectors = {wanted, {}, normalize ? kUnitScale : whole.scale};
+  Rows<int16_t> vectors = {wanted, {}, normalize ? kNormalizedScale : whole.scale};
   for (size_t i = 0; i < texts.size(); ++i) {
     const int16_t* row = whole.row(i);
     vectors.values.insert(vectors.values.end(), row, row + wanted);

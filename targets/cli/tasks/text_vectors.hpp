@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of texts in the form that is asked for: pooling, length 1, dimensions, bytes or bits.
+// Vectors of texts in the requested form: pooling, length 1, dimensions, int8 or bits.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -13,7 +13,7 @@ namespace embert::cli {
 enum class VectorFormat { kFloat, kInt8, kBits };
 
 struct VectorOptions {
-  std::string pooling;  ///< empty: the model's
+  std::string pooling;  ///< empty: the model's own
   bool normalize = false;
   uint32_t dimensions = 0;  ///< 0: all
   std::string format = "float";
@@ -22,13 +22,14 @@ struct VectorOptions {
   VectorFormat vector_format() const;
 };
 
-/// A vector for each text: the first dimensions, of length 1 again where the model's are or that is
-/// asked for. Throws UsageError for more dimensions than there are.
+/// Returns a vector for each text, cut to the first dimensions. Vectors get length 1 if the options
+/// ask for it, or if they are cut and the model's own have length 1. Throws UsageError for more
+/// dimensions than the model has.
 Rows<int16_t> text_vectors(const ModelSession& session, const ModelFile& file,
                            const std::vector<TextTokens>& texts, const VectorOptions& options);
 
 std::vector<int8_t> int8_vector(const int16_t* values, size_t size);
-/// size bits in bytes, the first in the highest bit of the first byte.
+/// Returns the signs as bits, 1 above zero; the first is the highest bit of the first byte.
 std::vector<uint8_t> bit_vector(const int16_t* values, size_t size);
 
 }  // namespace embert::cli

@@ -29,7 +29,8 @@ std::vector<TextTokens> windows_of(const embert_model& model, const Record& reco
                                    std::optional<uint32_t> stride) {
   const bool pair = record.texts.size() > 1;
   TextTokens all = tokenize_text(model, record.texts[0], pair ? &record.texts[1] : nullptr, 0);
-  // Tokens: head, text, tail. Special tokens and a text in front belong to head and tail.
+  // The tokens are a prefix, the text to split, and a suffix. Special tokens and the first text of
+  // a pair belong to prefix and suffix.
   const auto is_text = [&](int32_t sequence) { return sequence == (pair ? 1 : 0); };
   const auto& sequences = all.sequence_ids;
   const auto first = std::find_if(sequences.begin(), sequences.end(), is_text);
@@ -41,12 +42,13 @@ std::vector<TextTokens> windows_of(const embert_model& model, const Record& reco
   }
   const auto begin = static_cast<size_t>(first - sequences.begin());
   const auto end = std::max(begin, static_cast<size_t>(last - sequences.begin()));
-  const size_t others = all.ids.size() - (end - begin);
-  if (others >= most) {
-    record.refuse("the " + std::to_string(others) + " tokens around the text leave it no room in " +
-                  std::to_string(most) + " (" + embert_status_name(EMBERT_STATUS_TRUNCATION) + ")");
+  const size_t fixed_tokens = all.ids.size() - (end - begin);
+  if (fixed_tokens >= most) {
+    record.refuse("the " + std::to_string(fixed_tokens) +
+                  " tokens around the text leave it no room in " + std::to_string(most) + " (" +
+                  embert_status_name(EMBERT_STATUS_TRUNCATION) + ")");
   }
-  const size_t room = most - others;
+  const size_t room = most - fixed_tokens;
   size_t overlap = stride.value_or(std::min<uint32_t>(most / 2, kLargestDefaultStride));
   if (!stride && overlap >= room) overlap = room / 2;
   if (overlap >= room) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long texts as overlapping windows.
+// Splits the tokens of a long text into overlapping windows.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -14,15 +14,16 @@
 namespace embert::cli {
 
 struct WindowOptions {
-  uint32_t window = 0;  ///< tokens; 0: the model's
-  std::optional<uint32_t> stride;
+  uint32_t window = 0;             ///< tokens; 0: the model's own length
+  std::optional<uint32_t> stride;  ///< tokens that neighbours share
 
   void add_to(CLI::App& command);
 };
 
-/// The windows, of at most `most` tokens, of the record's only text, or of its second text with the
-/// first in front of each. They are those of embert_tokenize, whose calls each go through the whole
-/// text; here that happens once. Throws where there is no room for the text or for the stride.
+/// Splits the record's only text into windows of at most `most` tokens. A record of two texts has
+/// its second text split, and each window begins with the first text. The windows equal those of
+/// embert_tokenize; tokenizing once for all windows is faster than one call for each. Throws if a
+/// window has no room for text or for the stride.
 std::vector<TextTokens> windows_of(const embert_model& model, const Record& record, uint32_t most,
                                    std::optional<uint32_t> stride);
 

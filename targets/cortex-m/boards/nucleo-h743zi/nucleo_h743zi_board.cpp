@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ST NUCLEO-H743ZI (STM32H743, Cortex-M7): USART3, which the board's debugger shows to the desktop as
-// a serial port, and the core's cycle counter. The clock stays as after reset: HSI at 64 MHz.
+// ST NUCLEO-H743ZI (STM32H743, Cortex-M7): USART3, which the board's debugger shows to the desktop
+// as a serial port, and the core's cycle counter. The clock stays as after reset: HSI at 64 MHz.
 // Registers: RM0433; those of the core: ARMv7-M Architecture Reference Manual.
 #include "targets/cortex-m/board.hpp"
 
