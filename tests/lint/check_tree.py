@@ -6,13 +6,14 @@
 - Names of sources and headers are unique, so that a name is an address.
 - Includes form no cycle, and chains of them are short. The deepest chain of each folder is printed.
 - embert.h, the header that most users read, has at most 200 lines.
+- Sources, headers and scripts that a README names in backquotes exist.
 """
 import collections
 import functools
 import pathlib
 import re
 import sys
-from typing import Dict, Iterator, List, Tuple
+from typing import Dict, Iterator, List, Set, Tuple
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -29,6 +30,8 @@ MAX_ARROWS = {"kernels": 8, "runtime": 8, "converter": 8, "targets": 10, "tests"
 MAX_HEADER_LINES = {"runtime/include/embert/embert.h": 200}
 # Folders that a build adds to the include paths; all other includes start at the root or beside the file.
 INCLUDE_PATHS = ("", "runtime/include/")
+# Files of users, of builds and of systems that READMEs name.
+OTHERS = {"program.c", "immintrin.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 
 
@@ -102,6 +105,19 @@ def line_problems(texts: Dict[str, str]) -> Iterator[str]:
             yield f"{path}:{count}: {count} lines, at most {most}; what few users need belongs into a header of its own"
 
 
+def readme_problems(readmes: Dict[str, str], names: Set[str]) -> Iterator[str]:
+    for path, text in sorted(readmes.items()):
+        for number, line in enumerate(text.split("\n"), 1):
+            for quoted in re.findall(r"`([^`]+)`", line):
+                # `plan.{hpp,cpp}` is two names.
+                braces = re.fullmatch(r"([\w./-]+)\{([\w,]+)\}", quoted)
+                files = [braces[1] + end for end in braces[2].split(",")] if braces else [quoted]
+                for file in files:
+                    name = file.rsplit("/", 1)[-1]
+                    if re.fullmatch(r"[\w-]+\.(c|cpp|h|hpp|inc|py|sh|cmake)", name) and name not in names:
+                        yield f"{path}:{number}: {file} does not exist; name the file that does this now"
+
+
 def self_test() -> List[str]:
     """Each check finds what it is for."""
     lines = {path: "\n" for path in MAX_HEADER_LINES}
@@ -117,9 +133,11 @@ def self_test() -> List[str]:
         "cycle": list(include_problems(cycle, [])),
         "lines": list(line_problems({path: "\n" * (most + 1) for path, most in MAX_HEADER_LINES.items()})),
         "no header": list(line_problems({})),
+        "file of a README": list(readme_problems({"README.md": "see `runtime/plan.{hpp,cpp}`"}, {"plan.hpp"})),
     }
     wrong = [f"self-test: {name} found nothing" for name, found in checks.items() if not found]
-    wrong += [f"self-test: refused without cause: {problem}" for problem in line_problems(lines)]
+    wrong += [f"self-test: refused without cause: {problem}" for problem in
+              [*line_problems(lines), *readme_problems({"README.md": "`a.hpp`, `b.{hpp,cpp}`"}, {"a.hpp", "b.hpp", "b.cpp"})]]
     return wrong
 
 
@@ -137,6 +155,9 @@ def main() -> int:
     chains: List[str] = []
     found += [*entries_problems(folders), *name_problems(sorted(texts)), *include_problems(texts, chains),
               *line_problems(texts)]
+    readmes = {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8")
+               for path in [root / "README.md", *paths] if path.name == "README.md"}
+    found += readme_problems(readmes, {path.name for path in paths} | OTHERS)
     for line in chains + found:
         print(line)
     print(f"{len(folders)} folders, {len(texts)} sources and headers, {len(found)} problems")
