@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "converter/convert_error.hpp"
 #include "converter/export/selftest_section.hpp"
 #include "converter/export/write_tokenizer_section.hpp"
 #include "converter/import/read_model_folder.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/calibrate/gather_tokens.hpp"
+#include "converter/calibrate/tokens/gather_tokens.hpp"
 #include "converter/export/write_blob.hpp"
 #include "converter/quantize/quantize_model.hpp"
 

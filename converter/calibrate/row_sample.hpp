@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "converter/import/weights/read_weights.hpp"
+#include "converter/model/matrix.hpp"
 #include "converter/reference/observer.hpp"
 
 namespace embert::convert {
 
 /// Of `total` rows, `most` or all.
-class EvenRows {
+class RowSelection {
  public:
-  EvenRows(std::size_t total, std::size_t most) : total_(total), kept_(std::min(total, most)) {}
+  RowSelection(std::size_t total, std::size_t most) : total_(total), kept_(std::min(total, most)) {}
 
   std::size_t kept() const { return kept_; }
   /// How many of the rows before `row` are kept, row <= total.
@@ -40,7 +40,7 @@ class RowSample {
   Matrix take() { return std::move(rows_); }
 
  private:
-  EvenRows even_;
+  RowSelection even_;
   std::size_t seen_ = 0;
   Matrix rows_;
 };

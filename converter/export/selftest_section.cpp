@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "converter/calibrate/calibration_tokens.hpp"
+#include "converter/calibrate/tokens/calibration_tokens.hpp"
 #include "converter/verify/integer_model.hpp"
 
 namespace embert::convert {

@@ -90,7 +90,7 @@ class SectionWriter {
     append_sums(dense.weights, dense.outputs, dense.inputs);
     append(dense.multiplier);
   }
-  void add_dense(std::uint32_t kind, const std::optional<QuantizedHead>& head) {
+  void add_dense(std::uint32_t kind, const std::optional<QuantizedDense16>& head) {
     add_dense(kind, head ? head->dense : QuantizedDense());
   }
   void add_residual_dense(std::uint32_t kind, const QuantizedDense& dense) {
@@ -140,19 +140,19 @@ void add_layer(SectionWriter& out, const QuantizedLayer& layer) {
   out.add(kSectionScores, layer.self.score_multipliers, layer.self.score_caps);
   out.add(kSectionContext, layer.self.context_multipliers);
   const QuantizedRelativePositions distances =
-      layer.distances.value_or(QuantizedRelativePositions());
+      layer.relative_positions.value_or(QuantizedRelativePositions());
   out.start(kSectionRelativePositions);
   out.append_packed(distances.table, distances.columns, distances.inputs);
   out.append_sums(distances.table, distances.columns, distances.inputs);
   out.add(kSectionRelativeRatios, distances.query_ratio, distances.key_ratio);
-  out.add_residual_dense(kSectionAttnOut, layer.self.output);
-  out.add_norm(kSectionNormAfterAttn, layer.attention_norm);
+  out.add_residual_dense(kSectionAttnOut, layer.self.out);
+  out.add_norm(kSectionNormAfterAttn, layer.norm_after_attn());
   out.add_dense(kSectionCrossQuery, layer.cross_query);
   out.add_dense(kSectionCrossKeyValue, layer.cross_key_value);
   out.add(kSectionCrossScores, layer.cross.score_multipliers, layer.cross.score_caps);
   out.add(kSectionCrossContext, layer.cross.context_multipliers);
-  out.add_residual_dense(kSectionCrossOut, layer.cross.output);
-  out.add_norm(kSectionNormAfterCross, layer.cross_norm);
+  out.add_residual_dense(kSectionCrossOut, layer.cross.out);
+  out.add_norm(kSectionNormAfterCross, layer.norm_after_cross());
   out.add_dense(kSectionFfnUp, layer.ffn_up);
   out.add_residual_dense(kSectionFfnDown, layer.ffn_down);
 }
@@ -171,7 +171,7 @@ void add_stack(SectionWriter& out, std::size_t index, const QuantizedStack& stac
     add_layer(out, stack.layers[l]);
   }
   out.enter(index, 0);
-  out.add_norm(kSectionFinalNorm, stack.output_norm);
+  out.add_norm(kSectionFinalNorm, stack.final_norm);
 }
 
 std::vector<std::uint8_t> label_bytes(std::uint32_t outputs,
@@ -198,7 +198,7 @@ BlobStack stack_numbers(const QuantizedStack& stack) {
     record.num_heads = std::max(record.num_heads, layer.record.num_heads);
     record.intermediate_size = std::max(record.intermediate_size, layer.record.intermediate_size);
   }
-  record.final_norm = stack.output_norm.record;
+  record.final_norm = stack.final_norm.record;
   return record;
 }
 
@@ -224,7 +224,7 @@ BlobHeader make_header(const QuantizedModel& model, const BlobExtras& extras) {
   header.pooled_scale = std::bit_cast<std::uint32_t>(model.pooled_scale);
   header.logits_scale = std::bit_cast<std::uint32_t>(model.logits_scale);
   header.token_logits_scale = std::bit_cast<std::uint32_t>(model.token_logits_scale);
-  const auto add_head = [&](std::uint32_t bit, const std::optional<QuantizedHead>& head,
+  const auto add_head = [&](std::uint32_t bit, const std::optional<QuantizedDense16>& head,
                             BlobDense16& record) {
     if (!head) return;
     header.task_heads |= bit;

@@ -4,6 +4,12 @@
 
 #include <system_error>
 
+#include "converter/convert_error.hpp"
+#include "converter/import/config/read_config.hpp"
+#include "converter/import/config/read_pooling.hpp"
+#include "converter/import/weights/read_weights.hpp"
+#include "converter/import/weights/weight_files.hpp"
+
 namespace embert::convert {
 
 ModelFolder read_model_folder(const std::filesystem::path& folder) {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "converter/import/config/read_config.hpp"
-#include "converter/import/config/read_pooling.hpp"
-#include "converter/import/weights/read_weights.hpp"
+#include "converter/model/model_config.hpp"
+#include "converter/model/model_weights.hpp"
+#include "converter/model/pooling_config.hpp"
 
 namespace embert::convert {
 

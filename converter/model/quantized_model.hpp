@@ -35,7 +35,7 @@ struct QuantizedAttention {
   std::vector<std::uint32_t> score_multipliers;   ///< [heads]
   std::vector<std::int32_t> score_caps;           ///< [heads]
   std::vector<std::int32_t> context_multipliers;  ///< [heads][N(D)]
-  QuantizedDense output;
+  QuantizedDense out;
 };
 
 /// Relative positions in the scores of a layer.
@@ -47,17 +47,24 @@ struct QuantizedRelativePositions {
 };
 
 struct QuantizedLayer {
-  BlobLayer record{};  ///< its norms repeat those below
-  QuantizedNorm input_norm, attention_norm, cross_norm;
+  BlobLayer record{};        ///< its norms repeat those below
+  QuantizedNorm input_norm;  ///< makes the input of query, key and value
+  QuantizedNorm cross_norm;  ///< makes the input of cross-attention's query; empty without
+  QuantizedNorm ffn_norm;    ///< makes the feed-forward block's input
   /// Of the input as a hidden state; empty where they are the same.
   std::vector<std::int32_t> hidden_multiplier, hidden_offset;  ///< [H]
   QuantizedDense qkv;  ///< for each head N(D) queries, keys, values
   QuantizedAttention self;
-  std::optional<QuantizedRelativePositions> distances;
+  std::optional<QuantizedRelativePositions> relative_positions;
   QuantizedDense cross_query;      ///< for each head N(D); empty without cross-attention, as cross
   QuantizedDense cross_key_value;  ///< for each head N(D) keys, values
   QuantizedAttention cross;
   QuantizedDense ffn_up, ffn_down;
+
+  /// The norms by their places in the blob (kSectionNormAfterAttn, kSectionNormAfterCross).
+  bool has_cross() const { return cross_query.outputs > 0; }
+  const QuantizedNorm& norm_after_attn() const { return has_cross() ? cross_norm : ffn_norm; }
+  QuantizedNorm norm_after_cross() const { return has_cross() ? ffn_norm : QuantizedNorm(); }
 };
 
 /// Embeddings and layers of an encoder or a decoder.
@@ -68,18 +75,18 @@ struct QuantizedStack {
   std::vector<std::int16_t> positions;         ///< [P, H]
   std::vector<std::int16_t> segments;          ///< [T, H]
   std::vector<QuantizedLayer> layers;
-  QuantizedNorm output_norm;
+  QuantizedNorm final_norm;
 };
 
 /// A dense layer on 16-bit rows.
-struct QuantizedHead {
+struct QuantizedDense16 {
   BlobDense16 record{};
   QuantizedDense dense;
 };
 
 /// The language model's head.
 struct QuantizedLm {
-  std::optional<QuantizedHead> transform;
+  std::optional<QuantizedDense16> transform;
   QuantizedNorm norm;                     ///< behind the transform
   std::int32_t exponent = 0;              ///< of the transform's activation
   std::vector<std::int8_t> rows;          ///< [V, H]; empty: the word embeddings
@@ -95,7 +102,7 @@ struct QuantizedModel {
   std::uint32_t token_task = kTaskTokens, num_token_labels = 0;
   std::uint32_t start_id = UINT32_MAX, end_id = UINT32_MAX;
   float pooled_scale = 1, logits_scale = 1, token_logits_scale = 1;
-  std::optional<QuantizedHead> pooler, classifier, token_classifier, projection;
+  std::optional<QuantizedDense16> pooler, classifier, token_classifier, projection;
   std::optional<QuantizedLm> lm;
 };
 

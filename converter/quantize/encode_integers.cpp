@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "converter/convert_error.hpp"
 #include "kernels/arithmetic/fixed_point.hpp"
 
 namespace embert::convert {

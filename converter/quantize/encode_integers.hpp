@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "converter/convert_error.hpp"
+#include "converter/model/model_weights.hpp"
 #include "converter/model/quantized_model.hpp"
-#include "converter/quantize/layer/smoothing.hpp"
 
 namespace embert::convert {
 

@@ -25,7 +25,7 @@ std::int16_t to_s16(double x) {
 
 }  // namespace
 
-double embedding_step(const BertConfig& config, const StackWeights& weights, float largest_sum) {
+double embedding_step(const StackConfig& config, const StackWeights& weights, float largest_sum) {
   const double rows = largest_in(weights.word_embeddings) +
                       largest_in(weights.position_embeddings) +
                       largest_in(weights.token_type_embeddings);
@@ -34,7 +34,7 @@ double embedding_step(const BertConfig& config, const StackWeights& weights, flo
   return std::max({step, least, 0x1p-100});
 }
 
-void quantize_embeddings(const BertConfig& config, const StackWeights& weights, double step,
+void quantize_embeddings(const StackConfig& config, const StackWeights& weights, double step,
                          QuantizedStack& out) {
   const Matrix& words = weights.word_embeddings;
   const std::size_t hidden = words.cols;

@@ -44,25 +44,25 @@ float logits_scale(float largest, const Linear& linear, double input_step) {
   const double reach = largest > 0 ? static_cast<double>(largest) : 1.0;
   float most = 0;
   for (const float weight : linear.weight.data) most = std::max(most, std::fabs(weight));
-  const double unit = planes_domain(linear.weight.cols, input_step).step;
+  const double unit = planes_domain(linear.weight.cols, input_step).scale;
   return static_cast<float>(
       std::max(2 * reach * 0x1p-24, unit * static_cast<double>(most) / 127 * 0x1p-14));
 }
 
 }  // namespace
 
-QuantizedHead quantize_head(const Linear& linear, const Matrix& rows, double input_step,
-                            double output_step, Rounding rounding, const std::string& name,
-                            const HeadReport& report) {
+QuantizedDense16 quantize_head(const Linear& linear, const Matrix& rows, double input_step,
+                               double output_step, Rounding rounding, const std::string& name,
+                               const HeadReport& report) {
   const std::size_t inputs = linear.weight.cols;
-  const InputDomain domain = planes_domain(inputs, input_step);
+  const ChannelQuant domain = planes_domain(inputs, input_step);
   const InputRows input = input_rows(rows);
   const RoundedDense rounded =
       round_dense(planes_source(name, {&linear}, domain, input), input, rounding);
   if (!rounded.codes.warning.empty()) report.warnings.push_back(rounded.codes.warning);
   report.errors.push_back({name, rounded.relative_error});
 
-  QuantizedHead head;
+  QuantizedDense16 head;
   head.record.join_shift = planes_join_shift(inputs);
   QuantizedDense& dense = head.dense;
   dense.outputs = pad_columns(linear.weight.rows);
@@ -71,7 +71,7 @@ QuantizedHead quantize_head(const Linear& linear, const Matrix& rows, double inp
   dense.weights.resize(dense.outputs * inputs);
   std::vector<double> factors;
   for (std::size_t n = 0; n < linear.weight.rows; ++n) {
-    const double sum_step = domain.step * rounded.step[n];
+    const double sum_step = domain.scale * rounded.step[n];
     dense.bias.push_back(encode_integer(rounded.bias[n] / sum_step, kMaxDenseBias, name + " bias"));
     const std::int16_t* codes = rounded.codes.row(n);
     const bool dead = dense.bias.back() == 0 &&
@@ -105,12 +105,13 @@ void quantize_heads(const ModelConfig& config, const ModelWeights& weights,
         quantize_head(*weights.classifier, ranges.pooled, kPooledStep,
                       static_cast<double>(out.logits_scale), rounding, "classifier", report);
   }
-  if (weights.token_labels) {
-    out.num_token_labels = static_cast<std::uint32_t>(weights.token_labels->bias.size());
-    out.token_logits_scale = logits_scale(ranges.token_logits, *weights.token_labels, hidden_step);
-    out.token_classifier = quantize_head(*weights.token_labels, ranges.token_hidden, hidden_step,
-                                         static_cast<double>(out.token_logits_scale), rounding,
-                                         "token_classifier", report);
+  if (weights.token_classifier) {
+    out.num_token_labels = static_cast<std::uint32_t>(weights.token_classifier->bias.size());
+    out.token_logits_scale =
+        logits_scale(ranges.token_logits, *weights.token_classifier, hidden_step);
+    out.token_classifier = quantize_head(*weights.token_classifier, ranges.token_hidden,
+                                         hidden_step, static_cast<double>(out.token_logits_scale),
+                                         rounding, "token_classifier", report);
   }
 }
 

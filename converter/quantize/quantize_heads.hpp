@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "converter/calibrate/calibrate.hpp"
+#include "converter/model/calibration_ranges.hpp"
+#include "converter/model/model_config.hpp"
+#include "converter/model/model_weights.hpp"
 #include "converter/model/quantized_model.hpp"
 #include "converter/quantize/rounding/gptq.hpp"
 
@@ -26,9 +28,9 @@ struct HeadReport {
 
 /// Real input = input_step * value, real output = output_step * result. `rows` are calibration
 /// inputs (real).
-QuantizedHead quantize_head(const Linear& linear, const Matrix& rows, double input_step,
-                            double output_step, Rounding rounding, const std::string& name,
-                            const HeadReport& report);
+QuantizedDense16 quantize_head(const Linear& linear, const Matrix& rows, double input_step,
+                               double output_step, Rounding rounding, const std::string& name,
+                               const HeadReport& report);
 
 /// Pooler and classifiers of `config`, on last hidden states with step `hidden_step`.
 void quantize_heads(const ModelConfig& config, const ModelWeights& weights,

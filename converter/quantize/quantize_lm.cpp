@@ -7,6 +7,7 @@
 
 #include "converter/quantize/encode_integers.hpp"
 #include "converter/quantize/layer/layer_scales.hpp"
+#include "converter/quantize/layer/smoothing.hpp"
 #include "converter/quantize/rounding/round_dense.hpp"
 
 namespace embert::convert {
@@ -20,7 +21,7 @@ constexpr int kMostShift = 40;
 // changed. Returns the unit.
 double round_rows(const LanguageHead& head, const Matrix& input, Rounding rounding,
                   const HeadReport& report, QuantizedLm& out, std::vector<double>& bias) {
-  const Linear decoder{*head.decoder, head.bias};
+  const Linear decoder{*head.output_embeddings, head.bias};
   const RoundedDense rounded = round_dense({"lm_rows", {&decoder}}, input_rows(input), rounding);
   if (!rounded.codes.warning.empty()) report.warnings.push_back(rounded.codes.warning);
   report.errors.push_back({"lm_rows", rounded.relative_error});
@@ -60,14 +61,15 @@ double largest_in(const Matrix& matrix) {
 
 }  // namespace
 
-QuantizedLm quantize_lm(const BertConfig& config, const LanguageHead& head, const Matrix& words,
+QuantizedLm quantize_lm(const StackConfig& config, const LanguageHead& head, const Matrix& words,
                         const HeadRanges& ranges, const QuantizedStack& last, double hidden_step,
                         Rounding rounding, const HeadReport& report) {
   QuantizedLm out;
   const Matrix& input = head.transform ? ranges.lm_normed : ranges.lm_input;
   std::vector<double> bias;
-  const double row_unit = head.decoder ? round_rows(head, input, rounding, report, out, bias)
-                                       : share_words(head, words, input_rows(input), last, bias);
+  const double row_unit = head.output_embeddings
+                              ? round_rows(head, input, rounding, report, out, bias)
+                              : share_words(head, words, input_rows(input), last, bias);
   const double reach = ranges.lm_logits > 0 ? static_cast<double>(ranges.lm_logits) : 1.0;
   const double coarsest_unit = 2 * reach / kLogitUnits;  // of the logits
 

@@ -9,7 +9,7 @@ namespace embert::convert {
 
 /// `config` and `last`, already quantised, are of the stack below the head, `words` its word
 /// embeddings; its last hidden states are in units of `hidden_step`.
-QuantizedLm quantize_lm(const BertConfig& config, const LanguageHead& head, const Matrix& words,
+QuantizedLm quantize_lm(const StackConfig& config, const LanguageHead& head, const Matrix& words,
                         const HeadRanges& ranges, const QuantizedStack& last, double hidden_step,
                         Rounding rounding, const HeadReport& report);
 

@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "converter/calibrate/collect_rows.hpp"
+#include "converter/calibrate/measure_ranges.hpp"
+#include "converter/convert_error.hpp"
 #include "converter/quantize/quantize_lm.hpp"
+#include "converter/reference/float_model.hpp"
 
 namespace embert::convert {
 namespace {
@@ -16,8 +20,8 @@ constexpr double kForeignReach = 8;
 std::uint32_t blob_id(int id) { return id < 0 ? UINT32_MAX : static_cast<std::uint32_t>(id); }
 
 // The step of the states that a stack's cross-attention reads, given that of the encoder before it.
-double cross_step(const ModelConfig& config, const ModelWeights& weights, const Ranges& ranges,
-                  const std::vector<StackPlan>& before) {
+double cross_step(const ModelConfig& config, const ModelWeights& weights,
+                  const CalibrationRanges& ranges, const std::vector<StackPlan>& before) {
   if (!config.last().cross_attention) return 0;
   const bool lone = config.stacks.size() == 1;
   if (!lone && before.empty()) return 0;
@@ -58,7 +62,7 @@ std::vector<std::vector<RoundedLayer>> round_layers(const std::vector<StackPlan>
 
 // What the format has no place for.
 void require_expressible(const ModelConfig& config) {
-  for (const BertConfig& stack : config.stacks) {
+  for (const StackConfig& stack : config.stacks) {
     const bool pruned = std::ranges::any_of(
         stack.num_heads_of_layer, [&](int heads) { return heads != stack.num_attention_heads; });
     if (pruned && stack.cross_attention) {
@@ -81,11 +85,11 @@ QuantizeResult quantize_model(const ModelConfig& config, const ModelWeights& wei
   require_expressible(config);
   QuantizeResult result;
   report("measuring ranges", 0.0);
-  Ranges ranges = measure_ranges(model, config, batch);
-  widen(ranges, options.headroom);
+  CalibrationRanges ranges = measure_ranges(model, config, batch);
+  add_headroom(ranges, options.headroom);
 
   std::vector<StackPlan> plans;
-  std::vector<std::vector<LayerSteps>> steps;
+  std::vector<std::vector<LayerScales>> steps;
   const bool pair = config.stacks.size() == 2;
   for (std::size_t s = 0; s < config.stacks.size(); ++s) {
     const std::string prefix = !pair ? "" : s == 0 ? "encoder." : "decoder.";
@@ -120,9 +124,9 @@ QuantizeResult quantize_model(const ModelConfig& config, const ModelWeights& wei
                       last.cross_step, options.rounding, "projection", heads);
   }
   quantize_heads(config, weights, ranges.heads, last.hidden_step, options.rounding, out, heads);
-  if (weights.language) {
+  if (weights.language_head) {
     out.lm =
-        quantize_lm(config.last(), *weights.language, weights.stacks.back().word_embeddings,
+        quantize_lm(config.last(), *weights.language_head, weights.stacks.back().word_embeddings,
                     ranges.heads, out.stacks.back(), last.hidden_step, options.rounding, heads);
   }
   out.start_id = blob_id(config.decoder_start_token_id);

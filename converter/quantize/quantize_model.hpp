@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "converter/calibrate/model_batch.hpp"
 #include "converter/model/quantized_model.hpp"
+#include "converter/model/token_batch.hpp"
 #include "converter/quantize/quantize_heads.hpp"
 #include "converter/quantize/quantize_stack.hpp"
 #include "converter/quantize/rounding/gptq.hpp"
+#include "converter/reference/float_model.hpp"
 #include "converter/workers.hpp"
 
 namespace embert::convert {
@@ -23,7 +24,7 @@ using Progress = std::function<void(const std::string& step, double done)>;
 struct QuantizeOptions {
   Rounding rounding = Rounding::kErrorCompensated;
   std::size_t max_rows = 0;  ///< calibration rows a GEMM; 0: affordable_rows()
-  double headroom = 0;       ///< of LayerNorms' outputs, see widen()
+  double headroom = 0;       ///< of LayerNorms' outputs, see add_headroom()
 };
 
 struct QuantizeResult {

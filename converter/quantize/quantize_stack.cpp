@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "converter/quantize/encode_integers.hpp"
+#include "converter/quantize/layer/smoothing.hpp"
 #include "converter/quantize/quantize_embeddings.hpp"
 
 namespace embert::convert {
@@ -32,7 +33,7 @@ std::uint32_t blob_activation(HiddenAct act) {
 
 std::uint32_t blob_position_kind(PositionKind kind) {
   switch (kind) {
-    case PositionKind::kTable:
+    case PositionKind::kAbsolute:
       return kPositionTable;
     case PositionKind::kRelativeKey:
       return kPositionRelativeKey;
@@ -42,7 +43,7 @@ std::uint32_t blob_position_kind(PositionKind kind) {
   return kPositionTable;
 }
 
-BlobStack stack_numbers(const BertConfig& config, const StackPlan& plan) {
+BlobStack stack_numbers(const StackConfig& config, const StackPlan& plan) {
   BlobStack record{};
   if (config.is_decoder) record.flags |= kStackCausal;
   if (config.cross_attention) record.flags |= kStackCrossAttention;
@@ -63,7 +64,7 @@ BlobStack stack_numbers(const BertConfig& config, const StackPlan& plan) {
 
 }  // namespace
 
-StackPlan plan_stack(const BertConfig& config, const StackWeights& weights,
+StackPlan plan_stack(const StackConfig& config, const StackWeights& weights,
                      const StackRanges& ranges, double cross_step, const std::string& prefix,
                      std::vector<std::string>& warnings) {
   const auto hidden = static_cast<std::size_t>(config.hidden_size);
@@ -71,7 +72,7 @@ StackPlan plan_stack(const BertConfig& config, const StackWeights& weights,
   StackPlan plan;
   plan.embedding_step = as_float32(embedding_step(config, weights, ranges.embedding_sum));
   plan.hidden_step = as_float32(std::max(2 * static_cast<double>(ranges.last_hidden) / 32767,
-                                         least_norm_step(weights.output_norm, zeros, ones)));
+                                         least_norm_step(weights.final_norm, zeros, ones)));
   plan.cross_step = cross_step;
   for (std::size_t l = 0; l < weights.layers.size(); ++l) {
     plan.sources.push_back({config, weights.layers[l], ranges.layers[l],
@@ -82,7 +83,7 @@ StackPlan plan_stack(const BertConfig& config, const StackWeights& weights,
   return plan;
 }
 
-QuantizedStack assemble_stack(const BertConfig& config, const StackWeights& weights,
+QuantizedStack assemble_stack(const StackConfig& config, const StackWeights& weights,
                               const StackPlan& plan, const std::vector<RoundedLayer>& layers,
                               std::vector<LayerErrors>& errors) {
   QuantizedStack out;
@@ -102,8 +103,8 @@ QuantizedStack assemble_stack(const BertConfig& config, const StackWeights& weig
   out.record.sum_scale = float_bits(sum_step);
   const auto hidden = static_cast<std::size_t>(config.hidden_size);
   const std::vector<double> zeros(hidden, 0.0), ones(hidden, 1.0);
-  out.output_norm = encode_norm(weights.output_norm, zeros, ones, plan.hidden_step, sum_step,
-                                config.layer_norm_eps, "last LayerNorm");
+  out.final_norm = encode_norm(weights.final_norm, zeros, ones, plan.hidden_step, sum_step,
+                               config.layer_norm_eps, "last LayerNorm");
   return out;
 }
 

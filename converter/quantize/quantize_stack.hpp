@@ -16,11 +16,11 @@ struct StackPlan {
   double hidden_step = 1;  ///< of the last hidden state
   double cross_step = 0;   ///< of the states that cross-attention reads
   std::vector<LayerSource> sources;
-  std::vector<LayerSteps> steps;
+  std::vector<LayerScales> steps;
 };
 
 /// `prefix` stands before the layers' names in messages. All references must outlive the plan.
-StackPlan plan_stack(const BertConfig& config, const StackWeights& weights,
+StackPlan plan_stack(const StackConfig& config, const StackWeights& weights,
                      const StackRanges& ranges, double cross_step, const std::string& prefix,
                      std::vector<std::string>& warnings);
 
@@ -33,7 +33,7 @@ struct LayerErrors {
 };
 
 /// Appends each layer's errors to `errors`.
-QuantizedStack assemble_stack(const BertConfig& config, const StackWeights& weights,
+QuantizedStack assemble_stack(const StackConfig& config, const StackWeights& weights,
                               const StackPlan& plan, const std::vector<RoundedLayer>& layers,
                               std::vector<LayerErrors>& errors);
 

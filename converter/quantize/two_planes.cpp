@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "converter/quantize/layer/smoothing.hpp"
+
 namespace embert::convert {
 
 int planes_join_shift(std::size_t inputs) {
@@ -14,12 +16,12 @@ int planes_join_shift(std::size_t inputs) {
   return shift;
 }
 
-InputDomain planes_domain(std::size_t inputs, double step) {
+ChannelQuant planes_domain(std::size_t inputs, double step) {
   return plain_domain(inputs, std::ldexp(step, planes_join_shift(inputs)));
 }
 
 DenseSource planes_source(const std::string& name, const std::vector<const Linear*>& linears,
-                          const InputDomain& domain, const InputRows& rows) {
+                          const ChannelQuant& domain, const InputRows& rows) {
   std::vector<double> reach;
   for (const Linear* linear : linears) {
     for (std::size_t n = 0; n < linear->weight.rows; ++n) {
@@ -31,7 +33,7 @@ DenseSource planes_source(const std::string& name, const std::vector<const Linea
       reach.push_back(most);
     }
   }
-  return {name, linears, &domain, false, steps_for_bias(reach, domain.step)};
+  return {name, linears, &domain, false, steps_for_bias(reach, domain.scale)};
 }
 
 }  // namespace embert::convert

@@ -3,7 +3,6 @@
 // the sums are joined. Heads and the keys and values of cross-attention are such layers.
 #pragma once
 
-#include "converter/quantize/layer/smoothing.hpp"
 #include "converter/quantize/rounding/round_dense.hpp"
 
 namespace embert::convert {
@@ -14,9 +13,9 @@ inline constexpr double kMostInPlanes = 32512;
 /// Places that a joined sum over `inputs` values loses so that it fits 32 bits.
 int planes_join_shift(std::size_t inputs);
 /// Domain of rows with step `step`: its own step is that of joined sums.
-InputDomain planes_domain(std::size_t inputs, double step);
+ChannelQuant planes_domain(std::size_t inputs, double step);
 /// A layer on such rows, with room for its bias beside joined sums.
 DenseSource planes_source(const std::string& name, const std::vector<const Linear*>& linears,
-                          const InputDomain& domain, const InputRows& rows);
+                          const ChannelQuant& domain, const InputRows& rows);
 
 }  // namespace embert::convert

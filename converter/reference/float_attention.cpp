@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "converter/reference/lane_sums.hpp"
+#include "converter/reference/float_ops.hpp"
 #include "converter/workers.hpp"
 
 namespace embert::convert {

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <span>
 
-#include "converter/import/config/read_config.hpp"
-#include "converter/import/weights/read_weights.hpp"
+#include "converter/model/model_config.hpp"
+#include "converter/model/model_weights.hpp"
 
 namespace embert::convert {
 
@@ -24,7 +24,7 @@ struct AttentionInput {
   std::size_t heads = 0;
   std::size_t head_size = 0;  ///< at most kMaxHeadSize
 
-  PositionKind position_kind = PositionKind::kTable;
+  PositionKind position_kind = PositionKind::kAbsolute;
   const Matrix* distances = nullptr;  ///< AttentionWeights::distance_embedding; null with kTable
   bool causal = false;                ///< a query has the keys up to its own row only
   // Null where absent:

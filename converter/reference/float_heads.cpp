@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "converter/reference/float_ops.hpp"
+#include "converter/reference/forward_output.hpp"
 
 namespace embert::convert {
 namespace {
@@ -20,22 +21,24 @@ FloatHeads::FloatHeads(const ModelConfig& config, const ModelWeights& weights)
     : config_(config.last()) {
   if (weights.pooler) pooler_.emplace(*weights.pooler);
   if (weights.classifier) classifier_.emplace(*weights.classifier);
-  if (weights.token_labels) token_labels_.emplace(*weights.token_labels);
-  if (!weights.language) return;
-  const LanguageHead& head = *weights.language;
+  if (weights.token_classifier) token_classifier_.emplace(*weights.token_classifier);
+  if (!weights.language_head) return;
+  const LanguageHead& head = *weights.language_head;
   if (head.transform) transform_.emplace(*head.transform);
   transform_norm_ = head.norm;
-  decoder_.emplace(head.decoder ? *head.decoder : weights.stacks.back().word_embeddings, head.bias);
+  output_embeddings_.emplace(
+      head.output_embeddings ? *head.output_embeddings : weights.stacks.back().word_embeddings,
+      head.bias);
 }
 
 void FloatHeads::run(const BatchChunk& chunk, const float* hidden, const ForwardOptions& options,
                      const Viewer& viewer, pthreadpool_t pool, ForwardOutput& out) {
   const int layer = config_.num_hidden_layers;
   if (pooler_) run_pooled(chunk, hidden, viewer, pool, out);
-  if (token_labels_) {
-    const std::size_t labels = token_labels_->outputs();
+  if (token_classifier_) {
+    const std::size_t labels = token_classifier_->outputs();
     float* const scores = scores_.sized(chunk.rows * labels);
-    token_labels_->run(hidden, chunk.rows, scores, pool);
+    token_classifier_->run(hidden, chunk.rows, scores, pool);
     viewer.show(Point::kTokenLogits, layer, scores, chunk.rows, labels);
     append(out.token_logits, scores, chunk.rows * labels);
   }
@@ -93,9 +96,9 @@ void FloatHeads::run_language(const std::vector<std::size_t>& rows, const float*
     viewer.show(Point::kLmNormed, layer, normed, count, width);
     input = normed;
   }
-  const std::size_t vocab = decoder_->outputs();
+  const std::size_t vocab = output_embeddings_->outputs();
   float* const scores = scores_.sized(count * vocab);
-  decoder_->run(input, count, scores, pool);
+  output_embeddings_->run(input, count, scores, pool);
   viewer.show(Point::kLmLogits, layer, scores, count, vocab);
   append(out.lm_logits, scores, count * vocab);
 }

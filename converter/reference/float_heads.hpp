@@ -9,10 +9,12 @@
 #include <span>
 #include <vector>
 
-#include "converter/import/weights/read_weights.hpp"
-#include "converter/reference/float_batch.hpp"
+#include "converter/model/model_config.hpp"
+#include "converter/model/model_weights.hpp"
+#include "converter/model/token_batch.hpp"
+#include "converter/reference/batch_chunk.hpp"
+#include "converter/reference/forward_output.hpp"
 #include "converter/reference/observer.hpp"
-#include "converter/reference/token_batch.hpp"
 #include "converter/reference/xnn_linear.hpp"
 
 namespace embert::convert {
@@ -22,7 +24,7 @@ class FloatHeads {
   /// Copies what it needs of both.
   FloatHeads(const ModelConfig& config, const ModelWeights& weights);
 
-  bool has_language_head() const { return decoder_.has_value(); }
+  bool has_language_head() const { return output_embeddings_.has_value(); }
 
   /// Appends what the model has of pooled, logits and token_logits, and lm_logits of the chunk's
   /// rows among ForwardOptions::lm_rows, to `out`. `hidden` is FloatStack::run()'s.
@@ -36,9 +38,9 @@ class FloatHeads {
   void run_language(const std::vector<std::size_t>& rows, const float* hidden, const Viewer& viewer,
                     pthreadpool_t pool, ForwardOutput& out);
 
-  BertConfig config_;  // of the stack below
-  std::optional<XnnLinear> pooler_, classifier_, token_labels_;
-  std::optional<XnnLinear> transform_, decoder_;  // of the language head
+  StackConfig config_;  // of the stack below
+  std::optional<XnnLinear> pooler_, classifier_, token_classifier_;
+  std::optional<XnnLinear> transform_, output_embeddings_;  // of the language head
   LayerNorm transform_norm_;
 
   FloatBuffer first_, pooled_;   // [texts, H]

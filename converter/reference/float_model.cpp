@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "converter/convert_error.hpp"
 #include "converter/reference/float_heads.hpp"
 #include "converter/reference/float_stack.hpp"
 #include "converter/reference/xnn_linear.hpp"
@@ -117,6 +118,12 @@ FloatModel::PairOutput FloatModel::forward_pair(const TokenBatch& source, const 
   decoded.source_key_mask = source.key_mask;
   out.decoder = impl_->run_last(decoded, observer, options);
   return out;
+}
+
+ForwardOutput FloatModel::forward_batch(const ModelBatch& batch, const Observer* observer,
+                                        const ForwardOptions& options) {
+  if (batch.sources.lengths.empty()) return forward(batch.texts, observer, options);
+  return forward_pair(batch.sources, batch.texts, observer, options).decoder;
 }
 
 }  // namespace embert::convert

@@ -7,10 +7,11 @@
 
 #include <memory>
 
-#include "converter/import/config/read_config.hpp"
-#include "converter/import/weights/read_weights.hpp"
+#include "converter/model/model_config.hpp"
+#include "converter/model/model_weights.hpp"
+#include "converter/model/token_batch.hpp"
+#include "converter/reference/forward_output.hpp"
 #include "converter/reference/observer.hpp"
-#include "converter/reference/token_batch.hpp"
 
 namespace embert::convert {
 
@@ -36,6 +37,10 @@ class FloatModel {
   /// heads are in `decoder`.
   PairOutput forward_pair(const TokenBatch& source, const TokenBatch& target,
                           const Observer* observer = nullptr, const ForwardOptions& options = {});
+
+  /// forward() or forward_pair(), whichever the batch is for; returns the last stack's output.
+  Output forward_batch(const ModelBatch& batch, const Observer* observer = nullptr,
+                       const ForwardOptions& options = {});
 
  private:
   struct Impl;

@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "converter/reference/lane_sums.hpp"
 #include "converter/workers.hpp"
 
 namespace embert::convert {

@@ -7,6 +7,7 @@
 
 #include "converter/reference/float_attention.hpp"
 #include "converter/reference/float_ops.hpp"
+#include "converter/reference/forward_output.hpp"
 
 namespace embert::convert {
 namespace {
@@ -40,7 +41,7 @@ FloatStack::Attention::Attention(const AttentionWeights& weights)
     : query(weights.query),
       key(weights.key),
       value(weights.value),
-      output(weights.output),
+      out(weights.out),
       distances(weights.distance_embedding) {}
 
 FloatStack::Layer::Layer(const LayerWeights& weights)
@@ -48,18 +49,18 @@ FloatStack::Layer::Layer(const LayerWeights& weights)
       attention(weights.attention),
       cross_norm(weights.cross_norm),
       ffn_norm(weights.ffn_norm),
-      intermediate(weights.intermediate),
-      output(weights.output) {
+      ffn_up(weights.ffn_up),
+      ffn_down(weights.ffn_down) {
   if (weights.cross) cross.emplace(*weights.cross);
 }
 
-FloatStack::FloatStack(const BertConfig& config, const StackWeights& weights, int number)
+FloatStack::FloatStack(const StackConfig& config, const StackWeights& weights, int number)
     : config_(config),
       number_(number),
       word_(weights.word_embeddings),
       position_(weights.position_embeddings),
       token_type_(weights.token_type_embeddings),
-      output_norm_(weights.output_norm) {
+      output_norm_(weights.final_norm) {
   for (const LayerWeights& layer : weights.layers) layers_.emplace_back(layer);
 }
 
@@ -123,7 +124,7 @@ void FloatStack::embed(const BatchChunk& chunk, float* sums) const {
                                  : word_.row(static_cast<std::size_t>(chunk.ids[row]));
       const float* const t = token_type_.row(static_cast<std::size_t>(type));
       for (std::size_t c = 0; c < hidden; ++c) sums[c] = w[c] + t[c];
-      if (config_.position_kind != PositionKind::kTable) continue;
+      if (config_.position_kind != PositionKind::kAbsolute) continue;
       const auto position = chunk.position_ids == nullptr ? place : chunk.position_ids[row];
       const float* const p = position_.row(static_cast<std::size_t>(position));
       for (std::size_t c = 0; c < hidden; ++c) sums[c] += p[c];
@@ -193,7 +194,7 @@ void FloatStack::attend_block(const Pass& pass, Attention& weights, const float*
   }
   attend(pass.pool, in, context, probabilities);
   pass.viewer.show(points.context, pass.layer, context, rows, width);
-  weights.output.run(context, rows, block_, pass.pool);
+  weights.out.run(context, rows, block_, pass.pool);
   add_residual(pass);
   pass.viewer.show(points.sum, pass.layer, sum_, rows, hidden);
 }
@@ -205,13 +206,13 @@ void FloatStack::feed_forward(const Pass& pass, Layer& layer) {
   float* const activated = inner_.sized(rows * inner);
 
   pass.viewer.show(Point::kFfnInput, pass.layer, input_, rows, hidden);
-  layer.intermediate.run(input_, rows, activated, pass.pool);
+  layer.ffn_up.run(input_, rows, activated, pass.pool);
   pass.viewer.show(Point::kFfnPreactivation, pass.layer, activated, rows, inner);
   apply_activation(pass.pool, config_.hidden_act, activated, rows * inner);
   pass.viewer.show(Point::kFfnActivated, pass.layer, activated, rows, inner);
-  layer.output.run(activated, rows, block_, pass.pool);
+  layer.ffn_down.run(activated, rows, block_, pass.pool);
   add_residual(pass);
-  pass.viewer.show(Point::kOutputSum, pass.layer, sum_, rows, hidden);
+  pass.viewer.show(Point::kFfnSum, pass.layer, sum_, rows, hidden);
 }
 
 void FloatStack::keep_hidden_state(const Pass& pass) const {

@@ -8,10 +8,12 @@
 #include <optional>
 #include <vector>
 
-#include "converter/import/weights/read_weights.hpp"
-#include "converter/reference/float_batch.hpp"
+#include "converter/model/model_config.hpp"
+#include "converter/model/model_weights.hpp"
+#include "converter/model/token_batch.hpp"
+#include "converter/reference/batch_chunk.hpp"
+#include "converter/reference/forward_output.hpp"
 #include "converter/reference/observer.hpp"
-#include "converter/reference/token_batch.hpp"
 #include "converter/reference/xnn_linear.hpp"
 
 namespace embert::convert {
@@ -19,9 +21,9 @@ namespace embert::convert {
 class FloatStack {
  public:
   /// Copies what it needs of both. `number` is the stack's in ModelConfig::stacks.
-  FloatStack(const BertConfig& config, const StackWeights& weights, int number);
+  FloatStack(const StackConfig& config, const StackWeights& weights, int number);
 
-  const BertConfig& config() const { return config_; }
+  const StackConfig& config() const { return config_; }
 
   /// The last hidden state [rows, H] of a chunk, with kInputPadding floats behind it; it stays
   /// until the next call. Appends it, and the hidden states and attentions that `options` asks for,
@@ -32,7 +34,7 @@ class FloatStack {
  private:
   struct Attention {
     explicit Attention(const AttentionWeights& weights);
-    XnnLinear query, key, value, output;
+    XnnLinear query, key, value, out;
     Matrix distances;
   };
   struct Layer {
@@ -42,7 +44,7 @@ class FloatStack {
     LayerNorm cross_norm;
     std::optional<Attention> cross;
     LayerNorm ffn_norm;
-    XnnLinear intermediate, output;
+    XnnLinear ffn_up, ffn_down;
   };
   // What one call of run() passes on.
   struct Pass {
@@ -63,7 +65,7 @@ class FloatStack {
   void feed_forward(const Pass& pass, Layer& layer);
   void keep_hidden_state(const Pass& pass) const;
 
-  BertConfig config_;
+  StackConfig config_;
   int number_;
   Matrix word_, position_, token_type_;
   std::vector<Layer> layers_;

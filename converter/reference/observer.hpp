@@ -33,7 +33,7 @@ enum class ActivationPoint {
   kFfnInput,          ///< [tokens, H] input of the intermediate
   kFfnPreactivation,  ///< [tokens, I] intermediate before the activation function
   kFfnActivated,      ///< [tokens, I] after it, input of the output
-  kOutputSum,         ///< [tokens, H]
+  kFfnSum,            ///< [tokens, H]
   // of the stack's end and the heads; layer is num_hidden_layers:
   kLastHidden,   ///< [tokens, H]
   kProjected,    ///< [tokens, cross_hidden_size of the decoder] of an encoder with a projection

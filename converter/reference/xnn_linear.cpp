@@ -7,6 +7,8 @@
 #include <limits>
 #include <string>
 
+#include "converter/convert_error.hpp"
+
 namespace embert::convert {
 namespace {
 

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "converter/import/weights/read_weights.hpp"
+#include "converter/model/model_weights.hpp"
 
 namespace embert::convert {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "converter/import/config/read_config.hpp"
+#include "converter/model/model_config.hpp"
 
 namespace embert::convert {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "converter/calibrate/model_batch.hpp"
+#include "converter/model/token_batch.hpp"
 #include "embert/embert.h"
 #include "embert/embert_host.h"
 

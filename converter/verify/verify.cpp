@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "converter/calibrate/calibration_text.hpp"
-#include "converter/calibrate/random_tokens.hpp"
+#include "converter/calibrate/tokens/builtin_texts.hpp"
+#include "converter/calibrate/tokens/random_tokens.hpp"
+#include "converter/convert_error.hpp"
+#include "converter/reference/float_model.hpp"
+#include "converter/reference/forward_output.hpp"
 
 namespace embert::convert {
 namespace {
@@ -36,7 +39,7 @@ void require_same_shape(const ModelConfig& config, const IntegerModel& integers)
   const embert_model_info& info = integers.info();
   require("stacks", config.stacks.size(), info.num_stacks);
   for (std::uint32_t s = 0; s < info.num_stacks; ++s) {
-    const BertConfig& expected = config.stacks[s];
+    const StackConfig& expected = config.stacks[s];
     embert_stack_info found = {};
     embert_model_get_stack(&integers.model(), s, &found);
     require("hidden_size", size(expected.hidden_size), found.hidden_size);
@@ -68,7 +71,7 @@ void compare_part(const ModelFolder& folder, FloatModel& floats, IntegerModel& i
     }
     row += static_cast<std::size_t>(texts.lengths[i]);
   }
-  const ForwardOutput output = run_float(floats, part, nullptr, options);
+  const ForwardOutput output = floats.forward_batch(part, nullptr, options);
   std::vector<double> reference;
   TextVectors found;
   switch (comparison.compared()) {

@@ -10,8 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "converter/calibrate/model_batch.hpp"
 #include "converter/import/read_model_folder.hpp"
+#include "converter/model/token_batch.hpp"
+#include "converter/reference/float_model.hpp"
 #include "converter/verify/comparison.hpp"
 #include "converter/verify/integer_model.hpp"
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "converter/convert.hpp"
+#include "converter/convert_error.hpp"
 #include "tests/accuracy/accuracy_models.hpp"
 #include "tests/support/model_folder.hpp"
 

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "converter/import/read_model_folder.hpp"
-#include "converter/import/weights/read_safetensors.hpp"
+#include "converter/import/weights/safetensors_file.hpp"
 #include "converter/reference/float_model.hpp"
 
 namespace embert::convert {

@@ -58,7 +58,7 @@ void read_prompt(const CallReader& call, TokenBatch& out) {
 }
 
 // [heads] for every layer, or [layers, heads].
-std::vector<float> read_head_mask(const CallReader& call, const convert::BertConfig& config) {
+std::vector<float> read_head_mask(const CallReader& call, const convert::StackConfig& config) {
   const std::vector<float> given = call.floats("head_mask");
   std::vector<float> out;
   const auto layers = static_cast<std::size_t>(config.num_hidden_layers);

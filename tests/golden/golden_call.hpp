@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "converter/import/config/read_config.hpp"
-#include "converter/reference/token_batch.hpp"
+#include "converter/model/model_config.hpp"
+#include "converter/model/token_batch.hpp"
 #include "tests/golden/golden_case.hpp"
 
 namespace embert::test {

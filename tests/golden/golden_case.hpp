@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/import/weights/read_safetensors.hpp"
+#include "converter/import/weights/safetensors_file.hpp"
 #include "converter/reference/float_model.hpp"
 
 namespace embert::test {

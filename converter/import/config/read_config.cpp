@@ -58,12 +58,12 @@ void read_plain_pair(const JsonFields& config, ModelConfig& out,
         "model_type \"bert\" with is_encoder_decoder true and architecture " + printable(names[0]),
         "the config of an EncoderDecoderModel has model_type \"encoder-decoder\"");
   }
-  const BertConfig encoder = read_stack_config(config, warnings);
+  const StackConfig encoder = read_stack_config(config, warnings);
   if (encoder.is_decoder) {
     refuse_option(config.file(), "is_decoder true with is_encoder_decoder true",
                   "the decoder of a pair needs no is_decoder");
   }
-  BertConfig decoder = encoder;
+  StackConfig decoder = encoder;
   decoder.vocab_size =
       static_cast<int>(config.get_int("decoder_vocab_size", 1, kMaxVocabSize, encoder.vocab_size));
   decoder.is_decoder = decoder.cross_attention = true;

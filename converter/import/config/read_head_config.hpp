@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "converter/import/config/read_config.hpp"
 #include "converter/import/json_file.hpp"
+#include "converter/model/model_config.hpp"
 
 namespace embert::convert {
 

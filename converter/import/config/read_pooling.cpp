@@ -4,7 +4,11 @@
 #include "converter/import/config/read_pooling.hpp"
 
 #include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "converter/convert_error.hpp"
 #include "converter/import/json_file.hpp"
 #include "converter/import/weights/weight_files.hpp"
 
@@ -83,18 +87,6 @@ void read_pooling_module(const fs::path& folder, const std::string& path, Poolin
 }
 
 }  // namespace
-
-const char* pooling_kind_name(PoolingKind kind) {
-  switch (kind) {
-    case PoolingKind::kMean:
-      return "mean";
-    case PoolingKind::kCls:
-      return "cls";
-    case PoolingKind::kMax:
-      return "max";
-  }
-  return "?";
-}
 
 PoolingConfig read_pooling(const fs::path& folder) {
   PoolingConfig out;

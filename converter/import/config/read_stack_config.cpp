@@ -8,6 +8,8 @@
 #include <set>
 #include <string_view>
 
+#include "converter/import/config/read_config.hpp"
+
 namespace embert::convert {
 namespace {
 
@@ -41,7 +43,7 @@ HiddenAct read_hidden_act(const JsonFields& config) {
                 "gelu, gelu_new, relu, silu and tanh are");
 }
 
-void read_sizes(const JsonFields& config, BertConfig& out, std::vector<std::string>& warnings) {
+void read_sizes(const JsonFields& config, StackConfig& out, std::vector<std::string>& warnings) {
   const auto number = [&](const char* key, std::uint32_t max) {
     return static_cast<int>(config.get_int(key, 1, max));
   };
@@ -76,7 +78,7 @@ void read_sizes(const JsonFields& config, BertConfig& out, std::vector<std::stri
   }
 }
 
-void read_positions(const JsonFields& config, BertConfig& out) {
+void read_positions(const JsonFields& config, StackConfig& out) {
   const std::string kind = config.get_string("position_embedding_type", "absolute");
   if (kind == "relative_key") {
     out.position_kind = PositionKind::kRelativeKey;
@@ -90,7 +92,7 @@ void read_positions(const JsonFields& config, BertConfig& out) {
   }
 }
 
-void read_norms(const JsonFields& config, BertConfig& out) {
+void read_norms(const JsonFields& config, StackConfig& out) {
   out.layer_norm_eps = config.get_number("layer_norm_eps", 1e-12);
   if (!(out.layer_norm_eps > 0) || out.layer_norm_eps > 1) {
     throw ConvertError(config.file() +
@@ -119,7 +121,7 @@ void read_norms(const JsonFields& config, BertConfig& out) {
 }
 
 // {"0": [1], "1": [0, 2]}: heads that each layer lacks.
-void read_pruned_heads(const JsonFields& config, BertConfig& out) {
+void read_pruned_heads(const JsonFields& config, StackConfig& out) {
   out.num_heads_of_layer.assign(static_cast<std::size_t>(out.num_hidden_layers),
                                 out.num_attention_heads);
   const Json* pruned = config.find("pruned_heads");
@@ -156,7 +158,7 @@ void read_pruned_heads(const JsonFields& config, BertConfig& out) {
   }
 }
 
-void read_decoder(const JsonFields& config, BertConfig& out) {
+void read_decoder(const JsonFields& config, StackConfig& out) {
   out.is_decoder = config.get_bool("is_decoder", false);
   out.cross_attention = config.get_bool("add_cross_attention", false);
   if (!out.cross_attention) return;
@@ -182,8 +184,8 @@ const char* hidden_act_name(HiddenAct act) {
   return "?";
 }
 
-BertConfig read_stack_config(const JsonFields& config, std::vector<std::string>& warnings) {
-  BertConfig out;
+StackConfig read_stack_config(const JsonFields& config, std::vector<std::string>& warnings) {
+  StackConfig out;
   read_sizes(config, out, warnings);
   out.hidden_act = read_hidden_act(config);
   read_positions(config, out);

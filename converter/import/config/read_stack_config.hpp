@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "converter/import/config/read_config.hpp"
 #include "converter/import/json_file.hpp"
+#include "converter/model/model_config.hpp"
 
 namespace embert::convert {
 
@@ -17,6 +17,6 @@ namespace embert::convert {
                                 const std::string& supported);
 
 /// Reads one stack out of `config`, whose name stands in messages. Throws ConvertError.
-BertConfig read_stack_config(const JsonFields& config, std::vector<std::string>& warnings);
+StackConfig read_stack_config(const JsonFields& config, std::vector<std::string>& warnings);
 
 }  // namespace embert::convert

@@ -6,11 +6,13 @@
 #include <cmath>
 #include <utility>
 
+#include "converter/model/model_config.hpp"
+
 namespace embert::convert {
 namespace {
 
 // table[p][2 i] = sin(p / 10000^(2 i / H)), table[p][2 i + 1] = cos(the same).
-Matrix sinusoidal_table(const BertConfig& config) {
+Matrix sinusoidal_table(const StackConfig& config) {
   Matrix out{static_cast<std::size_t>(config.max_position_embeddings),
              static_cast<std::size_t>(config.hidden_size),
              {}};
@@ -32,13 +34,13 @@ void keep_rows(Matrix& table, std::size_t first, std::size_t rows) {
   table.rows = rows;
 }
 
-void read_embeddings(TensorPicker& tensors, const std::string& prefix, const BertConfig& config,
+void read_embeddings(TensorPicker& tensors, const std::string& prefix, const StackConfig& config,
                      StackWeights& out) {
   const int hidden = config.hidden_size;
   const std::string positions = prefix + "embeddings.position_embeddings.weight";
   out.word_embeddings =
       tensors.matrix(prefix + "embeddings.word_embeddings.weight", config.vocab_size, hidden);
-  if (config.position_kind != PositionKind::kTable) {
+  if (config.position_kind != PositionKind::kAbsolute) {
     tensors.skip(positions);  // transformers stores it all the same
   } else if (config.sinusoidal) {
     out.position_embeddings = sinusoidal_table(config);
@@ -62,12 +64,12 @@ AttentionWeights read_attention(TensorPicker& tensors, const std::string& name, 
   out.query = tensors.linear(name + ".self.query", width, hidden);
   out.key = tensors.linear(name + ".self.key", width, source_hidden);
   out.value = tensors.linear(name + ".self.value", width, source_hidden);
-  out.output = tensors.linear(name + ".output.dense", hidden, width);
+  out.out = tensors.linear(name + ".output.dense", hidden, width);
   return out;
 }
 
 // Of a stored table for longer texts the middle: the distances of max_position_embeddings tokens.
-Matrix read_distances(TensorPicker& tensors, const std::string& name, const BertConfig& config) {
+Matrix read_distances(TensorPicker& tensors, const std::string& name, const StackConfig& config) {
   Matrix out = tensors.matrix(name, 2 * config.stored_positions - 1, config.head_size());
   keep_rows(out, static_cast<std::size_t>(config.stored_positions - config.max_position_embeddings),
             static_cast<std::size_t>(2 * config.max_position_embeddings - 1));
@@ -75,7 +77,7 @@ Matrix read_distances(TensorPicker& tensors, const std::string& name, const Bert
 }
 
 // `norm`, of post-LayerNorm stacks: the LayerNorm in front of the layer, then the one behind it.
-LayerWeights read_layer(TensorPicker& tensors, const std::string& layer, const BertConfig& config,
+LayerWeights read_layer(TensorPicker& tensors, const std::string& layer, const StackConfig& config,
                         int heads, std::optional<LayerNorm>& norm) {
   const int hidden = config.hidden_size;
   const bool pre = config.norm_position == NormPosition::kPre;
@@ -88,7 +90,7 @@ LayerWeights read_layer(TensorPicker& tensors, const std::string& layer, const B
   out.input_norm = pass(pre ? "attention.LayerNorm" : "attention.output.LayerNorm");
   out.attention =
       read_attention(tensors, layer + "attention", hidden, heads * config.head_size(), hidden);
-  if (config.position_kind != PositionKind::kTable) {
+  if (config.position_kind != PositionKind::kAbsolute) {
     out.attention.distance_embedding =
         read_distances(tensors, layer + "attention.self.distance_embedding.weight", config);
   }
@@ -98,15 +100,15 @@ LayerWeights read_layer(TensorPicker& tensors, const std::string& layer, const B
         read_attention(tensors, layer + "crossattention", hidden, hidden, config.cross_hidden_size);
   }
   out.ffn_norm = *pass(pre ? "intermediate.LayerNorm" : "output.LayerNorm");
-  out.intermediate = tensors.linear(layer + "intermediate.dense", config.intermediate_size, hidden);
-  out.output = tensors.linear(layer + "output.dense", hidden, config.intermediate_size);
+  out.ffn_up = tensors.linear(layer + "intermediate.dense", config.intermediate_size, hidden);
+  out.ffn_down = tensors.linear(layer + "output.dense", hidden, config.intermediate_size);
   return out;
 }
 
 }  // namespace
 
 StackWeights read_stack_weights(TensorPicker& tensors, const std::string& prefix,
-                                const BertConfig& config) {
+                                const StackConfig& config) {
   StackWeights out;
   read_embeddings(tensors, prefix, config, out);
   std::optional<LayerNorm> norm;
@@ -118,9 +120,9 @@ StackWeights read_stack_weights(TensorPicker& tensors, const std::string& prefix
                                     config, config.num_heads_of_layer[static_cast<std::size_t>(l)],
                                     norm));
   }
-  out.output_norm = config.final_layer_norm
-                        ? tensors.layer_norm(prefix + "LayerNorm", config.hidden_size)
-                        : *norm;
+  out.final_norm = config.final_layer_norm
+                       ? tensors.layer_norm(prefix + "LayerNorm", config.hidden_size)
+                       : *norm;
   return out;
 }
 

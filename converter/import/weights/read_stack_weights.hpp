@@ -4,13 +4,14 @@
 
 #include <string>
 
-#include "converter/import/weights/pick_tensors.hpp"
+#include "converter/import/weights/tensor_picker.hpp"
+#include "converter/model/model_config.hpp"
 
 namespace embert::convert {
 
 /// `prefix` stands before every name: "", "bert.", "decoder.bert." .... embedding_scale is not
 /// applied yet.
 StackWeights read_stack_weights(TensorPicker& tensors, const std::string& prefix,
-                                const BertConfig& config);
+                                const StackConfig& config);
 
 }  // namespace embert::convert

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "converter/import/weights/pick_tensors.hpp"
 #include "converter/import/weights/read_stack_weights.hpp"
+#include "converter/import/weights/tensor_picker.hpp"
 
 namespace embert::convert {
 namespace {
@@ -37,7 +37,7 @@ LanguageHead read_language_head(TensorPicker& tensors, const std::string& base,
   LanguageHead out;
   if (config.language_head == LanguageHeadKind::kLinear) {
     Linear linear = tensors.linear("lm_head", vocab, hidden);
-    out.decoder = std::move(linear.weight);
+    out.output_embeddings = std::move(linear.weight);
     out.bias = std::move(linear.bias);
     return out;
   }
@@ -47,11 +47,12 @@ LanguageHead read_language_head(TensorPicker& tensors, const std::string& base,
   out.bias = tensors.vector(name + "bias", vocab);
   tensors.skip_copy(name + "decoder.bias", out.bias, name + "bias");
   if (!config.tied_output) {
-    out.decoder = tensors.matrix(name + "decoder.weight", vocab, hidden);
+    out.output_embeddings = tensors.matrix(name + "decoder.weight", vocab, hidden);
   } else {
     tensors.skip_copy(name + "decoder.weight", words.data,
                       prefix + "embeddings.word_embeddings.weight");
-    if (config.last().embedding_scale != 1) out.decoder = words;  // which are not scaled here
+    if (config.last().embedding_scale != 1)
+      out.output_embeddings = words;  // which are not scaled here
   }
   return out;
 }
@@ -70,11 +71,11 @@ void read_heads(TensorPicker& tensors, const std::string& base, const std::strin
   }
   if (config.token_classifier != TokenTask::kNone) {
     const bool answers = config.token_classifier == TokenTask::kQuestionAnswering;
-    out.token_labels =
+    out.token_classifier =
         tensors.linear(base + (answers ? "qa_outputs" : "classifier"), labels, hidden);
   }
   if (config.language_head != LanguageHeadKind::kNone) {
-    out.language =
+    out.language_head =
         read_language_head(tensors, base, prefix, config, out.stacks.back().word_embeddings);
   }
 }
@@ -99,10 +100,11 @@ void limit_biases(const ModelConfig& config, ModelWeights& weights,
                   std::vector<std::string>& warnings) {
   const bool plain = config.problem_type == ProblemType::kRegression;
   if (weights.classifier) limit_bias(weights.classifier->bias, plain, "classifier.bias", warnings);
-  if (weights.token_labels) {
-    limit_bias(weights.token_labels->bias, false, "the token classifier's bias", warnings);
+  if (weights.token_classifier) {
+    limit_bias(weights.token_classifier->bias, false, "the token classifier's bias", warnings);
   }
-  if (weights.language) limit_bias(weights.language->bias, false, "the words' bias", warnings);
+  if (weights.language_head)
+    limit_bias(weights.language_head->bias, false, "the words' bias", warnings);
 }
 
 void warn_left_over(const std::vector<std::string>& names, std::vector<std::string>& warnings) {
@@ -121,7 +123,7 @@ void warn_left_over(const std::vector<std::string>& names, std::vector<std::stri
   if (!unknown.empty()) warnings.push_back("unknown tensors left out: " + list_names(unknown));
 }
 
-void scale_words(const BertConfig& config, StackWeights& stack) {
+void scale_words(const StackConfig& config, StackWeights& stack) {
   for (float& value : stack.word_embeddings.data) {
     value *= static_cast<float>(config.embedding_scale);
   }

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "converter/import/weights/read_safetensors.hpp"
+#include "converter/import/weights/safetensors_file.hpp"
 
 namespace embert::convert {
 

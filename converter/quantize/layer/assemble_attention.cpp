@@ -82,13 +82,13 @@ void place_heads(const HeadRows& rows, std::span<const double> unit, std::size_t
 }
 
 // Scores and context.
-void assemble_scores(const AttentionUnits& units, const InputDomain& context_domain,
+void assemble_scores(const AttentionUnits& units, const ChannelQuant& context_domain,
                      std::size_t head_size, const std::string& name, QuantizedAttention& out,
                      BlobShifts& context_shifts) {
   const std::size_t heads = units.query.size(), padded = pad_columns(head_size);
   std::vector<double> context;
   for (const double factor : context_domain.factor) {
-    context.push_back(units.value.front() / (factor * context_domain.step) * 0x1p-15);
+    context.push_back(units.value.front() / (factor * context_domain.scale) * 0x1p-15);
   }
   const EncodedFactors encoded = encode_factors(context, name + " context");
   context_shifts = encoded.shifts;
@@ -106,28 +106,28 @@ void assemble_scores(const AttentionUnits& units, const InputDomain& context_dom
 
 }  // namespace
 
-void assemble_self_attention(const LayerSource& source, const LayerSteps& steps,
+void assemble_self_attention(const LayerSource& source, const LayerScales& steps,
                              const RoundedDense& qkv, QuantizedLayer& layer) {
   const std::size_t heads = source.ranges.self.query.size();
   const auto head_size = static_cast<std::size_t>(source.config.head_size());
   const std::size_t width = heads * head_size;
   const std::string name = source.name + ".attention.self";
   const AttentionWeights& weights = source.weights.attention;
-  const HeadRows query{qkv, 0, steps.input.step, head_size},
-      key{qkv, width, steps.input.step, head_size},
-      value{qkv, 2 * width, steps.input.step, head_size};
+  const HeadRows query{qkv, 0, steps.input.scale, head_size},
+      key{qkv, width, steps.input.scale, head_size},
+      value{qkv, 2 * width, steps.input.scale, head_size};
   const double v_step = value_step(source.ranges.self.value, weights.value.weight, steps.input);
   AttentionUnits units{head_steps(source.ranges.self.query, query),
                        head_steps(source.ranges.self.key, key), std::vector<double>(heads, v_step)};
   const PositionKind kind = source.config.position_kind;
-  if (kind != PositionKind::kTable) {
+  if (kind != PositionKind::kAbsolute) {
     DistanceTable table = quantize_distances(weights.distance_embedding, kind);
     for (double& step : units.key) step = std::max(step, table.least_head_step);
     if (kind == PositionKind::kRelativeKeyQuery) {
       for (double& step : units.query) step = std::max(step, table.least_head_step);
     }
     encode_ratios(table, kind, units.query, units.key, name + ".distance_embedding", layer.record);
-    layer.distances = std::move(table.record);
+    layer.relative_positions = std::move(table.record);
   }
 
   size_dense(layer.qkv, heads * 3 * pad_columns(head_size), qkv.codes.inputs);
@@ -138,16 +138,16 @@ void assemble_self_attention(const LayerSource& source, const LayerSteps& steps,
   assemble_scores(units, steps.context, head_size, name, layer.self, shifts.context);
 }
 
-void assemble_cross_attention(const LayerSource& source, const LayerSteps& steps,
+void assemble_cross_attention(const LayerSource& source, const LayerScales& steps,
                               const RoundedDense& query_rows, const RoundedDense& key_value,
                               QuantizedLayer& layer) {
   const std::size_t heads = source.ranges.cross.query.size();
   const auto head_size = static_cast<std::size_t>(source.config.head_size());
   const std::size_t padded = pad_columns(head_size);
   const std::string name = source.name + ".crossattention.self";
-  const HeadRows query{query_rows, 0, steps.cross_input.step, head_size},
-      key{key_value, 0, steps.cross_states.step, head_size},
-      value{key_value, heads * head_size, steps.cross_states.step, head_size};
+  const HeadRows query{query_rows, 0, steps.cross_input.scale, head_size},
+      key{key_value, 0, steps.cross_states.scale, head_size},
+      value{key_value, heads * head_size, steps.cross_states.scale, head_size};
   const double v_step =
       value_step(source.ranges.cross.value, source.weights.cross->value.weight, steps.cross_states);
   const AttentionUnits units{head_steps(source.ranges.cross.query, query),

@@ -8,11 +8,11 @@
 
 namespace embert::convert {
 
-void assemble_self_attention(const LayerSource& source, const LayerSteps& steps,
+void assemble_self_attention(const LayerSource& source, const LayerScales& steps,
                              const RoundedDense& qkv, QuantizedLayer& layer);
 
 /// Keys and values are made from 16-bit rows.
-void assemble_cross_attention(const LayerSource& source, const LayerSteps& steps,
+void assemble_cross_attention(const LayerSource& source, const LayerScales& steps,
                               const RoundedDense& query, const RoundedDense& key_value,
                               QuantizedLayer& layer);
 

@@ -8,6 +8,7 @@
 
 #include "converter/quantize/encode_integers.hpp"
 #include "converter/quantize/layer/assemble_attention.hpp"
+#include "converter/quantize/layer/smoothing.hpp"
 #include "converter/quantize/rounding/outlier_splitting.hpp"
 #include "kernels/arithmetic/fixed_point.hpp"
 #include "kernels/arithmetic/layout.hpp"
@@ -24,7 +25,7 @@ bool all_zero(const std::int16_t* row, std::size_t count) {
 // A GEMM whose sum ends in the residual. `unit`: real value of accumulator times row maximum, for a
 // code's real weight of 1. Returns the step of the sum, which is the next LayerNorm's input.
 double assemble_residual(const RoundedDense& rounded, std::span<const std::int8_t> weights,
-                         double unit, const InputDomain& residual, float largest, double epsilon,
+                         double unit, const ChannelQuant& residual, float largest, double epsilon,
                          const std::string& name, QuantizedDense& dense, BlobShifts& shifts) {
   const std::size_t outputs = rounded.codes.outputs;
   std::vector<double> factors(outputs);
@@ -34,7 +35,7 @@ double assemble_residual(const RoundedDense& rounded, std::span<const std::int8_
   for (std::size_t n = 0; n < outputs; ++n) {
     const bool dead = all_zero(rounded.codes.row(n), rounded.codes.inputs);
     factors[n] = dead ? 0.0 : unit * rounded.step[n] * 0x1p15 * kSumFraction;
-    step = std::max({step, factors[n] * 0x1p-14, residual.factor[n] * residual.step / 128 * 0x1p-8,
+    step = std::max({step, factors[n] * 0x1p-14, residual.factor[n] * residual.scale / 128 * 0x1p-8,
                      std::fabs(rounded.bias[n] + residual.offset[n]) * 0x1p-23});
   }
   if (step == 0) step = 1;
@@ -52,7 +53,7 @@ double assemble_residual(const RoundedDense& rounded, std::span<const std::int8_
   dense.constant.resize(dense.outputs);
   const double fine_step = step / kSumFraction;
   for (std::size_t n = 0; n < outputs; ++n) {
-    const double carried = residual.factor[n] * residual.step / 128 / fine_step;
+    const double carried = residual.factor[n] * residual.scale / 128 / fine_step;
     dense.residual[n] =
         encode_integer(carried * 0x1p16, kMaxResidualMultiplier, name + " residual factor");
     dense.constant[n] = encode_integer((rounded.bias[n] + residual.offset[n]) / fine_step,
@@ -62,7 +63,7 @@ double assemble_residual(const RoundedDense& rounded, std::span<const std::int8_
 }
 
 // The first feed-forward layer, with its rows for copied channels once more.
-void assemble_ffn1(const LayerSource& source, const LayerSteps& steps, const RoundedDense& rounded,
+void assemble_ffn1(const LayerSource& source, const LayerScales& steps, const RoundedDense& rounded,
                    const std::vector<std::size_t>& channels, QuantizedLayer& layer) {
   const std::string name = source.name + ".intermediate.dense";
   QuantizedDense& dense = layer.ffn_up;
@@ -71,7 +72,7 @@ void assemble_ffn1(const LayerSource& source, const LayerSteps& steps, const Rou
   dense.weights.reserve(dense.outputs * dense.inputs);
   std::vector<double> factors;
   for (const std::size_t n : channels) {
-    const double acc_step = rounded.step[n] * steps.ffn_input.step;
+    const double acc_step = rounded.step[n] * steps.ffn_input.scale;
     const std::int16_t* row = rounded.codes.row(n);
     for (std::size_t c = 0; c < dense.inputs; ++c) {
       dense.weights.push_back(static_cast<std::int8_t>(row[c]));
@@ -90,7 +91,7 @@ void assemble_ffn1(const LayerSource& source, const LayerSteps& steps, const Rou
 
 // The layer's input as a hidden state, for callers that ask for it: the sum itself, or a
 // LayerNorm's output out of its folded domain.
-void assemble_hidden_state(const LayerSource& source, const InputDomain& input, double sum_step,
+void assemble_hidden_state(const LayerSource& source, const ChannelQuant& input, double sum_step,
                            QuantizedLayer& layer) {
   if (source.config.norm_position == NormPosition::kPre || !source.weights.input_norm) {
     layer.record.hidden_scale = std::bit_cast<std::uint32_t>(static_cast<float>(sum_step));
@@ -101,13 +102,13 @@ void assemble_hidden_state(const LayerSource& source, const InputDomain& input, 
   for (std::size_t c = 0; c < input.factor.size(); ++c) {
     largest = std::max({largest, std::fabs(static_cast<double>(range.lowest[c])),
                         std::fabs(static_cast<double>(range.highest[c])),
-                        input.factor[c] * input.step / 128 * 4});  // a multiplier of at most 2^30
+                        input.factor[c] * input.scale / 128 * 4});  // a multiplier of at most 2^30
   }
   const auto scale = static_cast<float>(largest > 0 ? 2 * largest / 32767 : 1.0);
   layer.record.hidden_scale = std::bit_cast<std::uint32_t>(scale);
   const auto unit = static_cast<double>(scale) / 0x1p16;
   for (std::size_t c = 0; c < input.factor.size(); ++c) {
-    layer.hidden_multiplier.push_back(encode_integer(input.factor[c] * input.step / 128 / unit,
+    layer.hidden_multiplier.push_back(encode_integer(input.factor[c] * input.scale / 128 / unit,
                                                      INT32_MAX, "hidden state multiplier"));
     layer.hidden_offset.push_back(
         encode_integer(input.offset[c] / unit, INT32_MAX, "hidden state offset"));
@@ -116,7 +117,7 @@ void assemble_hidden_state(const LayerSource& source, const InputDomain& input, 
 
 }  // namespace
 
-AssembledLayer assemble_layer(const LayerSource& source, const LayerSteps& steps,
+AssembledLayer assemble_layer(const LayerSource& source, const LayerScales& steps,
                               const RoundedLayer& parts, double sum_step) {
   AssembledLayer out;
   QuantizedLayer& layer = out.layer;
@@ -124,12 +125,12 @@ AssembledLayer assemble_layer(const LayerSource& source, const LayerSteps& steps
   const double epsilon = source.config.layer_norm_eps;
   const bool pre = source.config.norm_position == NormPosition::kPre;
   // What a block's output is added to: its input, or in pre-LayerNorm stacks the sum itself.
-  const auto residual_of = [&](const InputDomain& input) {
+  const auto residual_of = [&](const ChannelQuant& input) {
     return pre ? plain_domain(input.factor.size(), 128 * sum_step) : input;
   };
-  const auto encode = [&](const LayerNorm& norm, const InputDomain& input,
+  const auto encode = [&](const LayerNorm& norm, const ChannelQuant& input,
                           const std::string& name) {
-    return encode_norm(norm, input.offset, input.factor, input.step / 128, sum_step, epsilon,
+    return encode_norm(norm, input.offset, input.factor, input.scale / 128, sum_step, epsilon,
                        source.name + name);
   };
 
@@ -138,27 +139,26 @@ AssembledLayer assemble_layer(const LayerSource& source, const LayerSteps& steps
     layer.input_norm = encode(*weights.input_norm, steps.input, " input LayerNorm");
   }
   assemble_self_attention(source, steps, part_of(parts, LayerPart::kQkv), layer);
-  const auto assemble_output = [&](LayerPart part, const InputDomain& context,
-                                   const InputDomain& input, float largest, const char* name,
+  const auto assemble_output = [&](LayerPart part, const ChannelQuant& context,
+                                   const ChannelQuant& input, float largest, const char* name,
                                    QuantizedDense& dense, BlobShifts& shifts) {
     const RoundedDense& output = part_of(parts, part);
     const std::vector<std::int8_t> codes(output.codes.codes.begin(), output.codes.codes.end());
-    sum_step = assemble_residual(output, codes, context.step / 127, residual_of(input), largest,
+    sum_step = assemble_residual(output, codes, context.scale / 127, residual_of(input), largest,
                                  epsilon, source.name + name, dense, shifts);
   };
   assemble_output(LayerPart::kOutput, steps.context, steps.input, source.ranges.self.sum,
-                  ".attention.output.dense", layer.self.output, layer.record.self.out);
+                  ".attention.output.dense", layer.self.out, layer.record.self.out);
 
   if (weights.cross) {
-    layer.attention_norm = encode(weights.cross_norm, steps.cross_input, " cross LayerNorm");
+    layer.cross_norm = encode(weights.cross_norm, steps.cross_input, " cross LayerNorm");
     assemble_cross_attention(source, steps, part_of(parts, LayerPart::kCrossQuery),
                              part_of(parts, LayerPart::kCrossKeyValue), layer);
     assemble_output(LayerPart::kCrossOutput, steps.cross_context, steps.cross_input,
-                    source.ranges.cross.sum, ".crossattention.output.dense", layer.cross.output,
+                    source.ranges.cross.sum, ".crossattention.output.dense", layer.cross.out,
                     layer.record.cross.out);
   }
-  (weights.cross ? layer.cross_norm : layer.attention_norm) =
-      encode(weights.ffn_norm, steps.ffn_input, " feed-forward LayerNorm");
+  layer.ffn_norm = encode(weights.ffn_norm, steps.ffn_input, " feed-forward LayerNorm");
 
   const RoundedDense& ffn_down = part_of(parts, LayerPart::kFfn2);
   const SplitWeights split = split_wide_columns(ffn_down.codes);
@@ -166,15 +166,15 @@ AssembledLayer assemble_layer(const LayerSource& source, const LayerSteps& steps
   assemble_ffn1(source, steps, part_of(parts, LayerPart::kFfn1), split.source, layer);
   out.sum_step =
       assemble_residual(ffn_down, split.codes, std::ldexp(1.0 / 255, -steps.activation_exponent),
-                        residual_of(steps.ffn_input), source.ranges.output_sum, epsilon,
+                        residual_of(steps.ffn_input), source.ranges.ffn_sum, epsilon,
                         source.name + ".output.dense", layer.ffn_down, layer.record.ffn_down);
 
   layer.record.num_heads = static_cast<std::uint32_t>(source.ranges.self.query.size());
   layer.record.intermediate_size = static_cast<std::uint32_t>(split.source.size());
   layer.record.activation_exponent = steps.activation_exponent;
   layer.record.input_norm = layer.input_norm.record;
-  layer.record.norm_after_attn = layer.attention_norm.record;
-  layer.record.norm_after_cross = layer.cross_norm.record;
+  layer.record.norm_after_attn = layer.norm_after_attn().record;
+  layer.record.norm_after_cross = layer.norm_after_cross().record;
   return out;
 }
 

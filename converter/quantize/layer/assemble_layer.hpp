@@ -16,7 +16,7 @@ struct AssembledLayer {
 };
 
 /// `sum_step`: real value of a unit of the residual sum in front of the layer.
-AssembledLayer assemble_layer(const LayerSource& source, const LayerSteps& steps,
+AssembledLayer assemble_layer(const LayerSource& source, const LayerScales& steps,
                               const RoundedLayer& parts, double sum_step);
 
 }  // namespace embert::convert

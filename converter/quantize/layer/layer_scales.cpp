@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "converter/quantize/layer/smoothing.hpp"
 #include "converter/quantize/two_planes.hpp"
 #include "kernels/arithmetic/tables.hpp"
 
@@ -26,24 +27,24 @@ double largest_weight(const Matrix& matrix, std::size_t n, const std::vector<dou
   return most;
 }
 
-void plan_cross(const LayerSource& source, LayerSteps& steps) {
+void plan_cross(const LayerSource& source, LayerScales& steps) {
   const AttentionWeights& cross = *source.weights.cross;
   const Matrix* query[] = {&cross.query.weight};
   steps.cross_input = plan_norm_output(source.ranges.cross_input, source.weights.cross_norm, query,
                                        kInputFoldPower);
   steps.cross_states = planes_domain(cross.key.weight.cols, source.cross_step);
   steps.cross_context =
-      plan_context(source.ranges.cross.context, cross.output.weight, kContextFoldPower,
+      plan_context(source.ranges.cross.context, cross.out.weight, kContextFoldPower,
                    value_step(source.ranges.cross.value, cross.value.weight, steps.cross_states));
 }
 
 }  // namespace
 
-double value_step(float largest, const Matrix& weight, const InputDomain& input) {
+double value_step(float largest, const Matrix& weight, const ChannelQuant& input) {
   double step = 2 * static_cast<double>(largest) / 32512;
   for (std::size_t n = 0; n < weight.rows; ++n) {
     // Not so fine that the factor behind the GEMM could not be expressed.
-    step = std::max(step, input.step * largest_weight(weight, n, input.factor) / 127 * 0x1p-14);
+    step = std::max(step, input.scale * largest_weight(weight, n, input.factor) / 127 * 0x1p-14);
   }
   return step > 0 ? step : 1.0;
 }
@@ -73,19 +74,19 @@ std::int32_t activation_offset_q14(HiddenAct act) {
   return 0;
 }
 
-LayerSteps plan_layer(const LayerSource& source, std::vector<std::string>& warnings) {
-  LayerSteps steps;
+LayerScales plan_layer(const LayerSource& source, std::vector<std::string>& warnings) {
+  LayerScales steps;
   const LayerWeights& w = source.weights;
   const Matrix* qkv[] = {&w.attention.query.weight, &w.attention.key.weight,
                          &w.attention.value.weight};
-  const Matrix* ffn_up[] = {&w.intermediate.weight};
+  const Matrix* ffn_up[] = {&w.ffn_up.weight};
   // Without a LayerNorm in front the embedding sum is read as it is: 128 units are one of the
   // input.
   steps.input = w.input_norm
                     ? plan_norm_output(source.ranges.input, *w.input_norm, qkv, kInputFoldPower)
                     : plain_domain(w.attention.query.weight.cols, 128 * source.embedding_step);
   steps.context =
-      plan_context(source.ranges.self.context, w.attention.output.weight, kContextFoldPower,
+      plan_context(source.ranges.self.context, w.attention.out.weight, kContextFoldPower,
                    value_step(source.ranges.self.value, w.attention.value.weight, steps.input));
   if (w.cross) plan_cross(source, steps);
   steps.ffn_input =

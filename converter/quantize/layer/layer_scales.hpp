@@ -5,14 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "converter/calibrate/calibrate.hpp"
-#include "converter/calibrate/calibration_rows.hpp"
+#include "converter/model/calibration_ranges.hpp"
+#include "converter/model/channel_quant.hpp"
+#include "converter/model/model_config.hpp"
+#include "converter/model/model_weights.hpp"
 
 namespace embert::convert {
 
 /// What a layer is made from; references to the float model and its calibration.
 struct LayerSource {
-  const BertConfig& config;
+  const StackConfig& config;
   const LayerWeights& weights;
   const LayerRanges& ranges;
   std::string name;          ///< "encoder.layer.0"
@@ -23,10 +25,10 @@ struct LayerSource {
 
 /// Domains of the inputs and of the activation's output. `warnings` gets a line where values must
 /// be cut off.
-LayerSteps plan_layer(const LayerSource& source, std::vector<std::string>& warnings);
+LayerScales plan_layer(const LayerSource& source, std::vector<std::string>& warnings);
 
 /// Real value of a unit of attention's 16-bit values, made by `weight` from `input`.
-double value_step(float largest, const Matrix& weight, const InputDomain& input);
+double value_step(float largest, const Matrix& weight, const ChannelQuant& input);
 
 /// How the activation's input and output are written: units of 2^-exponent.
 int activation_exponent(float largest_input);

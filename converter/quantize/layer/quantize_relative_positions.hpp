@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "converter/import/weights/read_weights.hpp"
+#include "converter/model/model_config.hpp"
+#include "converter/model/model_weights.hpp"
 #include "converter/model/quantized_model.hpp"
 
 namespace embert::convert {

@@ -17,9 +17,9 @@ void lift(std::vector<double>& values) {
 }
 
 // Moves the offset so that `mean` is a whole number of steps away from it.
-void align(InputDomain& domain, std::span<const double> mean) {
+void align(ChannelQuant& domain, std::span<const double> mean) {
   for (std::size_t c = 0; c < domain.offset.size(); ++c) {
-    const double step = domain.factor[c] * domain.step;
+    const double step = domain.factor[c] * domain.scale;
     const double steps = (mean[c] - domain.offset[c]) / step;
     domain.offset[c] += (steps - std::floor(steps + 0.5)) * step;
   }
@@ -27,7 +27,7 @@ void align(InputDomain& domain, std::span<const double> mean) {
 
 }  // namespace
 
-InputDomain plain_domain(std::size_t inputs, double step) {
+ChannelQuant plain_domain(std::size_t inputs, double step) {
   return {std::vector<double>(inputs, 0.0), std::vector<double>(inputs, 1.0), step};
 }
 
@@ -76,10 +76,10 @@ double least_norm_step(const LayerNorm& norm, std::span<const double> offset,
   return least > 0 ? least : 0x1p-40;
 }
 
-InputDomain plan_norm_output(const ChannelRange& range, const LayerNorm& norm,
-                             std::span<const Matrix* const> matrices, double power) {
+ChannelQuant plan_norm_output(const ChannelRange& range, const LayerNorm& norm,
+                              std::span<const Matrix* const> matrices, double power) {
   const std::size_t channels = range.lowest.size();
-  InputDomain domain;
+  ChannelQuant domain;
   domain.offset.resize(channels);
   std::vector<double> amplitude(channels);
   for (std::size_t c = 0; c < channels; ++c) {
@@ -88,28 +88,28 @@ InputDomain plan_norm_output(const ChannelRange& range, const LayerNorm& norm,
     amplitude[c] = (highest - lowest) / 2;
   }
   domain.factor = fold_factors(amplitude, relative_column_weights(matrices), power);
-  domain.step = least_norm_step(norm, domain.offset, domain.factor) * kNarrowing;
+  domain.scale = least_norm_step(norm, domain.offset, domain.factor) * kNarrowing;
   for (std::size_t c = 0; c < channels; ++c) {
-    domain.step = std::max(domain.step, amplitude[c] / domain.factor[c] / 127);
+    domain.scale = std::max(domain.scale, amplitude[c] / domain.factor[c] / 127);
   }
   align(domain, range.first_mean);
-  domain.step *= 127.5 / 127;  // moved by up to half a step, the ends must still be in reach
+  domain.scale *= 127.5 / 127;  // moved by up to half a step, the ends must still be in reach
   align(domain, range.first_mean);
   return domain;
 }
 
-InputDomain plan_context(std::span<const float> largest, const Matrix& output_weights, double power,
-                         double value_step) {
+ChannelQuant plan_context(std::span<const float> largest, const Matrix& output_weights,
+                          double power, double value_step) {
   const Matrix* matrices[] = {&output_weights};
   std::vector<double> amplitude(largest.begin(), largest.end());
-  InputDomain domain;
+  ChannelQuant domain;
   domain.offset.assign(amplitude.size(), 0.0);
   domain.factor = fold_factors(amplitude, relative_column_weights(matrices), power);
-  domain.step = 0;
+  domain.scale = 0;
   for (std::size_t c = 0; c < amplitude.size(); ++c) {
     // The context is an average of values, so its step need not be finer than 2^-16 of theirs.
-    domain.step = std::max({domain.step, 2 * amplitude[c] / domain.factor[c] / 32767,
-                            value_step * 0x1p-16 / domain.factor[c]});
+    domain.scale = std::max({domain.scale, 2 * amplitude[c] / domain.factor[c] / 32767,
+                             value_step * 0x1p-16 / domain.factor[c]});
   }
   return domain;
 }

@@ -8,19 +8,14 @@
 #include <span>
 #include <vector>
 
-#include "converter/calibrate/calibrate.hpp"
-#include "converter/import/weights/read_weights.hpp"
+#include "converter/model/calibration_ranges.hpp"
+#include "converter/model/channel_quant.hpp"
+#include "converter/model/model_weights.hpp"
 
 namespace embert::convert {
 
-/// real[c] = factor[c] * step * code[c] + offset[c]; the geometric mean of the factors is 1.
-struct InputDomain {
-  std::vector<double> offset, factor;  ///< [inputs]
-  double step = 1;                     ///< of an 8-bit code
-};
-
 /// Factor 1 and offset 0 in every channel.
-InputDomain plain_domain(std::size_t inputs, double step);
+ChannelQuant plain_domain(std::size_t inputs, double step);
 
 /// For each input, its largest weight relative to the largest of that weight's row. All matrices
 /// have the same inputs.
@@ -32,12 +27,12 @@ std::vector<double> fold_factors(std::vector<double> amplitude, std::vector<doub
 
 /// Domain of the output of `norm` as input of `matrices`: centred on the range, folded, and moved
 /// so that the mean of the first token, which attention uses as a sink, lies on the grid.
-InputDomain plan_norm_output(const ChannelRange& range, const LayerNorm& norm,
-                             std::span<const Matrix* const> matrices, double power);
+ChannelQuant plan_norm_output(const ChannelRange& range, const LayerNorm& norm,
+                              std::span<const Matrix* const> matrices, double power);
 
 /// Domain of the attention context: no offset; step is that of the 16-bit context.
-InputDomain plan_context(std::span<const float> largest, const Matrix& output_weights, double power,
-                         double value_step);
+ChannelQuant plan_context(std::span<const float> largest, const Matrix& output_weights,
+                          double power, double value_step);
 
 /// The smallest step of a LayerNorm's 16-bit output for which its gain and bias stay in range.
 double least_norm_step(const LayerNorm& norm, std::span<const double> offset,

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/import/weights/read_weights.hpp"
+#include "converter/model/matrix.hpp"
 
 namespace embert::convert {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "converter/import/weights/read_weights.hpp"
+#include "converter/model/matrix.hpp"
 #include "converter/quantize/rounding/gptq.hpp"
 
 namespace embert::convert {

@@ -55,10 +55,10 @@ WidePlan plan_steps(const Matrix& weights, bool wide_columns) {
 }  // namespace
 
 InputRows input_rows(const QuantizedRows& rows) {
-  return {rows.rows, rows.real_mean, rows.folded_mean, [&rows](std::size_t r, float* x) {
+  return {rows.rows, rows.real_mean, rows.smoothed_mean, [&rows](std::size_t r, float* x) {
             const std::int8_t* codes = rows.codes.data() + r * rows.cols;
             for (std::size_t c = 0; c < rows.cols; ++c) {
-              x[c] = static_cast<float>(codes[c] + rows.code_offset) * rows.row_step[r];
+              x[c] = static_cast<float>(codes[c] - rows.zero_point) * rows.row_scale[r];
             }
           }};
 }
@@ -103,7 +103,7 @@ RoundedDense round_dense(DenseSource source, const InputRows& rows, Rounding rou
   for (std::size_t n = 0; n < source.least_step.size(); ++n) {
     problem.step[n] = std::max(problem.step[n], source.least_step[n]);
   }
-  const Moments moments = measure_moments(rows.count, rows.folded_mean, rows.read);
+  const Moments moments = measure_moments(rows.count, rows.smoothed_mean, rows.read);
   RoundedDense out;
   out.codes = round_weights(problem, moments, rounding);
   out.relative_error = relative_error(problem, out.codes, moments);
@@ -112,7 +112,7 @@ RoundedDense round_dense(DenseSource source, const InputRows& rows, Rounding rou
   for (std::size_t n = 0; n < out.codes.outputs; ++n) {
     double mean = 0;
     for (std::size_t c = 0; c < out.codes.inputs; ++c) {
-      mean += out.codes.row(n)[c] * rows.folded_mean[c];
+      mean += out.codes.row(n)[c] * rows.smoothed_mean[c];
     }
     out.bias[n] -= mean * out.step[n];
   }

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "converter/calibrate/calibration_rows.hpp"
+#include "converter/model/channel_quant.hpp"
+#include "converter/model/model_weights.hpp"
+#include "converter/model/quantized_rows.hpp"
 #include "converter/quantize/rounding/gptq.hpp"
 
 namespace embert::convert {
@@ -16,8 +18,8 @@ namespace embert::convert {
 /// Rows that a layer reads, of calibration.
 struct InputRows {
   std::size_t count = 0;
-  std::vector<double> real_mean;    ///< [inputs] of the float values, not folded
-  std::vector<double> folded_mean;  ///< [inputs] of the rows as the layer reads them
+  std::vector<double> real_mean;      ///< [inputs] of the float values, not folded
+  std::vector<double> smoothed_mean;  ///< [inputs] of the rows as the layer reads them
   std::function<void(std::size_t row, float* x)> read;
 };
 /// They view `rows`, which must outlive them.
@@ -25,11 +27,11 @@ InputRows input_rows(const QuantizedRows& rows);
 InputRows input_rows(const Matrix& rows);
 
 struct DenseSource {
-  std::string name;                     ///< for messages
-  std::vector<const Linear*> linears;   ///< with one input, outputs one below the other
-  const InputDomain* domain = nullptr;  ///< of the input; null: not folded
-  bool wide_columns = false;            ///< columns may take several bytes (wide_columns.hpp)
-  std::vector<double> least_step{};     ///< [outputs] of a code's real weight; may be empty
+  std::string name;                      ///< for messages
+  std::vector<const Linear*> linears;    ///< with one input, outputs one below the other
+  const ChannelQuant* domain = nullptr;  ///< of the input; null: not folded
+  bool wide_columns = false;             ///< columns may take several bytes (wide_columns.hpp)
+  std::vector<double> least_step{};      ///< [outputs] of a code's real weight; may be empty
 };
 
 /// Rounded weights; real bias such that the mean output on the calibration rows is that of the

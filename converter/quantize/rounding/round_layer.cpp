@@ -10,9 +10,9 @@ namespace {
 
 // A layer whose bias is added to the sum itself: it must fit there, and rounding changes it little.
 DenseSource biased(const std::string& name, const std::vector<const Linear*>& linears,
-                   const InputDomain& domain, const QuantizedRows& rows) {
+                   const ChannelQuant& domain, const QuantizedRows& rows) {
   return {name, linears, &domain, false,
-          steps_for_bias(mean_output(linears, rows.real_mean), domain.step)};
+          steps_for_bias(mean_output(linears, rows.real_mean), domain.scale)};
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ bool has_part(const LayerSource& source, LayerPart part) {
   return source.weights.cross.has_value() || !of_cross;
 }
 
-RoundedDense round_layer_part(const LayerSource& source, const LayerSteps& steps, LayerPart part,
+RoundedDense round_layer_part(const LayerSource& source, const LayerScales& steps, LayerPart part,
                               LayerRows& layer_rows, Rounding rounding) {
   const LayerWeights& w = source.weights;
   const std::string& name = source.name;
@@ -37,7 +37,7 @@ RoundedDense round_layer_part(const LayerSource& source, const LayerSteps& steps
     }
     case LayerPart::kOutput: {
       const QuantizedRows rows = std::move(layer_rows.context);
-      return round_dense({name + ".attention.output.dense", {&w.attention.output}, &steps.context},
+      return round_dense({name + ".attention.output.dense", {&w.attention.out}, &steps.context},
                          input_rows(rows), rounding);
     }
     case LayerPart::kCrossQuery: {
@@ -55,18 +55,17 @@ RoundedDense round_layer_part(const LayerSource& source, const LayerSteps& steps
     case LayerPart::kCrossOutput: {
       const QuantizedRows rows = std::move(layer_rows.cross_context);
       return round_dense(
-          {name + ".crossattention.output.dense", {&w.cross->output}, &steps.cross_context},
+          {name + ".crossattention.output.dense", {&w.cross->out}, &steps.cross_context},
           input_rows(rows), rounding);
     }
     case LayerPart::kFfn1: {
       const QuantizedRows rows = std::move(layer_rows.ffn_input);
-      return round_dense(
-          biased(name + ".intermediate.dense", {&w.intermediate}, steps.ffn_input, rows),
-          input_rows(rows), rounding);
+      return round_dense(biased(name + ".intermediate.dense", {&w.ffn_up}, steps.ffn_input, rows),
+                         input_rows(rows), rounding);
     }
     case LayerPart::kFfn2: {
       const QuantizedRows rows = std::move(layer_rows.activated);
-      return round_dense({name + ".output.dense", {&w.output}, nullptr, true}, input_rows(rows),
+      return round_dense({name + ".output.dense", {&w.ffn_down}, nullptr, true}, input_rows(rows),
                          rounding);
     }
   }

@@ -23,7 +23,7 @@ inline const RoundedDense& part_of(const RoundedLayer& layer, LayerPart part) {
 bool has_part(const LayerSource& source, LayerPart part);
 
 /// Takes the part's rows out of `rows`: what they hold is freed with the call.
-RoundedDense round_layer_part(const LayerSource& source, const LayerSteps& steps, LayerPart part,
+RoundedDense round_layer_part(const LayerSource& source, const LayerScales& steps, LayerPart part,
                               LayerRows& rows, Rounding rounding);
 
 }  // namespace embert::convert

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "converter/calibrate/calibration_tokens.hpp"
+#include "converter/calibrate/tokens/calibration_tokens.hpp"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/model/model_file.hpp"

@@ -22,7 +22,7 @@ class Config : public ::testing::Test {
     warnings_.clear();
     return read_config(folder_.path(), warnings_);
   }
-  BertConfig read(const char* change) { return read_model(change).first(); }
+  StackConfig read(const char* change) { return read_model(change).first(); }
   std::string error(const char* change) {
     return error_text([&] { read(change); });
   }
@@ -33,7 +33,7 @@ class Config : public ::testing::Test {
 
 TEST_F(Config, Numbers) {
   const ModelConfig model = read_model("{}");
-  const BertConfig& config = model.first();
+  const StackConfig& config = model.first();
   EXPECT_EQ(config.hidden_size, 32);
   EXPECT_EQ(config.num_hidden_layers, 2);
   EXPECT_EQ(config.num_attention_heads, 2);
@@ -79,14 +79,14 @@ TEST_F(Config, OtherModelTypes) {
 }
 
 TEST_F(Config, Positions) {
-  EXPECT_EQ(read("{}").position_kind, PositionKind::kTable);
+  EXPECT_EQ(read("{}").position_kind, PositionKind::kAbsolute);
   EXPECT_FALSE(read("{}").sinusoidal);
   EXPECT_EQ(read(R"({"position_embedding_type": "relative_key"})").position_kind,
             PositionKind::kRelativeKey);
   EXPECT_EQ(read(R"({"position_embedding_type": "relative_key_query"})").position_kind,
             PositionKind::kRelativeKeyQuery);
-  const BertConfig sinusoidal = read(R"({"position_embedding_type": "sinusoidal"})");
-  EXPECT_EQ(sinusoidal.position_kind, PositionKind::kTable);
+  const StackConfig sinusoidal = read(R"({"position_embedding_type": "sinusoidal"})");
+  EXPECT_EQ(sinusoidal.position_kind, PositionKind::kAbsolute);
   EXPECT_TRUE(sinusoidal.sinusoidal);
   EXPECT_EQ(error(R"({"position_embedding_type": "rotary"})"),
             "config.json: position_embedding_type \"rotary\" is not supported; absolute, "
@@ -94,11 +94,11 @@ TEST_F(Config, Positions) {
 }
 
 TEST_F(Config, NormPositions) {
-  const BertConfig post = read("{}");
+  const StackConfig post = read("{}");
   EXPECT_EQ(post.norm_position, NormPosition::kPost);
   EXPECT_TRUE(post.embedding_layer_norm);
   EXPECT_FALSE(post.final_layer_norm);
-  const BertConfig pre =
+  const StackConfig pre =
       read(R"({"norm_position": "pre", "final_layer_norm": true, "embedding_layer_norm": false})");
   EXPECT_EQ(pre.norm_position, NormPosition::kPre);
   EXPECT_FALSE(pre.embedding_layer_norm);
@@ -124,7 +124,7 @@ TEST_F(Config, EmbeddingScaleAndSegments) {
   EXPECT_EQ(error(R"({"embedding_scale": 0})"),
             "config.json: \"embedding_scale\" must be above 0 and at most 1000000, found 0");
   EXPECT_TRUE(read("{}").stored_types);
-  const BertConfig plain = read(R"({"type_vocab_size": 0})");
+  const StackConfig plain = read(R"({"type_vocab_size": 0})");
   EXPECT_FALSE(plain.stored_types);
   EXPECT_EQ(plain.type_vocab_size, 1);
 }
@@ -132,7 +132,7 @@ TEST_F(Config, EmbeddingScaleAndSegments) {
 TEST_F(Config, PrunedHeads) {
   EXPECT_EQ(read("{}").num_heads_of_layer, (std::vector<int>{2, 2}));
   EXPECT_EQ(read(R"({"pruned_heads": {}})").num_heads_of_layer, (std::vector<int>{2, 2}));
-  const BertConfig pruned =
+  const StackConfig pruned =
       read(R"({"num_attention_heads": 4, "pruned_heads": {"1": [0, 2, 2], "0": [3]}})");
   EXPECT_EQ(pruned.num_heads_of_layer, (std::vector<int>{3, 2}));
   EXPECT_EQ(pruned.num_attention_heads, 4);
@@ -165,12 +165,12 @@ TEST_F(Config, ChunkedFeedForwardIsTheSame) {
 }
 
 TEST_F(Config, Decoders) {
-  const BertConfig encoder = read("{}");
+  const StackConfig encoder = read("{}");
   EXPECT_FALSE(encoder.is_decoder);
   EXPECT_FALSE(encoder.cross_attention);
   EXPECT_EQ(encoder.cross_hidden_size, 0);
   EXPECT_TRUE(read(R"({"is_decoder": true})").is_decoder);
-  const BertConfig cross = read(R"({"is_decoder": true, "add_cross_attention": true})");
+  const StackConfig cross = read(R"({"is_decoder": true, "add_cross_attention": true})");
   EXPECT_TRUE(cross.cross_attention);
   EXPECT_EQ(cross.cross_hidden_size, 32);
   EXPECT_EQ(read(R"({"is_decoder": true, "add_cross_attention": true,
@@ -328,7 +328,7 @@ TEST_F(NestedConfig, Refusals) {
             "4097");
 }
 
-TEST_F(Config, Ranges) {
+TEST_F(Config, CalibrationRanges) {
   EXPECT_EQ(error(R"({"hidden_size": null})"), "config.json: \"hidden_size\" is missing");
   EXPECT_EQ(error(R"({"hidden_size": 4097})"),
             "config.json: \"hidden_size\" must be a whole number from 1 to 4096, found 4097");

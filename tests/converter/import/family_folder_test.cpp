@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "converter/import/read_model_folder.hpp"
+#include "converter/import/weights/safetensors_file.hpp"
 #include "tests/support/error_text.hpp"
 #include "tests/support/model_folder.hpp"
 
@@ -101,12 +102,12 @@ TEST_F(Family, LanguageHeadTied) {
     add_language_head(content, "");
     expect_all_needed(content);
     const ModelFolder model = read(content);
-    ASSERT_TRUE(model.weights.language.has_value());
-    const LanguageHead& head = *model.weights.language;
+    ASSERT_TRUE(model.weights.language_head.has_value());
+    const LanguageHead& head = *model.weights.language_head;
     EXPECT_EQ(head.transform->bias, values(content, "cls.predictions.transform.dense.bias"));
     EXPECT_EQ(head.norm.gamma, values(content, "cls.predictions.transform.LayerNorm.weight"));
     EXPECT_EQ(head.bias, values(content, "cls.predictions.bias"));
-    EXPECT_FALSE(head.decoder.has_value());
+    EXPECT_FALSE(head.output_embeddings.has_value());
   }
 }
 
@@ -118,7 +119,7 @@ TEST_F(Family, LanguageHeadWithCopiesOfTiedTensors) {
   content.tensors.push_back(test::store_floats("cls.predictions.decoder.weight", {96, 32}, words));
   content.tensors.push_back(test::store_floats("cls.predictions.decoder.bias", {96}, bias));
   EXPECT_TRUE(read(content).warnings.empty());
-  EXPECT_FALSE(read(content).weights.language->decoder.has_value());
+  EXPECT_FALSE(read(content).weights.language_head->output_embeddings.has_value());
 
   bias[5] += 1;
   content.tensors.back() = test::store_floats("cls.predictions.decoder.bias", {96}, bias);
@@ -135,7 +136,7 @@ TEST_F(Family, LanguageHeadWithCopiesOfTiedTensors) {
             "\"bert.embeddings.word_embeddings.weight\", but by config.json they are one; if both "
             "count, set tie_word_embeddings to false there");
   content.config["tie_word_embeddings"] = false;
-  EXPECT_EQ(read(content).weights.language->decoder->data, other);
+  EXPECT_EQ(read(content).weights.language_head->output_embeddings->data, other);
 }
 
 TEST_F(Family, LanguageHeadUntied) {
@@ -154,7 +155,7 @@ TEST_F(Family, HugeBiasesAreLimited) {
   content.tensors.back() = test::store_floats("cls.predictions.bias", {96}, bias);
   const ModelFolder folder = read(content);
   bias[3] = -1e4f, bias[4] = 1e4f;
-  EXPECT_EQ(folder.weights.language->bias, bias);
+  EXPECT_EQ(folder.weights.language_head->bias, bias);
   ASSERT_EQ(folder.warnings.size(), 1u);
   EXPECT_EQ(folder.warnings[0],
             "the words' bias: 2 values beyond +-10000 are taken as that: scores are 0 or 1 there");
@@ -190,7 +191,7 @@ TEST_F(Family, HeadsOnPooledAndTokenVectors) {
     const ModelFolder model = read(content);
     EXPECT_FALSE(model.weights.pooler.has_value());
     EXPECT_FALSE(model.weights.classifier.has_value());
-    EXPECT_EQ(model.weights.token_labels->bias, values(content, name + std::string(".bias")));
+    EXPECT_EQ(model.weights.token_classifier->bias, values(content, name + std::string(".bias")));
   }
 }
 
@@ -256,7 +257,7 @@ TEST_F(Family, EmbeddingScaleGoesIntoTheWords) {
   add_language_head(content, "");
   const ModelFolder model = read(content);
   std::vector<float> words = values(content, "bert.embeddings.word_embeddings.weight");
-  EXPECT_EQ(model.weights.language->decoder->data, words);  // tied, but not scaled
+  EXPECT_EQ(model.weights.language_head->output_embeddings->data, words);  // tied, but not scaled
   for (float& value : words) value *= 4;
   EXPECT_EQ(model.weights.stacks[0].word_embeddings.data, words);
 }
@@ -278,7 +279,7 @@ TEST_F(Family, PrunedHeads) {
   const StackWeights stack = read(content).weights.stacks[0];
   EXPECT_EQ(stack.layers[0].attention.query.weight.rows, 32U);
   EXPECT_EQ(stack.layers[1].attention.query.weight.rows, 16U);
-  EXPECT_EQ(stack.layers[1].attention.output.weight.cols, 16U);
+  EXPECT_EQ(stack.layers[1].attention.out.weight.cols, 16U);
 }
 
 // A LayerNorm goes to the block that reads it.
@@ -295,7 +296,7 @@ TEST_F(Family, PostLayerNorms) {
   EXPECT_EQ(stack.layers[0].ffn_norm.gamma, gamma("encoder.layer.0.crossattention.output"));
   EXPECT_EQ(stack.layers[1].input_norm->gamma, gamma("encoder.layer.0.output"));
   EXPECT_EQ(stack.layers[1].cross_norm.gamma, gamma("encoder.layer.1.attention.output"));
-  EXPECT_EQ(stack.output_norm.gamma, gamma("encoder.layer.1.output"));
+  EXPECT_EQ(stack.final_norm.gamma, gamma("encoder.layer.1.output"));
   EXPECT_EQ(stack.layers[1].cross->key.bias,
             values(content, "bert.encoder.layer.1.crossattention.self.key.bias"));
 
@@ -328,7 +329,7 @@ TEST_F(Family, PreLayerNorms) {
   EXPECT_EQ(stack.layers[0].input_norm->gamma, gamma("encoder.layer.0.attention."));
   EXPECT_EQ(stack.layers[0].ffn_norm.gamma, gamma("encoder.layer.0.intermediate."));
   EXPECT_EQ(stack.layers[1].input_norm->gamma, gamma("encoder.layer.1.attention."));
-  EXPECT_EQ(stack.output_norm.gamma, gamma(""));
+  EXPECT_EQ(stack.final_norm.gamma, gamma(""));
 }
 
 // The tensors of `content` with `prefix` before their names.
@@ -363,7 +364,7 @@ TEST_F(Family, PairOfTwoBerts) {
   EXPECT_EQ(model.weights.projection->weight.rows, 32U);
   EXPECT_TRUE(model.weights.stacks[1].layers[1].cross.has_value());
   EXPECT_FALSE(model.weights.stacks[0].layers[1].cross.has_value());
-  EXPECT_TRUE(model.weights.language.has_value());
+  EXPECT_TRUE(model.weights.language_head.has_value());
 
   add_linear(content, "encoder.pooler.dense", 48, 48);  // stored, but not used
   EXPECT_TRUE(read(content).warnings.empty());
@@ -383,9 +384,9 @@ TEST_F(Family, PairByOneConfig) {
   expect_all_needed(content);
   const ModelFolder model = read(content);
   EXPECT_FALSE(model.weights.projection.has_value());
-  const LanguageHead& head = *model.weights.language;
+  const LanguageHead& head = *model.weights.language_head;
   EXPECT_FALSE(head.transform.has_value());
-  EXPECT_EQ(head.decoder->data, values(content, "lm_head.weight"));
+  EXPECT_EQ(head.output_embeddings->data, values(content, "lm_head.weight"));
   EXPECT_EQ(head.bias, values(content, "lm_head.bias"));
 }
 

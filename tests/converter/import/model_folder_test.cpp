@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "converter/import/read_model_folder.hpp"
+#include "converter/import/weights/safetensors_file.hpp"
 #include "tests/support/error_text.hpp"
 #include "tests/support/model_folder.hpp"
 
@@ -40,8 +41,8 @@ TEST_F(Folder, PlainEncoder) {
   EXPECT_EQ(model.weights.stacks[0].word_embeddings.cols, 32U);
   EXPECT_EQ(model.weights.stacks[0].position_embeddings.rows, 32U);
   EXPECT_EQ(model.weights.stacks[0].layers.size(), 2U);
-  EXPECT_EQ(model.weights.stacks[0].layers[1].intermediate.weight.rows, 64U);
-  EXPECT_EQ(model.weights.stacks[0].layers[1].output.weight.cols, 64U);
+  EXPECT_EQ(model.weights.stacks[0].layers[1].ffn_up.weight.rows, 64U);
+  EXPECT_EQ(model.weights.stacks[0].layers[1].ffn_down.weight.cols, 64U);
   EXPECT_FALSE(model.weights.pooler.has_value());
   EXPECT_FALSE(model.weights.classifier.has_value());
   EXPECT_EQ(model.transformer_folder, folder_.path());
@@ -109,8 +110,8 @@ TEST_F(Folder, ShardsReadAsOneFile) {
   const ModelFolder sharded = read_model_folder(folder.path());
   EXPECT_EQ(sharded.weights.stacks[0].layers[1].attention.value.weight.data,
             single.weights.stacks[0].layers[1].attention.value.weight.data);
-  EXPECT_EQ(sharded.weights.stacks[0].layers[0].output.bias,
-            single.weights.stacks[0].layers[0].output.bias);
+  EXPECT_EQ(sharded.weights.stacks[0].layers[0].ffn_down.bias,
+            single.weights.stacks[0].layers[0].ffn_down.bias);
 }
 
 TEST_F(Folder, WarnsOfWhatIsLeftOver) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every rule of the safetensors format with a file that breaks it, and the values of the float
 // types.
-#include "converter/import/weights/read_safetensors.hpp"
+#include "converter/import/weights/safetensors_file.hpp"
 
 #include <gtest/gtest.h>
 

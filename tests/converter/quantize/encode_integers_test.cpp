@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "converter/convert_error.hpp"
 #include "converter/quantize/encode_integers.hpp"
 #include "converter/quantize/layer/smoothing.hpp"
 #include "converter/quantize/rounding/outlier_splitting.hpp"
@@ -108,7 +109,7 @@ TEST(EncodeNorm, GivesTheFloatLayerNorm) {
 }
 
 // Folding and shifting are exact: W x + b = (W f)((x - o) / f) + (b + W o).
-TEST(InputDomain, ReachesTheRangeAndMeetsTheFirstToken) {
+TEST(ChannelQuant, ReachesTheRangeAndMeetsTheFirstToken) {
   Random random(5);
   const std::size_t n = 40;
   ChannelRange range;
@@ -123,10 +124,10 @@ TEST(InputDomain, ReachesTheRangeAndMeetsTheFirstToken) {
   }
   const Matrix weights = test::random_matrix(random, 24, n, 0.5F);
   const Matrix* matrices[] = {&weights};
-  const InputDomain d = plan_norm_output(range, norm, matrices, 0.92);
+  const ChannelQuant d = plan_norm_output(range, norm, matrices, 0.92);
   double logs = 0;
   for (std::size_t c = 0; c < n; ++c) {
-    const auto code = [&](double x) { return (x - d.offset[c]) / (d.factor[c] * d.step); };
+    const auto code = [&](double x) { return (x - d.offset[c]) / (d.factor[c] * d.scale); };
     EXPECT_GE(code(static_cast<double>(range.lowest[c])), -127.51);
     EXPECT_LE(code(static_cast<double>(range.highest[c])), 127.51);
     EXPECT_NEAR(code(range.first_mean[c]), std::round(code(range.first_mean[c])), 1e-6);

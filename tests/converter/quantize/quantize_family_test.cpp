@@ -12,35 +12,35 @@
 namespace embert::test {
 namespace {
 
-using convert::BertConfig;
 using convert::ClassifierTask;
 using convert::LanguageHeadKind;
 using convert::ModelConfig;
 using convert::NormPosition;
 using convert::PositionKind;
+using convert::StackConfig;
 using convert::TokenTask;
 
-void make_pre_norm(BertConfig& stack) {
+void make_pre_norm(StackConfig& stack) {
   stack.norm_position = NormPosition::kPre;
   stack.embedding_layer_norm = false;
   stack.final_layer_norm = true;
 }
 
-BertConfig small_decoder(int cross_hidden_size) {
-  BertConfig stack = small_stack();
+StackConfig small_decoder(int cross_hidden_size) {
+  StackConfig stack = small_stack();
   stack.is_decoder = true;
   stack.cross_attention = cross_hidden_size > 0;
   stack.cross_hidden_size = cross_hidden_size;
   return stack;
 }
 
-ModelConfig one_stack(const BertConfig& stack) {
+ModelConfig one_stack(const StackConfig& stack) {
   ModelConfig config;
   config.stacks = {stack};
   return config;
 }
 
-ModelConfig language_model(const BertConfig& stack, LanguageHeadKind kind, bool tied) {
+ModelConfig language_model(const StackConfig& stack, LanguageHeadKind kind, bool tied) {
   ModelConfig config = one_stack(stack);
   config.language_head = kind;
   config.tied_output = tied;
@@ -116,10 +116,10 @@ TEST(QuantizeFamily, EncoderAndDecoder) {
   EXPECT_GT(agreement({pair_of(32, LanguageHeadKind::kBert), 10}).cosine_min, 0.99);
   EXPECT_GT(agreement({pair_of(24, LanguageHeadKind::kBert), 11}).cosine_min, 0.99);  // projection
   ModelConfig config = pair_of(32, LanguageHeadKind::kLinear);
-  for (BertConfig& stack : config.stacks) make_pre_norm(stack);
+  for (StackConfig& stack : config.stacks) make_pre_norm(stack);
   EXPECT_GT(agreement({config, 12}).cosine_min, 0.99);
   config = pair_of(32, LanguageHeadKind::kLinear);
-  for (BertConfig& stack : config.stacks) stack.embedding_layer_norm = false;
+  for (StackConfig& stack : config.stacks) stack.embedding_layer_norm = false;
   config.decoder_start_token_id = 3;
   EXPECT_GT(agreement({config, 13}).cosine_min, 0.99);
   config.stacks[1].vocab_size = config.stacks[0].vocab_size;  // the texts are the targets, too
@@ -209,7 +209,7 @@ TEST(QuantizeFamily, DeadDistancesAndKeys) {
 TEST(QuantizeFamily, DeadCrossAttention) {
   RandomBert bert(language_model(small_decoder(32), LanguageHeadKind::kBert, true), 23);
   convert::AttentionWeights& cross = *bert.weights.stacks[0].layers[1].cross;
-  for (convert::Linear* linear : {&cross.query, &cross.key, &cross.value, &cross.output}) {
+  for (convert::Linear* linear : {&cross.query, &cross.key, &cross.value, &cross.out}) {
     zero(linear->weight.data);
     zero(linear->bias);
   }
@@ -218,11 +218,11 @@ TEST(QuantizeFamily, DeadCrossAttention) {
 
 TEST(QuantizeFamily, ConstantWords) {
   RandomBert bert(language_model(small_stack(), LanguageHeadKind::kBert, true), 24);
-  zero(bert.weights.language->norm.gamma);
+  zero(bert.weights.language_head->norm.gamma);
   EXPECT_GT(agreement(bert).cosine_min, 0.9999);
   zero(bert.weights.stacks[0].word_embeddings.data);  // only the bias speaks
   EXPECT_GT(agreement(bert).cosine_min, 0.9999);
-  zero(bert.weights.language->bias);
+  zero(bert.weights.language_head->bias);
   EXPECT_EQ(agreement(bert).cosine_min, 1);
 }
 
@@ -238,8 +238,8 @@ TEST(QuantizeFamily, LargeAndSmallParts) {
   }
   for (const float factor : {1e-4F, 1e3F}) {
     RandomBert words(language_model(small_stack(), LanguageHeadKind::kBert, false), 26);
-    scale(words.weights.language->decoder->data, factor);
-    scale(words.weights.language->bias, factor);
+    scale(words.weights.language_head->output_embeddings->data, factor);
+    scale(words.weights.language_head->bias, factor);
     EXPECT_GT(agreement(words).cosine_min, 0.995) << factor;
   }
 }

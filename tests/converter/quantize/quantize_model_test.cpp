@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "converter/convert_error.hpp"
 #include "converter/export/write_blob.hpp"
+#include "converter/import/config/read_config.hpp"
 #include "kernels/arithmetic/pack.hpp"
 #include "kernels/variants.hpp"
 #include "tests/converter/quantize/random_bert.hpp"
@@ -50,8 +52,8 @@ TEST(QuantizeModel, SameBytesForAnyNumberOfThreads) {
 
 TEST(QuantizeModel, LargeActivationInputsLowerTheExponent) {
   RandomBert bert = random_encoder(9);
-  for (float& w : bert.weights.stacks[0].layers[1].intermediate.weight.data) w *= 30;
-  for (float& w : bert.weights.stacks[0].layers[1].output.weight.data) w /= 30;
+  for (float& w : bert.weights.stacks[0].layers[1].ffn_up.weight.data) w *= 30;
+  for (float& w : bert.weights.stacks[0].layers[1].ffn_down.weight.data) w /= 30;
   const convert::QuantizeResult result = quantize(bert);
   EXPECT_EQ(result.model.stacks[0].layers[0].record.activation_exponent, 10);
   EXPECT_LT(result.model.stacks[0].layers[1].record.activation_exponent, 10);
@@ -60,7 +62,7 @@ TEST(QuantizeModel, LargeActivationInputsLowerTheExponent) {
 
 TEST(QuantizeModel, WideColumnsAreCopied) {
   RandomBert bert = random_encoder(10);
-  Linear& output = bert.weights.stacks[0].layers[0].output;
+  Linear& output = bert.weights.stacks[0].layers[0].ffn_down;
   output.weight.data[4 * 64 + 9] *= 12;
   output.weight.data[4 * 64 + 9] += 1.5F;
   const convert::QuantizeResult result = quantize(bert);
@@ -83,10 +85,10 @@ TEST(QuantizeModel, ZeroPaddingRowAndUnusedChannels) {
   for (LayerWeights& layer : bert.weights.stacks[0].layers) {
     for (std::size_t n = 0; n < 32; ++n)
       layer.attention.query.weight.data[n * 32 + 6] = 0;  // not read
-    std::fill_n(layer.intermediate.weight.data.begin() + 5 * 32, 32, 0.0F);
-    layer.intermediate.bias[5] = 2;  // a constant channel
-    std::fill_n(layer.intermediate.weight.data.begin() + 6 * 32, 32, 0.0F);
-    layer.intermediate.bias[6] = 0;  // a dead one
+    std::fill_n(layer.ffn_up.weight.data.begin() + 5 * 32, 32, 0.0F);
+    layer.ffn_up.bias[5] = 2;  // a constant channel
+    std::fill_n(layer.ffn_up.weight.data.begin() + 6 * 32, 32, 0.0F);
+    layer.ffn_up.bias[6] = 0;  // a dead one
   }
   EXPECT_GT(cosine_after(bert), 0.999);
 }
@@ -105,10 +107,10 @@ TEST(QuantizeModel, DeadHeads) {
 
 TEST(QuantizeModel, DeadBlocks) {
   RandomBert bert = random_encoder(13);
-  zero(bert.weights.stacks[0].layers[0].attention.output);
-  zero(bert.weights.stacks[0].layers[1].output);
+  zero(bert.weights.stacks[0].layers[0].attention.out);
+  zero(bert.weights.stacks[0].layers[1].ffn_down);
   zero(bert.weights.stacks[0].layers[2].attention.value);
-  zero(bert.weights.stacks[0].layers[2].intermediate);
+  zero(bert.weights.stacks[0].layers[2].ffn_up);
   EXPECT_GT(cosine_after(bert), 0.999);
 }
 
@@ -121,10 +123,10 @@ TEST(QuantizeModel, NothingButZeros) {
   }
   for (LayerWeights& layer : w.layers) {
     for (Linear* l : {&layer.attention.query, &layer.attention.key, &layer.attention.value,
-                      &layer.attention.output, &layer.intermediate, &layer.output}) {
+                      &layer.attention.out, &layer.ffn_up, &layer.ffn_down}) {
       zero(*l);
     }
-    for (convert::LayerNorm* norm : {&*layer.input_norm, &layer.ffn_norm, &w.output_norm}) {
+    for (convert::LayerNorm* norm : {&*layer.input_norm, &layer.ffn_norm, &w.final_norm}) {
       std::fill(norm->gamma.begin(), norm->gamma.end(), 0.0F);
       std::fill(norm->beta.begin(), norm->beta.end(), 0.0F);
     }
@@ -140,7 +142,7 @@ TEST(QuantizeModel, NothingButZeros) {
 
 TEST(QuantizeModel, ConstantOutput) {
   RandomBert bert = random_encoder(15);
-  convert::LayerNorm& last = bert.weights.stacks[0].output_norm;
+  convert::LayerNorm& last = bert.weights.stacks[0].final_norm;
   std::fill(last.gamma.begin(), last.gamma.end(), 0.0F);
   EXPECT_GT(cosine_after(bert), 0.99999);
 }
@@ -157,7 +159,7 @@ TEST(QuantizeModel, TinyAndHugeWeights) {
 
 TEST(QuantizeModel, LargeBiasesRaiseTheStep) {
   RandomBert bert = random_encoder(17);
-  for (float& w : bert.weights.stacks[0].layers[1].intermediate.weight.data) w *= 1e-7F;
+  for (float& w : bert.weights.stacks[0].layers[1].ffn_up.weight.data) w *= 1e-7F;
   for (float& w : bert.weights.stacks[0].layers[1].attention.value.weight.data) w *= 1e-9F;
   EXPECT_GT(cosine_after(bert), 0.999);
 }

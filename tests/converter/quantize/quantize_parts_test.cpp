@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 
+#include "converter/calibrate/measure_ranges.hpp"
 #include "converter/calibrate/row_sample.hpp"
 #include "converter/quantize/layer/quantize_relative_positions.hpp"
 #include "converter/quantize/two_planes.hpp"
@@ -87,14 +88,14 @@ TEST(TwoPlanes, JoinedSumsFit) {
     const int shift = convert::planes_join_shift(inputs);
     EXPECT_LT(std::ldexp(static_cast<double>(inputs) * 127 * 32512, -shift), 0x1p31);
     EXPECT_LE(shift, 8);
-    EXPECT_EQ(convert::planes_domain(inputs, 0.25).step, std::ldexp(0.25, shift));
+    EXPECT_EQ(convert::planes_domain(inputs, 0.25).scale, std::ldexp(0.25, shift));
   }
 }
 
-TEST(EvenRows, AsManyAsAskedAndSpreadOverAll) {
+TEST(RowSelection, AsManyAsAskedAndSpreadOverAll) {
   for (const std::size_t total : {1u, 5u, 100u}) {
     for (const std::size_t most : {1u, 3u, 100u}) {
-      const convert::EvenRows even(total, most);
+      const convert::RowSelection even(total, most);
       std::size_t kept = 0;
       for (std::size_t row = 0; row < total; ++row) {
         EXPECT_EQ(even.kept_before(row), kept);
@@ -106,15 +107,15 @@ TEST(EvenRows, AsManyAsAskedAndSpreadOverAll) {
   }
 }
 
-TEST(Ranges, HeadroomMovesBothEnds) {
-  convert::Ranges ranges;
+TEST(CalibrationRanges, HeadroomMovesBothEnds) {
+  convert::CalibrationRanges ranges;
   ranges.stacks.resize(2);
   ranges.stacks[1].layers.resize(1);
   convert::LayerRanges& layer = ranges.stacks[1].layers[0];
   for (convert::ChannelRange* range : {&layer.input, &layer.cross_input, &layer.ffn_input}) {
     *range = {{-2, 3}, {6, 3}, {0, 3}};
   }
-  convert::widen(ranges, 0.25);
+  convert::add_headroom(ranges, 0.25);
   for (const convert::ChannelRange* range : {&layer.input, &layer.cross_input, &layer.ffn_input}) {
     EXPECT_EQ(range->lowest, (std::vector<float>{-4, 3}));
     EXPECT_EQ(range->highest, (std::vector<float>{8, 3}));
@@ -148,7 +149,7 @@ TEST(QuantizedStack, PreNormCarriesTheSumAsItIs) {
         as_real(l + 1 < stack.layers.size() ? stack.layers[l + 1].record.hidden_scale
                                             : stack.record.sum_scale);
     double carried = 1;  // a unit of the sum in front of the layer, in units of the sum behind it
-    for (const convert::QuantizedDense* dense : {&layer.self.output, &layer.ffn_down}) {
+    for (const convert::QuantizedDense* dense : {&layer.self.out, &layer.ffn_down}) {
       for (std::size_t n = 0; n < 32; ++n) EXPECT_EQ(dense->residual[n], dense->residual[0]);
       carried *= std::ldexp(dense->residual[0], -20);
     }
@@ -220,7 +221,7 @@ TEST(QuantizedModel, LogitsOfWordsHaveTheBitsTheyNeed) {
     config.tied_output = tied;
     for (const float scale : {1e-3F, 1.0F, 100.0F}) {
       RandomBert family(config, 35);
-      convert::LanguageHead& head = *family.weights.language;
+      convert::LanguageHead& head = *family.weights.language_head;
       for (float& value : head.norm.gamma) value *= scale;
       for (float& value : head.norm.beta) value *= scale;
       for (float& value : head.bias) value *= scale;

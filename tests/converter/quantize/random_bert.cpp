@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "converter/calibrate/random_tokens.hpp"
+#include "converter/calibrate/tokens/random_tokens.hpp"
 #include "converter/export/write_blob.hpp"
 
 namespace embert::test {

@@ -8,14 +8,14 @@
 namespace embert::test {
 namespace {
 
-using convert::BertConfig;
 using convert::ModelConfig;
+using convert::StackConfig;
 
-BertConfig random_stack(Random& random) {
+StackConfig random_stack(Random& random) {
   const auto from_to = [&](int least, int most) {
     return least + static_cast<int>(random.below(static_cast<std::size_t>(most - least + 1)));
   };
-  BertConfig stack;
+  StackConfig stack;
   stack.num_attention_heads = from_to(1, 4);
   stack.hidden_size = stack.num_attention_heads * from_to(7, 19);
   stack.num_hidden_layers = from_to(1, 3);
@@ -38,7 +38,7 @@ BertConfig random_stack(Random& random) {
 ModelConfig random_member(Random& random) {
   ModelConfig config;
   config.stacks = {random_stack(random)};
-  BertConfig& stack = config.stacks[0];
+  StackConfig& stack = config.stacks[0];
   const std::size_t kind = random.below(4);  // encoder, decoder, with cross-attention, pair
   stack.is_decoder = kind > 0;
   stack.cross_attention = kind > 1;

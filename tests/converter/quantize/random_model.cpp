@@ -8,7 +8,6 @@ namespace embert::test {
 namespace {
 
 using convert::AttentionWeights;
-using convert::BertConfig;
 using convert::LanguageHeadKind;
 using convert::LayerNorm;
 using convert::LayerWeights;
@@ -18,6 +17,7 @@ using convert::ModelConfig;
 using convert::ModelWeights;
 using convert::NormPosition;
 using convert::PositionKind;
+using convert::StackConfig;
 using convert::StackWeights;
 
 std::size_t to_size(int value) { return static_cast<std::size_t>(value); }
@@ -45,16 +45,16 @@ AttentionWeights random_attention(Random& random, std::size_t hidden, std::size_
   out.query = random_linear(random, width, hidden);
   out.key = random_linear(random, width, source_hidden);
   out.value = random_linear(random, width, source_hidden);
-  out.output = random_linear(random, hidden, width);
+  out.out = random_linear(random, hidden, width);
   return out;
 }
 
-LayerWeights random_layer(Random& random, const BertConfig& config, int heads) {
+LayerWeights random_layer(Random& random, const StackConfig& config, int heads) {
   const std::size_t hidden = to_size(config.hidden_size), inner = to_size(config.intermediate_size);
   LayerWeights out;
   out.input_norm = random_norm(random, hidden);
   out.attention = random_attention(random, hidden, to_size(heads * config.head_size()), hidden);
-  if (config.position_kind != PositionKind::kTable) {
+  if (config.position_kind != PositionKind::kAbsolute) {
     out.attention.distance_embedding = random_matrix(
         random, to_size(2 * config.max_position_embeddings - 1), to_size(config.head_size()), 0.5F);
   }
@@ -63,16 +63,16 @@ LayerWeights random_layer(Random& random, const BertConfig& config, int heads) {
     out.cross = random_attention(random, hidden, hidden, to_size(config.cross_hidden_size));
   }
   out.ffn_norm = random_norm(random, hidden);
-  out.intermediate = random_linear(random, inner, hidden);
-  out.output = random_linear(random, hidden, inner);
+  out.ffn_up = random_linear(random, inner, hidden);
+  out.ffn_down = random_linear(random, hidden, inner);
   return out;
 }
 
-StackWeights random_stack(Random& random, const BertConfig& config) {
+StackWeights random_stack(Random& random, const StackConfig& config) {
   const std::size_t hidden = to_size(config.hidden_size);
   StackWeights out;
   out.word_embeddings = random_matrix(random, to_size(config.vocab_size), hidden, 1);
-  if (config.position_kind == PositionKind::kTable) {
+  if (config.position_kind == PositionKind::kAbsolute) {
     out.position_embeddings =
         random_matrix(random, to_size(config.max_position_embeddings), hidden, 0.3F);
   }
@@ -83,7 +83,7 @@ StackWeights random_stack(Random& random, const BertConfig& config) {
   if (config.norm_position == NormPosition::kPost && !config.embedding_layer_norm) {
     out.layers[0].input_norm.reset();
   }
-  out.output_norm = random_norm(random, hidden);
+  out.final_norm = random_norm(random, hidden);
   return out;
 }
 
@@ -104,8 +104,8 @@ Matrix random_matrix(Random& random, std::size_t rows, std::size_t cols, float s
   return matrix;
 }
 
-BertConfig small_stack() {
-  BertConfig config;
+StackConfig small_stack() {
+  StackConfig config;
   config.hidden_size = 32;
   config.num_hidden_layers = 3;
   config.num_attention_heads = 2;
@@ -120,7 +120,7 @@ BertConfig small_stack() {
 ModelWeights random_weights(const ModelConfig& config, std::uint64_t seed) {
   Random random(seed);
   ModelWeights out;
-  for (const BertConfig& stack : config.stacks) out.stacks.push_back(random_stack(random, stack));
+  for (const StackConfig& stack : config.stacks) out.stacks.push_back(random_stack(random, stack));
   const std::size_t hidden = to_size(config.last().hidden_size);
   const std::size_t labels = config.label_names.size();
   if (config.stacks.size() == 1) {
@@ -133,21 +133,21 @@ ModelWeights random_weights(const ModelConfig& config, std::uint64_t seed) {
     out.classifier = random_linear(random, labels, hidden);
   }
   if (config.token_classifier != convert::TokenTask::kNone) {
-    out.token_labels = random_linear(random, labels, hidden);
+    out.token_classifier = random_linear(random, labels, hidden);
   }
   if (config.language_head == LanguageHeadKind::kNone) return out;
   const Linear output = random_linear(random, to_size(config.last().vocab_size), hidden);
-  convert::LanguageHead& head = out.language.emplace();
+  convert::LanguageHead& head = out.language_head.emplace();
   if (config.language_head == LanguageHeadKind::kBert) {
     head.transform = random_linear(random, hidden, hidden);
     head.norm = random_norm(random, hidden);
   }
-  if (!config.tied_output) head.decoder = output.weight;
+  if (!config.tied_output) head.output_embeddings = output.weight;
   head.bias = output.bias;
   return out;
 }
 
-convert::TokenBatch random_texts(const BertConfig& stack, std::size_t texts, std::uint64_t seed) {
+convert::TokenBatch random_texts(const StackConfig& stack, std::size_t texts, std::uint64_t seed) {
   Random random(seed);
   convert::TokenBatch batch;
   for (std::size_t t = 0; t < texts; ++t) {

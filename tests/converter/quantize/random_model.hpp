@@ -6,8 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "converter/import/weights/read_weights.hpp"
-#include "converter/reference/token_batch.hpp"
+#include "converter/model/model_config.hpp"
+#include "converter/model/model_weights.hpp"
+#include "converter/model/token_batch.hpp"
 
 namespace embert::test {
 
@@ -26,14 +27,14 @@ class Random {
 convert::Matrix random_matrix(Random& random, std::size_t rows, std::size_t cols, float scale);
 
 /// hidden 32, 2 heads, intermediate 64, 3 layers, 50 tokens, 24 positions, 2 segments.
-convert::BertConfig small_stack();
+convert::StackConfig small_stack();
 
 /// Weights that fit `config`; always with a pooler on a model of one stack.
 convert::ModelWeights random_weights(const convert::ModelConfig& config, std::uint64_t seed);
 
 /// Texts of 1 to max_position_embeddings tokens, every second with two segments where the stack
 /// knows more than one.
-convert::TokenBatch random_texts(const convert::BertConfig& stack, std::size_t texts,
+convert::TokenBatch random_texts(const convert::StackConfig& stack, std::size_t texts,
                                  std::uint64_t seed);
 
 }  // namespace embert::test

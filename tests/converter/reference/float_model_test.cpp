@@ -117,7 +117,7 @@ TEST(FloatModel, ObserverSeesEveryActivationInOrder) {
   for (const int layer : {0, 1}) {
     for (const Point point : {Point::kLayerInput, Point::kQuery, Point::kKey, Point::kValue,
                               Point::kContext, Point::kAttentionSum, Point::kFfnInput,
-                              Point::kFfnPreactivation, Point::kFfnActivated, Point::kOutputSum}) {
+                              Point::kFfnPreactivation, Point::kFfnActivated, Point::kFfnSum}) {
       expected.emplace_back(point, layer);
     }
   }
@@ -135,11 +135,11 @@ TEST(FloatModel, ObserverSeesEveryActivationInOrder) {
 TEST(FloatModel, ObserverSeesBothStacksOfAPair) {
   ModelConfig config;
   config.stacks.assign(2, test::small_stack());
-  for (BertConfig& stack : config.stacks) {
+  for (StackConfig& stack : config.stacks) {
     stack.num_hidden_layers = 1;
     stack.num_heads_of_layer = {1};
   }
-  BertConfig& decoder = config.stacks[1];
+  StackConfig& decoder = config.stacks[1];
   decoder.hidden_size = decoder.cross_hidden_size = 48;
   decoder.is_decoder = decoder.cross_attention = true;
   config.language_head = LanguageHeadKind::kBert;
@@ -173,7 +173,7 @@ TEST(FloatModel, ObserverSeesBothStacksOfAPair) {
                                       {Point::kFfnInput, 0, 0, 10, 32, of_source},
                                       {Point::kFfnPreactivation, 0, 0, 10, 64, of_source},
                                       {Point::kFfnActivated, 0, 0, 10, 64, of_source},
-                                      {Point::kOutputSum, 0, 0, 10, 32, of_source},
+                                      {Point::kFfnSum, 0, 0, 10, 32, of_source},
                                       {Point::kLastHidden, 0, 1, 10, 32, of_source},
                                       {Point::kProjected, 0, 1, 10, 48, of_source},
                                       {Point::kEmbeddingSum, 1, 0, 5, 48, of_target},
@@ -193,7 +193,7 @@ TEST(FloatModel, ObserverSeesBothStacksOfAPair) {
                                       {Point::kFfnInput, 1, 0, 5, 48, of_target},
                                       {Point::kFfnPreactivation, 1, 0, 5, 64, of_target},
                                       {Point::kFfnActivated, 1, 0, 5, 64, of_target},
-                                      {Point::kOutputSum, 1, 0, 5, 48, of_target},
+                                      {Point::kFfnSum, 1, 0, 5, 48, of_target},
                                       {Point::kLastHidden, 1, 1, 5, 48, of_target},
                                       {Point::kLmInput, 1, 1, 2, 48, of_target},
                                       {Point::kLmTransform, 1, 1, 2, 48, of_target},

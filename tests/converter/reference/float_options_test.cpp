@@ -23,63 +23,63 @@ constexpr double kTolerance = 5e-5;
 
 struct Variant {
   const char* name;
-  void (*change)(BertConfig&);
+  void (*change)(StackConfig&);
 };
 
 void PrintTo(const Variant& variant, std::ostream* stream) { *stream << variant.name; }
 
-void make_pre(BertConfig& c) {
+void make_pre(StackConfig& c) {
   c.norm_position = NormPosition::kPre;
   c.embedding_layer_norm = false;
   c.final_layer_norm = true;
 }
-void make_cross(BertConfig& c, int source_hidden) {
+void make_cross(StackConfig& c, int source_hidden) {
   c.is_decoder = c.cross_attention = true;
   c.cross_hidden_size = source_hidden;
 }
 
 constexpr Variant kVariants[] = {
-    {"plain", [](BertConfig&) {}},
-    {"gelu_new", [](BertConfig& c) { c.hidden_act = HiddenAct::kGeluNew; }},
-    {"relu", [](BertConfig& c) { c.hidden_act = HiddenAct::kRelu; }},
-    {"silu", [](BertConfig& c) { c.hidden_act = HiddenAct::kSilu; }},
-    {"tanh", [](BertConfig& c) { c.hidden_act = HiddenAct::kTanh; }},
+    {"plain", [](StackConfig&) {}},
+    {"gelu_new", [](StackConfig& c) { c.hidden_act = HiddenAct::kGeluNew; }},
+    {"relu", [](StackConfig& c) { c.hidden_act = HiddenAct::kRelu; }},
+    {"silu", [](StackConfig& c) { c.hidden_act = HiddenAct::kSilu; }},
+    {"tanh", [](StackConfig& c) { c.hidden_act = HiddenAct::kTanh; }},
     {"odd_sizes",
-     [](BertConfig& c) {
+     [](StackConfig& c) {
        c.hidden_size = 39;
        c.num_attention_heads = 3;
        c.num_heads_of_layer.assign(3, 3);
        c.intermediate_size = 50;
      }},
-    {"large_epsilon", [](BertConfig& c) { c.layer_norm_eps = 0.1; }},
-    {"relative_key", [](BertConfig& c) { c.position_kind = PositionKind::kRelativeKey; }},
+    {"large_epsilon", [](StackConfig& c) { c.layer_norm_eps = 0.1; }},
+    {"relative_key", [](StackConfig& c) { c.position_kind = PositionKind::kRelativeKey; }},
     {"relative_key_query",
-     [](BertConfig& c) { c.position_kind = PositionKind::kRelativeKeyQuery; }},
+     [](StackConfig& c) { c.position_kind = PositionKind::kRelativeKeyQuery; }},
     {"pruned_heads",
-     [](BertConfig& c) {
+     [](StackConfig& c) {
        c.num_heads_of_layer = {1, 2, 1};
      }},
-    {"no_embedding_norm", [](BertConfig& c) { c.embedding_layer_norm = false; }},
+    {"no_embedding_norm", [](StackConfig& c) { c.embedding_layer_norm = false; }},
     {"pre_norm", make_pre},
-    {"decoder", [](BertConfig& c) { c.is_decoder = true; }},
+    {"decoder", [](StackConfig& c) { c.is_decoder = true; }},
     {"relative_decoder",
-     [](BertConfig& c) {
+     [](StackConfig& c) {
        c.is_decoder = true;
        c.position_kind = PositionKind::kRelativeKeyQuery;
      }},
-    {"cross_attention", [](BertConfig& c) { make_cross(c, 32); }},
+    {"cross_attention", [](StackConfig& c) { make_cross(c, 32); }},
     {"wide_source_relative_key",
-     [](BertConfig& c) {
+     [](StackConfig& c) {
        make_cross(c, 44);
        c.position_kind = PositionKind::kRelativeKey;
      }},
-    {"pre_norm_cross_attention", [](BertConfig& c) {
+    {"pre_norm_cross_attention", [](StackConfig& c) {
        make_pre(c);
        make_cross(c, 20);
      }}};
 
-BertConfig config_of(const Variant& variant) {
-  BertConfig config = test::small_stack();
+StackConfig config_of(const Variant& variant) {
+  StackConfig config = test::small_stack();
   variant.change(config);
   return config;
 }
@@ -103,7 +103,8 @@ std::vector<std::vector<bool>> random_mask(Random& random, std::size_t queries, 
 }
 
 // Texts of these lengths; with `optional` every input that a stack can take.
-std::vector<ReferenceText> make_texts(const BertConfig& config, bool optional, std::uint64_t seed) {
+std::vector<ReferenceText> make_texts(const StackConfig& config, bool optional,
+                                      std::uint64_t seed) {
   Random random(seed);
   std::vector<ReferenceText> texts;
   for (const std::size_t length : {1U, 7U, 2U, 24U, 13U}) {
@@ -220,7 +221,7 @@ INSTANTIATE_TEST_SUITE_P(Variants, FloatOptions, ::testing::ValuesIn(kVariants),
 
 TEST(FloatModelMasks, AKeyMaskIsAMaskForEveryQuery) {
   ModelConfig config;
-  config.stacks = {config_of({"", [](BertConfig& c) { make_cross(c, 32); }})};
+  config.stacks = {config_of({"", [](StackConfig& c) { make_cross(c, 32); }})};
   const ModelWeights weights = test::random_weights(config, 5);
   FloatModel network(config, weights, 1);
   TokenBatch by_key = batch_of(make_texts(config.first(), false, 6)), by_pair = by_key;
@@ -261,7 +262,7 @@ Rows to_rows(const std::vector<float>& values, std::size_t width) {
 }
 
 Rows language_logits(const ModelConfig& config, const ModelWeights& weights, Rows rows) {
-  const LanguageHead& head = *weights.language;
+  const LanguageHead& head = *weights.language_head;
   if (head.transform) {
     rows = test::reference_linear(rows, *head.transform);
     for (auto& row : rows) {
@@ -269,7 +270,8 @@ Rows language_logits(const ModelConfig& config, const ModelWeights& weights, Row
     }
     rows = test::reference_norm(rows, head.norm, config.last().layer_norm_eps);
   }
-  const Matrix& output = head.decoder ? *head.decoder : weights.stacks.back().word_embeddings;
+  const Matrix& output =
+      head.output_embeddings ? *head.output_embeddings : weights.stacks.back().word_embeddings;
   return test::reference_linear(rows, Linear{output, head.bias});
 }
 
@@ -308,7 +310,7 @@ TEST(FloatModelHeads, TokenLabelsAndClassifier) {
   const TokenBatch batch = test::random_texts(config.first(), 5, 11);
   const ForwardOutput out = FloatModel(config, weights, 1).forward(batch);
   std::vector<float> expected;
-  append(test::reference_linear(to_rows(out.last_hidden_state, 32), *weights.token_labels),
+  append(test::reference_linear(to_rows(out.last_hidden_state, 32), *weights.token_classifier),
          expected);
   expect_near(out.token_logits, expected, "token logits");
   EXPECT_TRUE(out.logits.empty());
@@ -341,7 +343,7 @@ TEST(FloatModelPairs, AgreeWithTheFormulas) {
   for (const int decoder_hidden : {32, 48}) {  // without and with a projection
     ModelConfig config;
     config.stacks.assign(2, test::small_stack());
-    BertConfig& decoder = config.stacks[1];
+    StackConfig& decoder = config.stacks[1];
     decoder.hidden_size = decoder_hidden;
     decoder.vocab_size = 40;
     make_cross(decoder, decoder_hidden);

@@ -8,9 +8,9 @@ namespace embert::test {
 namespace {
 
 using convert::AttentionWeights;
-using convert::BertConfig;
 using convert::NormPosition;
 using convert::PositionKind;
+using convert::StackConfig;
 
 double dot(const double* a, const double* b, std::size_t count) {
   double sum = 0;
@@ -30,7 +30,7 @@ std::vector<double> row_of(const convert::Matrix& matrix, std::size_t r) {
   return {matrix.row(r), matrix.row(r) + matrix.cols};
 }
 
-Rows embed(const BertConfig& config, const convert::StackWeights& w, const ReferenceText& text) {
+Rows embed(const StackConfig& config, const convert::StackWeights& w, const ReferenceText& text) {
   Rows out;
   const std::size_t tokens = text.embeddings.empty() ? text.ids.size() : text.embeddings.size();
   for (std::size_t i = 0; i < tokens; ++i) {
@@ -40,7 +40,7 @@ Rows embed(const BertConfig& config, const convert::StackWeights& w, const Refer
     const auto type = static_cast<std::size_t>(text.type_ids.empty() ? 0 : text.type_ids[i]);
     const std::vector<double> segment = row_of(w.token_type_embeddings, type);
     for (std::size_t c = 0; c < row.size(); ++c) row[c] += segment[c];
-    if (config.position_kind == PositionKind::kTable) {
+    if (config.position_kind == PositionKind::kAbsolute) {
       const auto p = text.position_ids.empty() ? i : static_cast<std::size_t>(text.position_ids[i]);
       const std::vector<double> position = row_of(w.position_embeddings, p);
       for (std::size_t c = 0; c < row.size(); ++c) row[c] += position[c];
@@ -69,7 +69,7 @@ struct Attended {
 };
 
 // `factors` points at the layer's part of the head mask, or is null.
-Attended attend(const BertConfig& config, const AttentionWeights& w, const Rows& in,
+Attended attend(const StackConfig& config, const AttentionWeights& w, const Rows& in,
                 const Rows& source, bool causal, const std::vector<std::vector<bool>>& hidden,
                 const double* factors) {
   const auto size = static_cast<std::size_t>(config.head_size());
@@ -107,7 +107,7 @@ Attended attend(const BertConfig& config, const AttentionWeights& w, const Rows&
       of_head.push_back(std::move(p));
     }
   }
-  result.out = reference_linear(context, w.output);
+  result.out = reference_linear(context, w.out);
   return result;
 }
 
@@ -157,7 +157,7 @@ double reference_act(convert::HiddenAct act, double x) {
   return 0;
 }
 
-ReferenceOutput reference_stack(const BertConfig& config, const convert::StackWeights& weights,
+ReferenceOutput reference_stack(const StackConfig& config, const convert::StackWeights& weights,
                                 const ReferenceText& text) {
   const bool pre = config.norm_position == NormPosition::kPre;
   const double eps = config.layer_norm_eps;
@@ -181,13 +181,13 @@ ReferenceOutput reference_stack(const BertConfig& config, const convert::StackWe
       sum = add(cross.out, pre ? sum : in);
     }
     in = reference_norm(sum, layer.ffn_norm, eps);
-    Rows inner = reference_linear(in, layer.intermediate);
+    Rows inner = reference_linear(in, layer.ffn_up);
     for (auto& row : inner) {
       for (double& value : row) value = reference_act(config.hidden_act, value);
     }
-    sum = add(reference_linear(inner, layer.output), pre ? sum : in);
+    sum = add(reference_linear(inner, layer.ffn_down), pre ? sum : in);
   }
-  out.last_hidden_state = reference_norm(sum, weights.output_norm, eps);
+  out.last_hidden_state = reference_norm(sum, weights.final_norm, eps);
   out.hidden_states.push_back(pre ? sum : out.last_hidden_state);
   return out;
 }

@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "converter/import/weights/read_weights.hpp"
+#include "converter/model/model_config.hpp"
+#include "converter/model/model_weights.hpp"
 
 namespace embert::test {
 
@@ -30,7 +31,7 @@ struct ReferenceOutput {
   Rows last_hidden_state;
 };
 
-ReferenceOutput reference_stack(const convert::BertConfig& config,
+ReferenceOutput reference_stack(const convert::StackConfig& config,
                                 const convert::StackWeights& weights, const ReferenceText& text);
 
 /// weight x + bias for every row.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/calibrate/calibration_tokens.hpp"
+#include "converter/calibrate/tokens/calibration_tokens.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 
+#include "converter/convert_error.hpp"
 #include "converter/export/write_blob.hpp"
 #include "converter/quantize/encode_integers.hpp"
 #include "converter/verify/integer_model.hpp"
@@ -36,7 +37,7 @@ QuantizedDense empty_dense(std::size_t outputs, std::size_t inputs) {
 
 // The smallest model that can carry a tokenizer: the runtime tokenises with a whole blob only.
 std::vector<std::uint8_t> tokenizer_blob(const std::vector<std::uint8_t>& section,
-                                         const BertConfig& config, int max_tokens) {
+                                         const StackConfig& config, int max_tokens) {
   QuantizedModel model;
   QuantizedStack& stack = model.stacks.emplace_back();
   BlobStack& record = stack.record;
@@ -54,7 +55,7 @@ std::vector<std::uint8_t> tokenizer_blob(const std::vector<std::uint8_t>& sectio
   norm.gain.resize(1);
   norm.bias.resize(1);
   QuantizedLayer layer;
-  layer.input_norm = layer.attention_norm = stack.output_norm = norm;
+  layer.input_norm = layer.ffn_norm = stack.final_norm = norm;
   layer.record.input_norm = layer.record.norm_after_attn = norm.record;
   layer.record.num_heads = layer.record.intermediate_size = 1;
   layer.record.activation_exponent = 10;
@@ -65,7 +66,7 @@ std::vector<std::uint8_t> tokenizer_blob(const std::vector<std::uint8_t>& sectio
   layer.self.score_multipliers = {score.multiplier};
   layer.self.score_caps = {score.cap};
   layer.self.context_multipliers.resize(kPanelColumns);
-  layer.self.output = layer.ffn_up = layer.ffn_down = empty_dense(1, 1);
+  layer.self.out = layer.ffn_up = layer.ffn_down = empty_dense(1, 1);
   const std::uint32_t positions = record.max_positions;
   stack.layers.push_back(std::move(layer));
   BlobExtras extras;
@@ -148,7 +149,7 @@ std::vector<std::string> read_text_lines(const std::filesystem::path& path) {
   return texts;
 }
 
-TokenBatch tokenize_texts(const std::vector<std::uint8_t>& section, const BertConfig& config,
+TokenBatch tokenize_texts(const std::vector<std::uint8_t>& section, const StackConfig& config,
                           int max_tokens, std::span<const std::string_view> texts) {
   const std::vector<std::uint8_t> blob = tokenizer_blob(section, config, max_tokens);
   const IntegerModel model(blob, {});
@@ -173,7 +174,7 @@ std::vector<std::string> join_texts(std::span<const std::string_view> texts, int
   return documents;
 }
 
-TokenBatch read_id_file(const std::filesystem::path& path, const BertConfig& config,
+TokenBatch read_id_file(const std::filesystem::path& path, const StackConfig& config,
                         int max_tokens) {
   TokenBatch batch;
   const std::vector<std::string> lines = read_filled_lines(path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/calibrate/calibration_text.hpp"
+#include "converter/calibrate/tokens/builtin_texts.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/reference/float_batch.hpp"
+#include "converter/reference/batch_chunk.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -46,7 +46,7 @@ void check_range(const std::vector<std::int32_t>& values, const char* what, int 
   }
 }
 
-void check_source(const TokenBatch& batch, const BertConfig& config) {
+void check_source(const TokenBatch& batch, const StackConfig& config) {
   if (!config.cross_attention) {
     if (batch.encoder_states.empty() && batch.source_lengths.empty()) return;
     throw ConvertError("a batch has encoder states, but the model has no cross-attention");
@@ -71,7 +71,7 @@ void check_source(const TokenBatch& batch, const BertConfig& config) {
   check_size(batch.source_query_key_mask.size(), pairs, "source_query_key_mask");
 }
 
-void check_head_mask(const TokenBatch& batch, const BertConfig& config) {
+void check_head_mask(const TokenBatch& batch, const StackConfig& config) {
   if (batch.head_mask.empty()) return;
   const auto& heads = config.num_heads_of_layer;
   check_size(batch.head_mask.size(), sum_of({heads.begin(), heads.end()}), "head_mask");
@@ -86,7 +86,7 @@ void check_head_mask(const TokenBatch& batch, const BertConfig& config) {
 
 }  // namespace
 
-void check_batch(const TokenBatch& batch, const BertConfig& config) {
+void check_batch(const TokenBatch& batch, const StackConfig& config) {
   check_lengths(batch.lengths, "text", config.max_position_embeddings);
   const std::size_t rows = sum_of(batch.lengths);
   if (batch.inputs_embeds.empty()) {
@@ -111,7 +111,7 @@ void check_batch(const TokenBatch& batch, const BertConfig& config) {
   check_source(batch, config);
 }
 
-std::vector<BatchChunk> chunks_of(const TokenBatch& batch, const BertConfig& config) {
+std::vector<BatchChunk> chunks_of(const TokenBatch& batch, const StackConfig& config) {
   const auto part = [](const auto& values, std::size_t at) {
     return values.empty() ? nullptr : values.data() + at;
   };

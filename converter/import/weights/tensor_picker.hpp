@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "converter/import/weights/read_weights.hpp"
 #include "converter/import/weights/weight_files.hpp"
+#include "converter/model/model_weights.hpp"
 
 namespace embert::convert {
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything here runs in the observer's thread, between two layers of the float model: loops are
 // plain enough to be vectorised, and sums run row after row.
-#include "converter/calibrate/calibration_rows.hpp"
+#include "converter/calibrate/collect_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
 
+#include "converter/calibrate/observe_batch.hpp"
 #include "converter/calibrate/row_sample.hpp"
 #include "kernels/arithmetic/fixed_point.hpp"
 
@@ -22,24 +23,24 @@ std::int32_t round_within(float x, float lowest, float highest) {
 class RowQuantizer {
  public:
   // A LayerNorm's output: one step for all rows.
-  static RowQuantizer static_step(const InputDomain& domain) {
+  static RowQuantizer static_step(const ChannelQuant& domain) {
     return RowQuantizer(domain, 127, 127);
   }
-  static RowQuantizer context(const InputDomain& domain) {
+  static RowQuantizer context(const ChannelQuant& domain) {
     return RowQuantizer(domain, 32767, 127);
   }
-  static RowQuantizer activated(const LayerSteps& steps, std::size_t cols) {
-    InputDomain domain;
+  static RowQuantizer activated(const LayerScales& steps, std::size_t cols) {
+    ChannelQuant domain;
     domain.offset.assign(cols, -std::ldexp(steps.activation_offset_q14, -14));
     domain.factor.assign(cols, 1.0);
-    domain.step = std::ldexp(1.0, -steps.activation_exponent);
+    domain.scale = std::ldexp(1.0, -steps.activation_exponent);
     RowQuantizer quantizer(domain, 32767, 255);
     quantizer.lowest_ = 0;
-    quantizer.code_offset_ = 128;
+    quantizer.zero_point_ = -128;
     return quantizer;
   }
 
-  int code_offset() const { return code_offset_; }
+  int zero_point() const { return zero_point_; }
 
   // One row. `step` gets the folded real value of a code.
   void quantize(const float* in, std::int8_t* codes, float& step) {
@@ -56,14 +57,14 @@ class RowQuantizer {
     for (std::size_t c = 0; c < cols; ++c) most = std::max(most, std::abs(row_[c]));
     const RowScale scale = row_scale(most, top_);
     for (std::size_t c = 0; c < cols; ++c) {
-      codes[c] = static_cast<std::int8_t>(quantize_row_value(row_[c], scale) - code_offset_);
+      codes[c] = static_cast<std::int8_t>(quantize_row_value(row_[c], scale) + zero_point_);
     }
     step = static_cast<float>(unit_ * most / top_);
   }
 
  private:
-  RowQuantizer(const InputDomain& domain, std::int32_t bound, std::int32_t top)
-      : unit_(domain.step),
+  RowQuantizer(const ChannelQuant& domain, std::int32_t bound, std::int32_t top)
+      : unit_(domain.scale),
         by_row_(bound != top),
         top_(top),
         lowest_(static_cast<float>(-bound)),
@@ -71,14 +72,14 @@ class RowQuantizer {
         row_(domain.factor.size()) {
     for (std::size_t c = 0; c < domain.factor.size(); ++c) {
       shift_.push_back(static_cast<float>(-domain.offset[c]));
-      scale_.push_back(static_cast<float>(1 / (domain.factor[c] * domain.step)));
+      scale_.push_back(static_cast<float>(1 / (domain.factor[c] * domain.scale)));
     }
   }
 
   double unit_;
   bool by_row_;
   std::int32_t top_;
-  int code_offset_ = 0;
+  int zero_point_ = 0;
   float lowest_, highest_;
   std::vector<float> shift_, scale_;
   std::vector<std::int32_t> row_;
@@ -87,7 +88,7 @@ class RowQuantizer {
 // Rows of one stack.
 class RowRecorder {
  public:
-  RowRecorder(const std::vector<LayerSteps>& steps, std::size_t tokens, std::size_t max_rows)
+  RowRecorder(const std::vector<LayerScales>& steps, std::size_t tokens, std::size_t max_rows)
       : steps_(steps), even_(tokens, max_rows), layers_(steps.size()) {}
 
   void see(const Activation& a) {
@@ -105,14 +106,14 @@ class RowRecorder {
       for (QuantizedRows* rows : {&layer.input, &layer.context, &layer.cross_input,
                                   &layer.cross_context, &layer.ffn_input, &layer.activated}) {
         for (double& mean : rows->real_mean) mean /= count;
-        for (double& mean : rows->folded_mean) mean /= count;
+        for (double& mean : rows->smoothed_mean) mean /= count;
       }
     }
     return std::move(layers_);
   }
 
  private:
-  void see(const Activation& a, const LayerSteps& steps, LayerRows& rows) {
+  void see(const Activation& a, const LayerScales& steps, LayerRows& rows) {
     switch (a.point) {
       case ActivationPoint::kLayerInput:
         return add(rows.input, a, RowQuantizer::static_step(steps.input));
@@ -135,30 +136,30 @@ class RowRecorder {
     if (out.codes.empty()) {
       out.rows = even_.kept();
       out.cols = a.cols;
-      out.code_offset = quantizer.code_offset();
+      out.zero_point = quantizer.zero_point();
       out.codes.resize(out.rows * a.cols);
-      out.row_step.resize(out.rows);
+      out.row_scale.resize(out.rows);
       out.real_mean.assign(a.cols, 0.0);
-      out.folded_mean.assign(a.cols, 0.0);
+      out.smoothed_mean.assign(a.cols, 0.0);
     }
     for (std::size_t r = 0; r < a.rows; ++r) {
       if (!even_.keeps(first_row_ + r)) continue;
       const std::size_t to = even_.kept_before(first_row_ + r);
       const float* in = a.data + r * a.cols;
       std::int8_t* codes = out.codes.data() + to * a.cols;
-      quantizer.quantize(in, codes, out.row_step[to]);
-      const auto step = static_cast<double>(out.row_step[to]);
+      quantizer.quantize(in, codes, out.row_scale[to]);
+      const auto step = static_cast<double>(out.row_scale[to]);
       double* const real_sum = out.real_mean.data();
-      double* const folded_sum = out.folded_mean.data();
+      double* const smoothed_sum = out.smoothed_mean.data();
       for (std::size_t c = 0; c < a.cols; ++c) {
         real_sum[c] += static_cast<double>(in[c]);
-        folded_sum[c] += (codes[c] + out.code_offset) * step;
+        smoothed_sum[c] += (codes[c] - out.zero_point) * step;
       }
     }
   }
 
-  const std::vector<LayerSteps>& steps_;
-  EvenRows even_;
+  const std::vector<LayerScales>& steps_;
+  RowSelection even_;
   std::vector<LayerRows> layers_;
   std::size_t first_row_ = 0, chunk_rows_ = 0;
 };
@@ -168,7 +169,7 @@ class RowRecorder {
 std::size_t affordable_rows(const ModelConfig& config) {
   constexpr std::size_t kBytes = std::size_t{256} << 20, kLeast = 2048;
   std::size_t row_bytes = 0;
-  for (const BertConfig& stack : config.stacks) {
+  for (const StackConfig& stack : config.stacks) {
     const int hidden_inputs = stack.cross_attention ? 5 : 3;  // of the hidden size
     row_bytes +=
         static_cast<std::size_t>(stack.num_hidden_layers) *
@@ -178,7 +179,7 @@ std::size_t affordable_rows(const ModelConfig& config) {
 }
 
 std::vector<std::vector<LayerRows>> collect_rows(FloatModel& model,
-                                                 const std::vector<std::vector<LayerSteps>>& steps,
+                                                 const std::vector<std::vector<LayerScales>>& steps,
                                                  const ModelBatch& batch, std::size_t max_rows) {
   std::vector<RowRecorder> recorders;
   for (std::size_t s = 0; s < steps.size(); ++s) {

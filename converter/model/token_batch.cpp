@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/calibrate/model_batch.hpp"
+#include "converter/model/token_batch.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "converter/calibrate/row_sample.hpp"
-
 namespace embert::convert {
 namespace {
 
-// Texts that go through the float model together: bounds the memory of its outputs.
-constexpr std::size_t kTextsTogether = 64;
-
-std::size_t sum_of(const std::vector<std::int32_t>& lengths) {
+std::size_t token_count(const std::vector<std::int32_t>& lengths) {
   return static_cast<std::size_t>(std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}));
 }
 
@@ -20,7 +15,7 @@ std::size_t sum_of(const std::vector<std::int32_t>& lengths) {
 
 std::vector<TokenBatch> cut_batch(const TokenBatch& batch, std::size_t texts) {
   std::vector<TokenBatch> parts;
-  const std::size_t source_tokens = sum_of(batch.source_lengths);
+  const std::size_t source_tokens = token_count(batch.source_lengths);
   const std::size_t width = source_tokens > 0 ? batch.encoder_states.size() / source_tokens : 0;
   std::size_t token = 0, source = 0;
   // The values from `at` on, where the batch has any.
@@ -34,7 +29,8 @@ std::vector<TokenBatch> cut_batch(const TokenBatch& batch, std::size_t texts) {
     TokenBatch& part = parts.emplace_back();
     take(batch.lengths, text, count, part.lengths);
     take(batch.source_lengths, text, count, part.source_lengths);
-    const std::size_t tokens = sum_of(part.lengths), sources = sum_of(part.source_lengths);
+    const std::size_t tokens = token_count(part.lengths),
+                      sources = token_count(part.source_lengths);
     take(batch.ids, token, tokens, part.ids);
     take(batch.type_ids, token, tokens, part.type_ids);
     take(batch.encoder_states, source * width, sources * width, part.encoder_states);
@@ -50,25 +46,6 @@ std::vector<ModelBatch> cut_batch(const ModelBatch& batch, std::size_t texts) {
   std::size_t at = 0;
   for (TokenBatch& part : cut_batch(batch.sources, texts)) parts[at++].sources = std::move(part);
   return parts;
-}
-
-ForwardOutput run_float(FloatModel& model, const ModelBatch& batch, const Observer* observer,
-                        const ForwardOptions& options) {
-  if (batch.sources.lengths.empty()) return model.forward(batch.texts, observer, options);
-  return model.forward_pair(batch.sources, batch.texts, observer, options).decoder;
-}
-
-void observe_batch(FloatModel& model, const ModelBatch& batch, std::size_t lm_rows,
-                   const Observer& observer) {
-  const EvenRows asked(batch.texts.ids.size(), lm_rows);
-  std::size_t token = 0;
-  for (const ModelBatch& part : cut_batch(batch, kTextsTogether)) {
-    ForwardOptions options;
-    for (std::size_t row = 0; row < part.texts.ids.size(); ++row, ++token) {
-      if (asked.keeps(token)) options.lm_rows.push_back(static_cast<std::int32_t>(row));
-    }
-    run_float(model, part, &observer, options);
-  }
 }
 
 }  // namespace embert::convert

@@ -8,13 +8,13 @@
 #include <span>
 #include <vector>
 
-#include "converter/import/config/read_config.hpp"
-#include "converter/reference/token_batch.hpp"
+#include "converter/model/model_config.hpp"
+#include "converter/model/token_batch.hpp"
 
 namespace embert::convert {
 
 /// Throws ConvertError where `batch` does not fit itself or the stack.
-void check_batch(const TokenBatch& batch, const BertConfig& config);
+void check_batch(const TokenBatch& batch, const StackConfig& config);
 
 /// Texts that run together. Pointers stand at the chunk's part of the batch's arrays and are null
 /// where the batch has none.
@@ -35,6 +35,6 @@ struct BatchChunk {
 };
 
 /// The chunks of a checked batch, in order. `batch` must outlive them.
-std::vector<BatchChunk> chunks_of(const TokenBatch& batch, const BertConfig& config);
+std::vector<BatchChunk> chunks_of(const TokenBatch& batch, const StackConfig& config);
 
 }  // namespace embert::convert

@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "converter/calibrate/model_batch.hpp"
+#include "converter/model/model_config.hpp"
+#include "converter/model/token_batch.hpp"
 
 namespace embert::convert {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of the safetensors format, one after the other, and the conversion of its float types
 // to float32.
-#include "converter/import/weights/read_safetensors.hpp"
+#include "converter/import/weights/safetensors_file.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/calibrate/random_tokens.hpp"
+#include "converter/calibrate/tokens/random_tokens.hpp"
 
 #include <algorithm>
 #include <utility>
+
+#include "converter/model/model_config.hpp"
 
 namespace embert::convert {
 namespace {
@@ -35,7 +37,7 @@ class Random {
 };
 
 // Gives each text the states of a source.
-void add_random_sources(const BertConfig& config, std::uint64_t seed, TokenBatch& batch) {
+void add_random_sources(const StackConfig& config, std::uint64_t seed, TokenBatch& batch) {
   Random random(seed);
   const int longest = std::min(kLongest, config.max_position_embeddings);
   for (std::size_t text = 0; text < batch.lengths.size(); ++text) {
@@ -49,7 +51,7 @@ void add_random_sources(const BertConfig& config, std::uint64_t seed, TokenBatch
 
 }  // namespace
 
-TokenBatch random_ids(const BertConfig& config, int max_tokens, std::size_t texts,
+TokenBatch random_ids(const StackConfig& config, int max_tokens, std::size_t texts,
                       std::uint64_t seed) {
   Random random(seed);
   TokenBatch batch;
@@ -69,7 +71,7 @@ TokenBatch random_ids(const BertConfig& config, int max_tokens, std::size_t text
 
 ModelBatch complete_batch(const ModelConfig& config, TokenBatch texts, bool repeat_texts,
                           int max_tokens, std::uint64_t seed) {
-  const BertConfig& last = config.last();
+  const StackConfig& last = config.last();
   if (config.stacks.size() == 1) {
     if (last.cross_attention) add_random_sources(last, seed, texts);
     return {std::move(texts), {}};

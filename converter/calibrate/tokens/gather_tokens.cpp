@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/calibrate/gather_tokens.hpp"
+#include "converter/calibrate/tokens/gather_tokens.hpp"
 
 #include <string_view>
 
-#include "converter/calibrate/calibration_text.hpp"
-#include "converter/calibrate/calibration_tokens.hpp"
-#include "converter/calibrate/random_tokens.hpp"
+#include "converter/calibrate/tokens/builtin_texts.hpp"
+#include "converter/calibrate/tokens/calibration_tokens.hpp"
+#include "converter/calibrate/tokens/random_tokens.hpp"
 #include "converter/convert_error.hpp"
 
 namespace embert::convert {
@@ -42,7 +42,7 @@ GatheredTokens from_nothing(const TokenRequest& request, std::vector<std::string
   out.source = CalibrationSource::kRandomIds;
   warnings.push_back(
       "no tokenizer: calibrated on random ids; text calls on this blob get a status");
-  const BertConfig& first = request.config.first();
+  const StackConfig& first = request.config.first();
   out.calibration = complete(request, random_ids(first, request.max_tokens, kRandomTexts, kSeed),
                              false, kPairSeed);
   out.certificate =

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "converter/import/config/read_config.hpp"
+#include "converter/model/model_config.hpp"
 #include "converter/reference/float_model.hpp"
 
 namespace embert::convert {
@@ -27,7 +27,7 @@ std::vector<std::string> read_lines(const std::filesystem::path& path);
 std::vector<std::string> read_text_lines(const std::filesystem::path& path);
 
 /// Texts as ids of the tokenizer in `section`, each cut at `max_tokens`. Throws ConvertError.
-TokenBatch tokenize_texts(const std::vector<std::uint8_t>& section, const BertConfig& config,
+TokenBatch tokenize_texts(const std::vector<std::uint8_t>& section, const StackConfig& config,
                           int max_tokens, std::span<const std::string_view> texts);
 
 /// Long texts, of parts of `texts` one after another: some that fill `max_tokens`, none where that
@@ -36,7 +36,7 @@ std::vector<std::string> join_texts(std::span<const std::string_view> texts, int
 
 /// One text a line, ids in decimal with blanks between, at most kMostCalibrationTexts texts. Throws
 /// ConvertError that names the text.
-TokenBatch read_id_file(const std::filesystem::path& path, const BertConfig& config,
+TokenBatch read_id_file(const std::filesystem::path& path, const StackConfig& config,
                         int max_tokens);
 
 /// Texts [first, first + step, ...) of `batch`, or all others.

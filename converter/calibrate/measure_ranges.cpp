@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maxima do not depend on order; the only sums, of first tokens, run text after text.
-#include "converter/calibrate/calibrate.hpp"
+#include "converter/calibrate/measure_ranges.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
 
+#include "converter/calibrate/observe_batch.hpp"
+#include "converter/calibrate/row_sample.hpp"
 #include "converter/convert_error.hpp"
 
 namespace embert::convert {
 namespace {
 
-constexpr std::size_t kMostCrossRows = 4096;  // of the states that cross-attention reads
+constexpr std::size_t kMostCrossRows = 4096;      // of the states that cross-attention reads
+constexpr std::size_t kMostHeadRows = 4096;       // of hidden states that task heads read
+constexpr std::size_t kLmCalibrationRows = 2048;  // tokens that go through the language head
 
 // Weights that are finite one by one can still overflow float32 together; nothing can be calibrated
 // then.
@@ -29,6 +34,22 @@ void require_finite(const Activation& a) {
         std::to_string(a.layer) +
         "; its weights are too large or damaged: compare the file with its source");
   }
+}
+
+std::vector<float> column_maxima(const Activation& a) {
+  std::vector<float> most(a.cols, 0.0F);
+  for (std::size_t r = 0; r < a.rows; ++r) {
+    const float* row = a.data + r * a.cols;
+    for (std::size_t c = 0; c < a.cols; ++c) {
+      const float magnitude = std::fabs(row[c]);
+      most[c] = most[c] < magnitude ? magnitude : most[c];
+    }
+  }
+  return most;
+}
+
+void grow(float& most, const Activation& a) {
+  for (const float column : column_maxima(a)) most = std::max(most, column);
 }
 
 void grow_groups(std::vector<float>& most, const Activation& a, std::size_t group) {
@@ -63,7 +84,7 @@ void widen(ChannelRange& range, const Activation& a) {
 
 class StackRecorder {
  public:
-  StackRecorder(const BertConfig& config, std::size_t source_tokens)
+  StackRecorder(const StackConfig& config, std::size_t source_tokens)
       : head_size_(static_cast<std::size_t>(config.head_size())),
         cross_rows_(source_tokens, kMostCrossRows) {
     ranges_.layers.resize(static_cast<std::size_t>(config.num_hidden_layers));
@@ -126,8 +147,8 @@ class StackRecorder {
         return widen(layer.ffn_input, a);
       case ActivationPoint::kFfnPreactivation:
         return grow(layer.preactivation, a);
-      case ActivationPoint::kOutputSum:
-        return grow(layer.output_sum, a);
+      case ActivationPoint::kFfnSum:
+        return grow(layer.ffn_sum, a);
       default:
         return;
     }
@@ -138,9 +159,70 @@ class StackRecorder {
   RowSample cross_rows_;
 };
 
+void append(Matrix& matrix, const float* data, std::size_t rows, std::size_t cols) {
+  matrix.rows += rows;
+  matrix.cols = cols;
+  matrix.data.insert(matrix.data.end(), data, data + rows * cols);
+}
+
+class HeadRecorder {
+ public:
+  HeadRecorder(const ModelConfig& config, const ModelBatch& batch)
+      : token_classifier_(config.token_classifier != TokenTask::kNone),
+        last_stack_(static_cast<int>(config.stacks.size()) - 1),
+        token_hidden_(batch.texts.ids.size(), kMostHeadRows),
+        encoder_hidden_(batch.sources.ids.size(), kMostHeadRows) {}
+
+  void see(const Activation& a) {
+    switch (a.point) {
+      case ActivationPoint::kLastHidden: {
+        if (a.stack != last_stack_) return encoder_hidden_.add(a);
+        if (token_classifier_) token_hidden_.add(a);
+        std::size_t first = 0;
+        for (const std::int32_t length : a.lengths) {
+          append(ranges_.first_hidden, a.data + first * a.cols, 1, a.cols);
+          first += static_cast<std::size_t>(length);
+        }
+        return;
+      }
+      case ActivationPoint::kProjected:
+        return grow(ranges_.projected, a);
+      case ActivationPoint::kPooled:
+        return append(ranges_.pooled, a.data, a.rows, a.cols);
+      case ActivationPoint::kLogits:
+        return grow(ranges_.logits, a);
+      case ActivationPoint::kTokenLogits:
+        return grow(ranges_.token_logits, a);
+      case ActivationPoint::kLmInput:
+        return append(ranges_.lm_input, a.data, a.rows, a.cols);
+      case ActivationPoint::kLmTransform:
+        return grow(ranges_.lm_transform, a);
+      case ActivationPoint::kLmNormed:
+        return append(ranges_.lm_normed, a.data, a.rows, a.cols);
+      case ActivationPoint::kLmLogits:
+        return grow(ranges_.lm_logits, a);
+      default:
+        return;
+    }
+  }
+
+  HeadRanges take() {
+    ranges_.token_hidden = token_hidden_.take();
+    ranges_.encoder_hidden = encoder_hidden_.take();
+    return std::move(ranges_);
+  }
+
+ private:
+  bool token_classifier_;
+  int last_stack_;
+  HeadRanges ranges_;
+  RowSample token_hidden_, encoder_hidden_;
+};
+
 }  // namespace
 
-Ranges measure_ranges(FloatModel& model, const ModelConfig& config, const ModelBatch& batch) {
+CalibrationRanges measure_ranges(FloatModel& model, const ModelConfig& config,
+                                 const ModelBatch& batch) {
   const std::size_t texts = batch.texts.lengths.size();
   if (texts == 0) throw ConvertError("calibration: no text; give at least one");
   std::vector<StackRecorder> stacks;
@@ -148,7 +230,7 @@ Ranges measure_ranges(FloatModel& model, const ModelConfig& config, const ModelB
   for (const std::int32_t length : batch.texts.source_lengths) {
     source_tokens += static_cast<std::size_t>(length);
   }
-  for (const BertConfig& stack : config.stacks) stacks.emplace_back(stack, source_tokens);
+  for (const StackConfig& stack : config.stacks) stacks.emplace_back(stack, source_tokens);
   HeadRecorder heads(config, batch);
   const Observer observer = [&](const Activation& a) {
     require_finite(a);
@@ -157,13 +239,13 @@ Ranges measure_ranges(FloatModel& model, const ModelConfig& config, const ModelB
   };
   const bool language = config.language_head != LanguageHeadKind::kNone;
   observe_batch(model, batch, language ? kLmCalibrationRows : 0, observer);
-  Ranges ranges;
+  CalibrationRanges ranges;
   for (StackRecorder& stack : stacks) ranges.stacks.push_back(stack.take(texts));
   ranges.heads = heads.take();
   return ranges;
 }
 
-void widen(Ranges& ranges, double headroom) {
+void add_headroom(CalibrationRanges& ranges, double headroom) {
   for (StackRanges& stack : ranges.stacks) {
     for (LayerRanges& layer : stack.layers) {
       for (ChannelRange* range : {&layer.input, &layer.cross_input, &layer.ffn_input}) {

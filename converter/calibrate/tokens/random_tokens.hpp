@@ -6,13 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "converter/calibrate/model_batch.hpp"
+#include "converter/model/model_config.hpp"
+#include "converter/model/token_batch.hpp"
 
 namespace embert::convert {
 
 /// `texts` texts, in turn of up to 64 tokens and of one, every third with a second segment where
 /// the model knows one.
-TokenBatch random_ids(const BertConfig& config, int max_tokens, std::size_t texts,
+TokenBatch random_ids(const StackConfig& config, int max_tokens, std::size_t texts,
                       std::uint64_t seed);
 
 /// Adds what a model takes beside texts of its first stack. A model of two stacks needs targets:

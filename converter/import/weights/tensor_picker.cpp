@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/import/weights/pick_tensors.hpp"
+#include "converter/import/weights/tensor_picker.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the first calibration pass measures (calibrate/measure_ranges.hpp): how far every activation
+// reaches, and rows of what the task heads read. Dimensions are those of model_weights.hpp.
+#pragma once
+
+#include <vector>
+
+#include "converter/model/matrix.hpp"
+
+namespace embert::convert {
+
+/// A LayerNorm's output, channel by channel.
+struct ChannelRange {
+  std::vector<float> lowest, highest;  ///< [H]
+  std::vector<double> first_mean;      ///< [H] mean over the first tokens of the texts
+};
+
+/// Largest magnitudes in self-attention or cross-attention; empty where there is none.
+struct AttentionRanges {
+  std::vector<float> query, key;  ///< [heads]
+  float value = 0;
+  std::vector<float> context;  ///< [A]
+  float sum = 0;               ///< of the residual sum after the block
+};
+
+struct LayerRanges {
+  ChannelRange input;        ///< of query, key and value
+  ChannelRange cross_input;  ///< of cross-attention's query; empty without cross-attention
+  ChannelRange ffn_input;    ///< of ffn_up
+  AttentionRanges self, cross;
+  // Largest magnitudes:
+  float preactivation = 0;  ///< input of the activation function
+  float ffn_sum = 0;        ///< residual sum after the feed-forward block
+};
+
+struct StackRanges {
+  // Largest magnitudes:
+  float embedding_sum = 0;
+  float last_hidden = 0;
+  float cross_states = 0;  ///< of the encoder states that cross-attention reads
+  Matrix cross_rows;       ///< [rows, cross_hidden_size] a sample of those states
+  std::vector<LayerRanges> layers;
+};
+
+/// Of the task heads and of the projection between two stacks. Empty and 0 where the model has no
+/// such head.
+struct HeadRanges {
+  Matrix first_hidden;    ///< [texts, H] last hidden state of the first tokens
+  Matrix pooled;          ///< [texts, H]
+  Matrix token_hidden;    ///< [rows, H] last hidden state
+  Matrix lm_input;        ///< [rows, H] last hidden state
+  Matrix lm_normed;       ///< [rows, H] output of the transform's LayerNorm, with a transform
+  Matrix encoder_hidden;  ///< [rows, H of the encoder] its last hidden state, of two stacks
+  // Largest magnitudes:
+  float logits = 0, token_logits = 0;
+  float lm_transform = 0;  ///< before the activation function
+  float lm_logits = 0;
+  float projected = 0;
+};
+
+struct CalibrationRanges {
+  std::vector<StackRanges> stacks;
+  HeadRanges heads;
+};
+
+}  // namespace embert::convert

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// A BERT model's configuration, checked. A model is one stack of layers (an encoder or a causal
+// decoder) or two (an encoder, then a decoder); its task heads read the last stack. Fields with the
+// names of config.json have its meaning. read_config() (import/config/read_config.hpp) fills it in.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/format/blob_format.hpp"
+
+namespace embert::convert {
+
+/// The feed-forward block's activation function. gelu is the exact one (with erf), gelu_new its
+/// approximation with tanh.
+enum class HiddenAct : std::uint32_t {
+  kGelu = kActivationGelu,
+  kGeluNew = kActivationGeluNew,
+  kRelu = kActivationRelu,
+  kSilu = kActivationSilu,
+  kTanh = kActivationTanh
+};
+
+/// How positions enter. kAbsolute: the embedding sum takes one vector per position. Relative: a
+/// table E has one vector per relative position d = query - key, and the score takes q.E[d]
+/// (kRelativeKey; Shaw et al. 2018, eq. 4), or q.E[d] + k.E[d] (kRelativeKeyQuery; Huang et al.
+/// 2020, method 4), before the division by sqrt(head size).
+enum class PositionKind : std::uint32_t {
+  kAbsolute = kPositionTable,
+  kRelativeKey = kPositionRelativeKey,
+  kRelativeKeyQuery = kPositionRelativeKeyQuery
+};
+
+/// Where LayerNorm stands: after the residual sum (kPost), or before the block that reads the sum
+/// (kPre).
+enum class NormPosition { kPost, kPre };
+
+/// One stack of layers. Post-LayerNorm stacks have no final_layer_norm. Pre-LayerNorm stacks have
+/// one, and no embedding_layer_norm. Only decoders have cross_attention.
+struct StackConfig {
+  int hidden_size = 0;
+  int num_hidden_layers = 0;
+  int num_attention_heads = 0;  ///< before pruning; divides hidden_size
+  int intermediate_size = 0;
+  int vocab_size = 0;
+  int max_position_embeddings = 0;  ///< positions that are kept, at most kMaxPositions
+  int stored_positions = 0;         ///< max_position_embeddings as the file states it
+  int type_vocab_size = 0;          ///< at least 1
+  bool stored_types = true;  ///< false: the file has no segment table; one row of zeros stands in
+  HiddenAct hidden_act = HiddenAct::kGelu;
+  double layer_norm_eps = 1e-12;
+
+  PositionKind position_kind = PositionKind::kAbsolute;
+  bool sinusoidal = false;  ///< the position table is computed, not read from the file
+  NormPosition norm_position = NormPosition::kPost;
+  bool embedding_layer_norm = true;
+  bool final_layer_norm = false;
+  double embedding_scale = 1;  ///< multiplies the file's word embeddings; read_weights() applies it
+  bool is_decoder = false;     ///< causal: a token attends to itself and to the tokens before it
+  bool cross_attention = false;
+  int cross_hidden_size = 0;  ///< width of the encoder states that cross-attention reads, else 0
+  /// [layers] attention heads of self-attention after pruning, at least 1 each
+  std::vector<int> num_heads_of_layer;
+
+  int head_size() const { return hidden_size / num_attention_heads; }
+};
+
+/// The task head on the pooled vector. Names are those of transformers.
+enum class ClassifierTask { kNone, kSequenceClassification, kNextSentence, kMultipleChoice };
+/// The task head on each token's hidden state.
+enum class TokenTask { kNone, kTokenClassification, kQuestionAnswering };
+/// Logits over the vocabulary. kBert: dense, activation, LayerNorm, then the output embeddings.
+/// kLinear: the output embeddings alone.
+enum class LanguageHeadKind { kNone, kBert, kLinear };
+enum class ProblemType : std::uint32_t {
+  kSingleLabel = kProblemSingleLabel,
+  kMultiLabel = kProblemMultiLabel,
+  kRegression = kProblemRegression
+};
+
+/// A model: its stacks, and the task heads on the last of them. A pooler without a classifier
+/// appears only in ModelWeights::pooler.
+struct ModelConfig {
+  std::vector<StackConfig> stacks;  ///< one; or the encoder, then the decoder
+
+  ClassifierTask classifier = ClassifierTask::kNone;
+  TokenTask token_classifier = TokenTask::kNone;
+  LanguageHeadKind language_head = LanguageHeadKind::kNone;  ///< causal where the stack is
+  bool tied_output = true;  ///< the language head's output embeddings are the word embeddings
+  ProblemType problem_type = ProblemType::kSingleLabel;  ///< of sequence classification
+  /// Of the classifier or token classifier, by class; a model has at most one of the two.
+  std::vector<std::string> label_names;
+
+  // -1 where the model has none:
+  int pad_token_id = -1;
+  int eos_token_id = -1;
+  int decoder_start_token_id = -1;
+
+  /// The stack that reads the texts.
+  const StackConfig& first() const { return stacks.front(); }
+  /// The stack that the task heads read.
+  const StackConfig& last() const { return stacks.back(); }
+};
+
+}  // namespace embert::convert

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The weights of a BERT model and its task heads in float32: four bytes a parameter. read_weights()
+// (import/weights/read_weights.hpp) fills them in, checked against the config. Dimensions: H hidden,
+// I intermediate, V vocabulary, P positions, T token types, D head size, A = heads of the layer * D.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "converter/model/matrix.hpp"
+
+namespace embert::convert {
+
+/// y = weight x + bias
+struct Linear {
+  Matrix weight;            ///< [outputs, inputs]
+  std::vector<float> bias;  ///< [outputs]
+};
+
+struct LayerNorm {
+  std::vector<float> gamma;  ///< [H]
+  std::vector<float> beta;   ///< [H]
+};
+
+/// Self-attention or cross-attention.
+struct AttentionWeights {
+  Linear query;       ///< [A, H]
+  Linear key, value;  ///< [A, H]; of cross-attention [A, StackConfig::cross_hidden_size]
+  Linear out;         ///< [H, A]
+  /// [2 P - 1, D] relative positions of self-attention: row P - 1 + d serves a query that stands d
+  /// tokens after its key. Empty with absolute positions. The name is that of the file's tensor.
+  Matrix distance_embedding;
+};
+
+/// A layer has two blocks, attention and feed-forward; with cross-attention between them, three.
+/// Each block reads a LayerNorm of the residual sum and adds its output to form the next sum: to
+/// the block's input in post-LayerNorm stacks, to the previous sum in pre-LayerNorm stacks. So
+/// norms are named by the block that reads them, whichever module of the file holds them.
+struct LayerWeights {
+  /// Makes the input of query, key and value. Absent in the first layer of a stack with neither
+  /// pre-LayerNorm nor embedding_layer_norm: there the embedding sum itself is the input.
+  std::optional<LayerNorm> input_norm;
+  AttentionWeights attention;
+  LayerNorm cross_norm;                   ///< makes the input of cross-attention's query
+  std::optional<AttentionWeights> cross;  ///< absent without cross-attention
+  LayerNorm ffn_norm;                     ///< makes the feed-forward block's input
+  Linear ffn_up;                          ///< [I, H]
+  Linear ffn_down;                        ///< [H, I]
+};
+
+struct StackWeights {
+  Matrix word_embeddings;        ///< [V, H], StackConfig::embedding_scale applied
+  Matrix position_embeddings;    ///< [P, H], P = max_position_embeddings; empty where relative
+  Matrix token_type_embeddings;  ///< [T, H]
+  std::vector<LayerWeights> layers;
+  LayerNorm final_norm;  ///< makes the last hidden state
+};
+
+/// logits = E norm(act(transform hidden)) + bias, or E hidden + bias without a transform, where E
+/// are the output embeddings.
+struct LanguageHead {
+  std::optional<Linear> transform;          ///< [H, H]
+  LayerNorm norm;                           ///< with a transform
+  std::optional<Matrix> output_embeddings;  ///< [V, H]; absent: the last stack's word embeddings
+  std::vector<float> bias;                  ///< [V]
+};
+
+struct ModelWeights {
+  std::vector<StackWeights> stacks;        ///< as ModelConfig::stacks
+  std::optional<Linear> projection;        ///< [cross_hidden_size, H of the encoder]
+  std::optional<Linear> pooler;            ///< [H, H]
+  std::optional<Linear> classifier;        ///< [labels, H], reads the pooled vector
+  std::optional<Linear> token_classifier;  ///< [labels, H], reads every token
+  std::optional<LanguageHead> language_head;
+};
+
+}  // namespace embert::convert

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the second calibration pass collects (calibrate/collect_rows.hpp): rows of every GEMM's
+// input as the runtime will see them, quantised. One byte a value keeps them small.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace embert::convert {
+
+/// value[r][c] = (codes[r][c] - zero_point) * row_scale[r]: smoothed, that is in units of the
+/// channel's factor and relative to its offset (ChannelQuant).
+struct QuantizedRows {
+  std::size_t rows = 0, cols = 0;
+  int zero_point = 0;
+  std::vector<std::int8_t> codes;     ///< [rows, cols]
+  std::vector<float> row_scale;       ///< [rows]
+  std::vector<double> real_mean;      ///< [cols] mean of the float values, not smoothed
+  std::vector<double> smoothed_mean;  ///< [cols] mean of the quantised values
+};
+
+/// Inputs of a layer's GEMMs; those of cross-attention are empty without it.
+struct LayerRows {
+  QuantizedRows input, context, cross_input, cross_context, ffn_input, activated;
+};
+
+}  // namespace embert::convert
