@@ -183,8 +183,8 @@ TEST(QuantizedStack, RelativePositionsLeaveTheSegmentInTheTable) {
     EXPECT_NEAR(stack.positions[i] * step, segment, step * 0.501);
   }
   for (const convert::QuantizedLayer& layer : stack.layers) {
-    EXPECT_EQ(layer.distances->query_ratio.size(), 2u);
-    EXPECT_EQ(layer.distances->key_ratio.size(), 2u);
+    EXPECT_EQ(layer.relative_positions->query_ratio.size(), 2u);
+    EXPECT_EQ(layer.relative_positions->key_ratio.size(), 2u);
   }
 }
 
