@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// convert never writes over what it reads, nor waits for a pipe, and says so before the work.
+// convert refuses, before the work, to overwrite its inputs or to read or write a pipe.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -13,19 +13,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kFolder = std::string(EMBERT_SOURCE_DIR) + "/targets/demo/tiny-intent";
-
-void expect_refused(const ToolResult& result, int exit_code, const std::string& part) {
-  EXPECT_EQ(result.exit_code, exit_code) << result.err;
-  EXPECT_EQ(result.out, "");
-  EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-}
-
 TEST(ConvertPaths, AnInputIsNoOutput) {
   const ScratchFolder scratch;
   const std::string folder = scratch.path("folder");
-  fs::copy(kFolder, folder, fs::copy_options::recursive);
+  fs::copy(kBundledFolder, folder, fs::copy_options::recursive);
   fs::create_directory(folder + "/1_Pooling");
   fs::copy_file(folder + "/config.json", folder + "/1_Pooling/config.json");
   fs::create_symlink(folder + "/vocab.txt", scratch.path("link"));
@@ -46,7 +37,7 @@ TEST(ConvertPaths, AnInputIsNoOutput) {
   expect_refused(run_tool({"convert", folder, "-o", texts, "--calibration", texts}), 1,
                  "calibration file");
   EXPECT_EQ(read_bytes(texts), "a text\n");
-  // A new file in the folder is no input, nor is a model made there before.
+  // A new file in the folder is no input; neither is a model that was written there.
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(
         run_tool({"convert", folder, "-o", folder + "/m.emb", "--rounding", "nearest"}).exit_code,
@@ -59,10 +50,12 @@ TEST(ConvertPaths, ModelAndReportAreTwoFiles) {
   const ScratchFolder scratch;
   const std::string model = scratch.path("same.emb");
   const std::string again = scratch.path("./same.emb");
-  expect_refused(run_tool({"convert", kFolder, "-o", model, "--report", again}), 1, "two files");
-  fs::create_symlink("same.emb", scratch.path("link"));
-  expect_refused(run_tool({"convert", kFolder, "-o", model, "--report", scratch.path("link")}), 1,
+  expect_refused(run_tool({"convert", kBundledFolder, "-o", model, "--report", again}), 1,
                  "two files");
+  fs::create_symlink("same.emb", scratch.path("link"));
+  expect_refused(
+      run_tool({"convert", kBundledFolder, "-o", model, "--report", scratch.path("link")}), 1,
+      "two files");
   EXPECT_EQ(scratch.names(), std::vector<std::string>{"link"});
 }
 
@@ -70,16 +63,18 @@ TEST(ConvertPaths, ALinkIsWrittenThrough) {
   const ScratchFolder scratch;
   fs::create_directory(scratch.path("models"));
   fs::create_symlink("models/new.emb", scratch.path("dangling"));
-  const ToolResult result =
-      run_tool({"convert", kFolder, "-o", scratch.path("dangling"), "--rounding", "nearest"});
+  const ToolResult result = run_tool(
+      {"convert", kBundledFolder, "-o", scratch.path("dangling"), "--rounding", "nearest"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_TRUE(fs::is_symlink(scratch.path("dangling")));
   EXPECT_TRUE(fs::is_regular_file(scratch.path("models/new.emb")));
   fs::create_symlink("nowhere/new.emb", scratch.path("lost"));
-  expect_refused(run_tool({"convert", kFolder, "-o", scratch.path("lost")}), 1, "lost: cannot");
+  expect_refused(run_tool({"convert", kBundledFolder, "-o", scratch.path("lost")}), 1,
+                 "lost: cannot");
   fs::create_symlink("two", scratch.path("one"));
   fs::create_symlink("one", scratch.path("two"));
-  expect_refused(run_tool({"convert", kFolder, "-o", scratch.path("one")}), 1, "one: cannot");
+  expect_refused(run_tool({"convert", kBundledFolder, "-o", scratch.path("one")}), 1,
+                 "one: cannot");
   EXPECT_TRUE(fs::is_symlink(scratch.path("one")));
 }
 
@@ -87,21 +82,22 @@ TEST(ConvertPaths, APipeIsRefused) {
   const ScratchFolder scratch;
   const std::string pipe = scratch.path("pipe");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  expect_refused(run_tool({"convert", kFolder, "-o", pipe}), 1, "is a pipe");
+  expect_refused(run_tool({"convert", kBundledFolder, "-o", pipe}), 1, "is a pipe");
   for (const std::string& file : {pipe, std::string("/dev/zero")}) {
     SCOPED_TRACE(file);
     for (const char* option : {"--calibration", "--calibration-ids"}) {
-      expect_refused(run_tool({"convert", kFolder, "--dry-run", option, file}), 2,
+      expect_refused(run_tool({"convert", kBundledFolder, "--dry-run", option, file}), 2,
                      "is not a regular file");
     }
-    expect_refused(run_tool({"verify", EMBERT_BUNDLED_MODEL, kFolder, "--texts", file}), 2,
+    expect_refused(run_tool({"verify", EMBERT_BUNDLED_MODEL, kBundledFolder, "--texts", file}), 2,
                    "is not a regular file");
   }
-  expect_refused(run_tool({"convert", kFolder, "--dry-run", "--calibration", scratch.path("none")}),
-                 2, "none: cannot be read: No such file");
+  expect_refused(
+      run_tool({"convert", kBundledFolder, "--dry-run", "--calibration", scratch.path("none")}), 2,
+      "none: cannot be read: No such file");
   const std::string large = scratch.write("large.txt", "text\n");
   fs::resize_file(large, (size_t{256} << 20) + 1);
-  expect_refused(run_tool({"convert", kFolder, "--dry-run", "--calibration", large}), 2,
+  expect_refused(run_tool({"convert", kBundledFolder, "--dry-run", "--calibration", large}), 2,
                  "larger than");
 }
 

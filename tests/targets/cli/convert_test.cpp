@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// convert leaves either a whole model or what was there before, however it ends.
+// However convert ends, it leaves either a whole model or the file that was there before.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -17,11 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kFolder = std::string(EMBERT_SOURCE_DIR) + "/targets/demo/tiny-intent";
-
-/// A copy of the bundled folder whose files may be changed.
+/// Returns a copy of the bundled folder for changes.
 std::string copy_folder(const ScratchFolder& scratch) {
-  fs::copy(kFolder, scratch.path("folder"), fs::copy_options::recursive);
+  fs::copy(kBundledFolder, scratch.path("folder"), fs::copy_options::recursive);
   return scratch.path("folder");
 }
 
@@ -48,20 +46,20 @@ TEST(Convert, ABrokenFolderLeavesTheOldFile) {
 }
 
 TEST(Convert, NeedsAnOutputButForADryRun) {
-  EXPECT_EQ(run_tool({"convert", kFolder}).exit_code, 1);
+  EXPECT_EQ(run_tool({"convert", kBundledFolder}).exit_code, 1);
   const ScratchFolder scratch;
   const std::string model = scratch.path("model.emb");
   const ToolResult dry =
-      run_tool({"convert", kFolder, "-o", model, "--dry-run", "--rounding", "nearest"});
+      run_tool({"convert", kBundledFolder, "-o", model, "--dry-run", "--rounding", "nearest"});
   EXPECT_EQ(dry.exit_code, 0) << dry.err;
   EXPECT_TRUE(scratch.names().empty());
-  EXPECT_EQ(run_tool({"convert", kFolder, "-o", model, "--rounding", "up"}).exit_code, 1);
+  EXPECT_EQ(run_tool({"convert", kBundledFolder, "-o", model, "--rounding", "up"}).exit_code, 1);
 }
 
 TEST(Convert, WritesModelAndReport) {
   const ScratchFolder scratch;
   const std::string model = scratch.path("model.emb"), report = scratch.path("report.json");
-  const ToolResult result = run_tool({"convert", kFolder, "-o", model, "--report", report,
+  const ToolResult result = run_tool({"convert", kBundledFolder, "-o", model, "--report", report,
                                       "--rounding", "nearest", "--max-tokens", "32"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.err.find('\r'), std::string::npos) << "a progress bar without a terminal";
@@ -75,9 +73,9 @@ TEST(Convert, WritesModelAndReport) {
 TEST(Convert, WarnsOfLittleCalibration) {
   const ScratchFolder scratch;
   const std::string report = scratch.path("report.json");
-  const ToolResult result =
-      run_tool({"convert", kFolder, "-o", scratch.path("m.emb"), "--report", report, "--rounding",
-                "nearest", "--calibration", scratch.write("texts.txt", "hello\n\nset a timer\n")});
+  const ToolResult result = run_tool({"convert", kBundledFolder, "-o", scratch.path("m.emb"),
+                                      "--report", report, "--rounding", "nearest", "--calibration",
+                                      scratch.write("texts.txt", "hello\n\nset a timer\n")});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_NE(result.err.find("warning: calibrated on 2 texts only"), std::string::npos)
       << result.err;
@@ -88,8 +86,9 @@ TEST(Convert, TakesAnEvenSampleOfALargeCalibrationFile) {
   const ScratchFolder scratch;
   std::string lines;  // of twice 4096 every second is taken
   for (int i = 0; i < 4096; ++i) lines += "2 7 3\nnot ids\n";
-  const ToolResult result = run_tool({"convert", kFolder, "--dry-run", "--rounding", "nearest",
-                                      "--calibration-ids", scratch.write("ids.txt", lines)});
+  const ToolResult result =
+      run_tool({"convert", kBundledFolder, "--dry-run", "--rounding", "nearest",
+                "--calibration-ids", scratch.write("ids.txt", lines)});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_NE(result.out.find("calibrated on 4096 texts"), std::string::npos) << result.out;
 }
@@ -98,7 +97,7 @@ TEST(Convert, AFullDiskLeavesTheOldFile) {
   const ScratchFolder scratch;
   const std::string model = scratch.write("model.emb", "old");
   ToolCall call;
-  call.arguments = {"convert", kFolder, "-o", model, "--rounding", "nearest"};
+  call.arguments = {"convert", kBundledFolder, "-o", model, "--rounding", "nearest"};
   call.in_child = [] {
     signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit then fails, as on a full disk
     const rlimit limit = {100000, 100000};
@@ -112,8 +111,8 @@ TEST(Convert, AFullDiskLeavesTheOldFile) {
 
 TEST(Convert, AnUnwritableFolderIsAnError) {
   const ScratchFolder scratch;
-  const ToolResult result = run_tool(
-      {"convert", kFolder, "-o", scratch.path("no/such/folder.emb"), "--rounding", "nearest"});
+  const ToolResult result = run_tool({"convert", kBundledFolder, "-o",
+                                      scratch.path("no/such/folder.emb"), "--rounding", "nearest"});
   EXPECT_NE(result.exit_code, 0);
   expect_one_line(result, "folder.emb");
 }
@@ -124,7 +123,7 @@ TEST(Convert, InterruptedLeavesNothing) {
       const ScratchFolder scratch;
       const std::string model = scratch.write("model.emb", "old");
       ToolCall call;
-      call.arguments = {"convert", kFolder, "-o", model, "--rounding", "nearest"};
+      call.arguments = {"convert", kBundledFolder, "-o", model, "--rounding", "nearest"};
       call.also = [&](pid_t child) {
         usleep(delay_us);
         kill(child, signal_number);
@@ -144,20 +143,21 @@ TEST(Verify, ComparesWithFloat) {
   const std::string texts =
       scratch.write("texts.txt", "freeze my account\nwhat's the weather\ntell me a joke\n");
   const ToolResult result =
-      run_tool({"verify", EMBERT_BUNDLED_MODEL, kFolder, "--texts", texts, "--json"});
+      run_tool({"verify", EMBERT_BUNDLED_MODEL, kBundledFolder, "--texts", texts, "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_EQ(json["compared"], "logits");
   EXPECT_EQ(json["texts"], 3);
   EXPECT_GE(json["agreement"], 0.99);
   EXPECT_GT(json["cosine_min"], 0.99);
-  EXPECT_EQ(run_tool({"verify", EMBERT_BUNDLED_MODEL, kFolder}).exit_code, 1);
-  EXPECT_EQ(run_tool({"verify", EMBERT_BUNDLED_MODEL, kFolder, "--texts", scratch.path("none")})
-                .exit_code,
-            2);
+  EXPECT_EQ(run_tool({"verify", EMBERT_BUNDLED_MODEL, kBundledFolder}).exit_code, 1);
+  EXPECT_EQ(
+      run_tool({"verify", EMBERT_BUNDLED_MODEL, kBundledFolder, "--texts", scratch.path("none")})
+          .exit_code,
+      2);
 }
 
-/// A decoder with a language head and names as in a file of transformers.
+/// Returns a decoder with a language model head; tensor names as in files of transformers.
 ModelContent language_model(const ModelOptions& options) {
   ModelContent content = make_model(options);
   content.config["architectures"] = {"BertLMHeadModel"};
@@ -177,7 +177,7 @@ ModelContent language_model(const ModelOptions& options) {
   return content;
 }
 
-TEST(Verify, ComparesADecodersWords) {
+TEST(Verify, ComparesADecodersLogits) {
   const ScratchFolder scratch;
   ModelOptions options;
   options.tokenizer = options.bert_prefix = true;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// From text to the answer of a task, through converter, int8 model and tool, against what the
-// pipelines of transformers make of the same texts in float32.
+// From text to the answer of a task through converter, int8 model and tool, compared with the
+// pipelines of transformers on the same texts in float32.
 //
-// Places, offsets and texts must be equal. Scores may differ by what int8 does to the logits: the
-// models have 32 channels, so that the rounding of a hidden state (cosine 0.9997 and up) is hardly
-// averaged, and heads that spread it over logits of up to +-25. Errors below are in nats; a choice
-// (label, word, answer) must be the float's where float prefers it by more than that error.
+// Positions, offsets and texts must be equal. Scores may differ by the int8 error of the logits:
+// the models have only 32 channels to average the rounding of a hidden state (cosine 0.9997 and
+// up), and task heads that spread it over logits of up to +-25. Errors below are in nats. A choice
+// (label, word, answer) must be the choice of float32 if float32 prefers it by more than that
+// error.
 //
-//   what                         bound   seen    why
-//   sentence vectors, cosine     0.999   0.9997  the hidden states' own
+//   compared                     bound   seen    why
+//   sentence vectors, cosine     0.999   0.9997  the error of the hidden states
 //   similarity                   0.01    0.006   twice the angle of a vector's error
 //   logits of text_single        0.7     0.50    logits up to 14: 2 standard deviations are 2 %
 //   logits of text_multi         0.8     0.61    logits up to 10, no label competes
@@ -34,7 +35,7 @@ constexpr double kTokenScore = 0.15, kAnswerScore = 1.5, kWordScore = 1.0;
 #define EMBERT_NEED_DECODE_MODELS() \
   if (!has_decode_models()) GTEST_SKIP() << "SKIPPED: no folder " << EMBERT_SHARED_DIR
 
-/// Runs a subcommand on JSON records and returns what is on each line.
+/// Runs a subcommand on JSON records and returns the JSON of each line.
 std::vector<Json> run_task(std::vector<std::string> call, const std::vector<Json>& records) {
   std::string input;
   for (const Json& record : records) input += record.dump() + "\n";
@@ -54,7 +55,7 @@ double cosine(const std::vector<double>& a, const std::vector<double>& b) {
   return dot / std::sqrt(aa * bb);
 }
 
-/// By how much the best of some logits leads.
+/// Returns the lead of the best logit over the next.
 double lead_of(std::vector<double> logits) {
   std::sort(logits.rbegin(), logits.rend());
   return logits.size() < 2 ? HUGE_VAL : logits[0] - logits[1];
@@ -100,11 +101,12 @@ void expect_labels(const Json& found, const Json& expected, const std::string& f
     if (function == "none") {
       EXPECT_NEAR(score, want, error);
     } else if (want < 1e-6 || want > 1 - 1e-6) {
-      EXPECT_NEAR(score, want, 4e-6);  // the logits are compared above, units of 2^-30 are too few
+      EXPECT_NEAR(score, want, 4e-6);  // the logits are compared above; 2^-30 is too coarse
     } else if (function == "sigmoid") {
       EXPECT_NEAR(logit(score), logit(want), error);
     } else {
-      EXPECT_NEAR(std::log(score), std::log(want), 2 * error);  // a logit, and the sum of all
+      EXPECT_NEAR(std::log(score), std::log(want),
+                  2 * error);  // the error of a logit and of the sum
     }
   }
 }
@@ -112,11 +114,11 @@ void expect_labels(const Json& found, const Json& expected, const std::string& f
 TEST(DecodeGolden, ClassifyWithEveryFunction) {
   EMBERT_NEED_DECODE_MODELS();
   const Json golden = read_decode_golden("text_classification");
-  const std::map<std::string, std::pair<double, std::string>> heads = {
+  const std::map<std::string, std::pair<double, std::string>> task_heads = {
       {"text_single", {0.7, "softmax"}},
       {"text_multi", {0.8, "sigmoid"}},
       {"text_regression", {0.4, "sigmoid"}}};
-  for (const auto& [head, bound] : heads) {
+  for (const auto& [head, bound] : task_heads) {
     const auto& [error, own_function] = bound;
     SCOPED_TRACE(head);
     const ScratchFolder scratch;
@@ -156,17 +158,18 @@ TEST(DecodeGolden, ClassifyWithEveryFunction) {
   }
 }
 
-Json places_of(const Json& entities, const char* label) {
-  Json places = Json::array();
+/// Returns [label, first char, last char + 1] of each entity, of the tool or of a golden file.
+Json spans_of(const Json& entities, const char* label) {
+  Json spans = Json::array();
   for (const Json& entity : entities) {
     const bool golden = entity.contains("start");
-    places.push_back({entity[label], golden ? entity["start"] : entity["char_offsets"][0],
-                      golden ? entity["end"] : entity["char_offsets"][1]});
+    spans.push_back({entity[label], golden ? entity["start"] : entity["char_offsets"][0],
+                     golden ? entity["end"] : entity["char_offsets"][1]});
   }
-  return places;
+  return spans;
 }
 
-/// An accent that is taken off makes the pipeline see a subword where there is none.
+/// The pipeline takes a word whose accent was stripped for a subword.
 bool has_combining_accent(const std::string& text) {
   return text.find("\u0301") != std::string::npos || text.find("\u0308") != std::string::npos;
 }
@@ -209,15 +212,15 @@ TEST(DecodeGolden, TagWithEveryAggregation) {
     }
     if (!all) continue;
     ++same_labels;
-    // The same labels are the same entities, where scores do not decide.
-    EXPECT_EQ(places_of(lines["simple"][i]["entities"], "label"),
-              places_of(item["entities"]["simple"], "entity_group"));
+    // With the same labels the entities must be the same, unless scores decide.
+    EXPECT_EQ(spans_of(lines["simple"][i]["entities"], "label"),
+              spans_of(item["entities"]["simple"], "entity_group"));
     if (has_combining_accent(item["text"])) continue;
-    EXPECT_EQ(places_of(lines["first"][i]["entities"], "label"),
-              places_of(item["entities"]["first"], "entity_group"));
+    EXPECT_EQ(spans_of(lines["first"][i]["entities"], "label"),
+              spans_of(item["entities"]["first"], "entity_group"));
     for (const char* kind : {"average", "max"}) {
-      same_entities += places_of(lines[kind][i]["entities"], "label") ==
-                       places_of(item["entities"][kind], "entity_group");
+      same_entities += spans_of(lines[kind][i]["entities"], "label") ==
+                       spans_of(item["entities"][kind], "entity_group");
     }
   }
   EXPECT_GE(same_labels, static_cast<int>(records.size()) * 6 / 10);
@@ -236,10 +239,10 @@ TEST(DecodeGolden, TagInWindows) {
                   item["model_max_length"].dump(), "--stride", item["stride"].dump()},
                  {{{"text", item["text"]}}})[0];
     EXPECT_GT(line["windows"], 1);
-    const Json found = places_of(line["entities"], "label");
-    for (const Json& place : places_of(item["entities"], "entity_group")) {
+    const Json found = spans_of(line["entities"], "label");
+    for (const Json& span : spans_of(item["entities"], "entity_group")) {
       ++all;
-      same += static_cast<size_t>(std::count(found.begin(), found.end(), place));
+      same += static_cast<size_t>(std::count(found.begin(), found.end(), span));
     }
   }
   EXPECT_GE(same, all * 85 / 100);
@@ -255,7 +258,7 @@ TEST(DecodeGolden, AnswersOfWindows) {
     const std::string context = item["context"];
     SCOPED_TRACE(item["question"].dump());
     for (const Json& result : item["results"]) {
-      if (result["align_to_words"] == false) continue;  // the tool always widens
+      if (result["align_to_words"] == false) continue;  // the tool always widens to words
       std::vector<std::string> call = {"answer",
                                        model,
                                        "--window",

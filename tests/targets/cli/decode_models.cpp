@@ -16,10 +16,10 @@ using Json = nlohmann::json;
 const std::string kShared = EMBERT_SHARED_DIR;
 const std::string kDecode = kShared + "/reference/decode/";
 
-/// A safetensors file: its header and the bytes behind it.
+/// The content of a safetensors file, merged from several.
 struct Tensors {
   Json header = Json::object();
-  std::string data;
+  std::string data;  ///< the bytes after the header
 
   void add(const std::string& file) {
     const std::string bytes = read_bytes(file);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model or a text does not allow ends in one line that names it, and nothing else goes wrong
-// with texts of any bytes and any length.
+// A task that a model or a text does not allow ends the tool with one line that names the reason.
+// Texts of any bytes and any length are safe.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,13 +10,6 @@
 namespace embert::test {
 namespace {
 
-void expect_refused(const ToolResult& result, int exit_code, const std::string& part) {
-  EXPECT_EQ(result.exit_code, exit_code) << result.err;
-  EXPECT_EQ(result.out, "");
-  EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-}
-
 TEST(Refusal, AModelWithoutTheHeadSaysWhatItCan) {
   const ScratchFolder scratch;
   const std::string models[] = {
@@ -25,7 +18,7 @@ TEST(Refusal, AModelWithoutTheHeadSaysWhatItCan) {
       write_model(scratch, "next.emb", classifier(2, kTaskNextSentence)),
       write_model(scratch, "tags.emb", token_classifier(3)),
       write_model(scratch, "answers.emb", token_classifier(2, kTaskAnswer)),
-      write_model(scratch, "words.emb", masked_words()),
+      write_model(scratch, "words.emb", masked_language_model()),
       write_model(scratch, "decoder.emb", decoder()),
       write_model(scratch, "pair.emb", encoder_decoder())};
   const std::string abilities[] = {"embed, similarity, classify, rerank",
@@ -42,7 +35,7 @@ TEST(Refusal, AModelWithoutTheHeadSaysWhatItCan) {
       SCOPED_TRACE(models[i] + " " + command);
       const std::string list = ", " + abilities[i] + ",";
       const bool can = list.find(", " + command + ",") != std::string::npos;
-      // Two texts suit every command but one.
+      // All commands take two texts; some need a label, too.
       std::vector<std::string> call = {command, models[i], "a [MASK]", "b [MASK]"};
       if (command == "rerank" && i == 0) call.insert(call.end(), {"--label", "label1"});
       if (command == "rerank" && i == 2) call.insert(call.end(), {"--label", "label0"});
@@ -57,9 +50,9 @@ TEST(Refusal, AModelWithoutTheHeadSaysWhatItCan) {
   }
 }
 
-TEST(Refusal, WhatATextLacks) {
+TEST(Refusal, ATextWithoutMaskOrContext) {
   const ScratchFolder scratch;
-  const std::string words = write_model(scratch, "words.emb", masked_words());
+  const std::string words = write_model(scratch, "words.emb", masked_language_model());
   expect_refused(run_tool({"fill-mask", words, "hello"}), 1, "EMBERT_STATUS_NO_MASK_TOKEN");
   expect_refused(run_tool({"fill-mask", words, ""}), 1, "no mask token [MASK]");
   expect_refused(run_tool({"fill-mask", words}, "\n"), 2, "stdin line 1: no mask token [MASK]");
@@ -69,7 +62,7 @@ TEST(Refusal, WhatATextLacks) {
   expect_refused(run_tool({"fill-mask", words, "[MASK]", "--targets", "unaffable"}), 1,
                  "this is 3");
   expect_refused(run_tool({"fill-mask", words, "[MASK]", "--targets", "zebra"}), 1, "one token");
-  TaskModel no_mask = masked_words();
+  TaskModel no_mask = masked_language_model();
   no_mask.has_mask = false;
   expect_refused(run_tool({"fill-mask", write_model(scratch, "none.emb", no_mask), "[MASK]"}), 1,
                  "the vocabulary has no mask token");

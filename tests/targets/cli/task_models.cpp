@@ -11,15 +11,15 @@ namespace {
 
 constexpr std::uint32_t kClsId = 2, kSepId = 3;
 
-/// Logits of the language model over the words that the tokenizer has and a few more.
-constexpr std::uint32_t kWords = 40;
+/// The models' vocabulary: the tokenizer's tokens and a few more.
+constexpr std::uint32_t kVocabSize = 40;
 
 SyntheticModel small_stack() {
   SyntheticModel shape;
   shape.hidden_size = 36;
   shape.num_heads = 2;
   shape.intermediate_size = 40;
-  shape.vocab_size = kWords;
+  shape.vocab_size = kVocabSize;
   shape.max_positions = 32;
   return shape;
 }
@@ -43,7 +43,7 @@ TaskModel token_classifier(std::uint32_t labels, std::uint32_t task) {
   return model;
 }
 
-TaskModel masked_words() {
+TaskModel masked_language_model() {
   TaskModel model;
   model.shape = small_stack();
   model.shape.heads = kHeadLm | kHeadLmTransform;
@@ -51,7 +51,7 @@ TaskModel masked_words() {
 }
 
 TaskModel decoder() {
-  TaskModel model = masked_words();
+  TaskModel model = masked_language_model();
   model.shape.flags = kStackCausal;
   model.shape.start_id = kClsId;
   model.shape.end_id = kSepId;

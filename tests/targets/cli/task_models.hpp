@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small models with random weights, any head and a small tokenizer, as files for the tool.
+// Small models with random weights, any task head and a small tokenizer, as files for the tool.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace embert::test {
 
-/// Vocabulary: [PAD] [UNK] [CLS] [SEP] [MASK] a b c un aff ##aff ##able ##a ##b hello world hell
-/// ##o cafe ... time ##s i ...; small_spec() of the tokenizer's tests.
+/// The vocabulary is that of small_spec(): [PAD] [UNK] [CLS] [SEP] [MASK] a b c un aff ##aff ##able
+/// ##a ##b hello world hell ##o cafe ... time ##s i ...
 struct TaskModel {
   SyntheticModel shape;
   std::uint32_t classifier_task = 0, token_task = 0, problem = 0;
@@ -20,7 +20,7 @@ struct TaskModel {
 
 TaskModel classifier(std::uint32_t labels, std::uint32_t task = kTaskSequence);
 TaskModel token_classifier(std::uint32_t labels, std::uint32_t task = kTaskTokens);
-TaskModel masked_words();
+TaskModel masked_language_model();
 TaskModel decoder();
 /// An encoder and its decoder.
 TaskModel encoder_decoder();

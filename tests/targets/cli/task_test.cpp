@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands that decode a task, on models with random weights: keys, places in the text, and
-// what must agree whatever the weights are.
+// The subcommands that decode a task, on models with random weights: keys, offsets in the text, and
+// properties that hold for any weights.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What is on each line of stdout; fails the test where the tool does not end well.
+/// Returns the JSON of each line of stdout. Fails the test if the tool does not exit with 0.
 Json json_of(std::vector<std::string> arguments, const std::string& input = "") {
   arguments.push_back("--json");
   const ToolResult result = run_tool(std::move(arguments), input);
@@ -38,7 +38,7 @@ std::vector<std::string> keys_of(const Json& object) {
 
 using Keys = std::vector<std::string>;
 
-/// Code points begin..end.
+/// Returns the code points begin .. end-1.
 std::string chars_of(const std::string& text, size_t begin, size_t end) {
   std::string result;
   size_t chars = 0;
@@ -49,7 +49,7 @@ std::string chars_of(const std::string& text, size_t begin, size_t end) {
   return result;
 }
 
-void expect_place(const Json& found, const std::string& piece, const std::string& text) {
+void expect_offsets(const Json& found, const std::string& piece, const std::string& text) {
   const size_t begin = found["byte_offsets"][0], end = found["byte_offsets"][1];
   EXPECT_EQ(piece, text.substr(begin, end - begin));
   EXPECT_EQ(piece, chars_of(text, found["char_offsets"][0], found["char_offsets"][1]));
@@ -140,7 +140,7 @@ TEST(Records, ArgumentsTabsAndJsonGiveTheSame) {
   EXPECT_EQ(text_out({"next-sentence", model}, "hello\ta \"b\"\r\n"), line);
   EXPECT_EQ(text_out({"next-sentence", model, "--jsonl"}, json), line);
   EXPECT_EQ(text_out({"next-sentence", model}, ""), "");
-  // Texts of JSON may hold what ends a line elsewhere.
+  // Texts in JSON may contain tabs and line ends.
   const Json odd = json_of({"embed", model, "--jsonl"}, R"({"text": "a\tb\nc"})"
                                                         "\n");
   EXPECT_EQ(odd[0]["text"], "a\tb\nc");
@@ -282,7 +282,7 @@ TEST(NextSentence, IsTheShareOfTheFirstLabel) {
   }
 }
 
-TEST(Tag, EntitiesHavePlacesAndWords) {
+TEST(Tag, EntitiesHaveOffsetsAndWords) {
   const ScratchFolder scratch;
   const std::string model = write_model(scratch, "m.emb", token_classifier(3));
   const std::string text = "caf\u00e9 unaffable \u4e2d\u56fd \U0001F600 times!";
@@ -295,7 +295,7 @@ TEST(Tag, EntitiesHavePlacesAndWords) {
     for (const Json& entity : line["entities"]) {
       EXPECT_EQ(keys_of(entity),
                 (Keys{"label", "score", "text", "words", "byte_offsets", "char_offsets"}));
-      expect_place(entity, entity["text"], text);
+      expect_offsets(entity, entity["text"], text);
       EXPECT_LE(entity["words"][0], entity["words"][1]);
     }
   }
@@ -322,7 +322,7 @@ TEST(Tag, LongTextsAreReadInWindows) {
   EXPECT_EQ(line["windows"], 1 + (334 - 30 + 13) / 14);
   size_t covered = 0;
   for (const Json& entity : line["entities"]) {
-    expect_place(entity, entity["text"], text);
+    expect_offsets(entity, entity["text"], text);
     EXPECT_GE(entity["byte_offsets"][0], covered) << "entities in order, none twice";
     covered = entity["byte_offsets"][1];
   }
@@ -342,7 +342,7 @@ TEST(Answer, AnswersArePartsOfTheContext) {
   double last = 1;
   for (const Json& answer : line["answers"]) {
     EXPECT_EQ(keys_of(answer), (Keys{"answer", "score", "byte_offsets", "char_offsets"}));
-    expect_place(answer, answer["answer"], context);
+    expect_offsets(answer, answer["answer"], context);
     EXPECT_LE(answer["score"], last);
     last = answer["score"];
   }
@@ -370,13 +370,13 @@ TEST(Answer, LongContextsAreReadInWindows) {
   const Json line = json_of({"answer", model, "hello", context, "--top", "3"})[0];
   // 500 tokens; [CLS] hello [SEP] ... [SEP] leaves 28, which repeat 16
   EXPECT_EQ(line["windows"], 1 + (500 - 28 + 11) / 12);
-  for (const Json& answer : line["answers"]) expect_place(answer, answer["answer"], context);
+  for (const Json& answer : line["answers"]) expect_offsets(answer, answer["answer"], context);
   EXPECT_EQ(json_of({"answer", model, "hello", context, "--stride", "27"})[0]["windows"], 473);
 }
 
 TEST(FillMask, WordsOfEachMask) {
   const ScratchFolder scratch;
-  const std::string model = write_model(scratch, "m.emb", masked_words());
+  const std::string model = write_model(scratch, "m.emb", masked_language_model());
   const std::string text = "hello [MASK] a [MASK]";
   const Json line = json_of({"fill-mask", model, text, "--top", "40"})[0];
   EXPECT_EQ(keys_of(line), (Keys{"text", "tokens", "masks"}));
@@ -409,7 +409,7 @@ TEST(FillMask, WordsOfEachMask) {
   EXPECT_EQ(run_tool({"fill-mask", model, text}).lines().size(), 2u);
 }
 
-TEST(Generate, GreedyTextGoesOnWordByWord) {
+TEST(Generate, GreedyTextGoesOnTokenByToken) {
   const ScratchFolder scratch;
   TaskModel shape = decoder();
   shape.shape.end_id = UINT32_MAX;
@@ -434,7 +434,7 @@ TEST(Generate, GreedyTextGoesOnWordByWord) {
       << "an empty prompt is the start token";
   const Json full = json_of({"generate", model, "hello", "--max-new-tokens", "99"})[0];
   EXPECT_EQ(full["finish"], "cache_full");
-  EXPECT_EQ(full["ids"].size(), 31u);  // 32 places, 2 taken, and one more word
+  EXPECT_EQ(full["ids"].size(), 31u);  // 32 positions, 2 taken, and one token more
 }
 
 TEST(Generate, SeedsAndBeams) {
@@ -455,7 +455,7 @@ TEST(Generate, SeedsAndBeams) {
   EXPECT_EQ(ids_of({"--sample", "--seed", "7"}), seven);
   EXPECT_NE(ids_of({"--sample", "--seed", "8"}), seven);
   EXPECT_EQ(json_of({"generate", model, "world", "--sample", "--seed", "7"})[0]["ids"], seven[1])
-      << "a text's words do not depend on its company";
+      << "a text's tokens do not depend on the other texts";
   const auto mean_of = [&](const char* beams) {
     const Json line = json_of({"generate", model, "hello", "--beams", beams})[0];
     return line["log_probability"].get<double>() / static_cast<double>(line["ids"].size());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tokenize, embed and classify on the bundled model: keys, arguments against stdin, any bytes.
+// tokenize, embed and classify on the bundled model: keys, texts from arguments and from stdin, any
+// bytes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,6 +16,7 @@ using Json = nlohmann::ordered_json;
 
 const std::string kModel = EMBERT_BUNDLED_MODEL;
 
+/// Runs the tool and returns the JSON of each line.
 Json json_of(const std::vector<std::string>& arguments, const std::string& input = "") {
   const ToolResult result = run_tool(arguments, input);
   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -134,7 +136,7 @@ TEST(Classify, RanksLabels) {
 TEST(Texts, OneWithoutTokensGetsNoResultAndLosesNoOther) {
   const ScratchFolder scratch;
   const std::string folder = scratch.path("folder"), model = scratch.path("m.emb");
-  std::filesystem::copy(std::string(EMBERT_SOURCE_DIR) + "/targets/demo/tiny-intent", folder);
+  std::filesystem::copy(kBundledFolder, folder);
   Json tokenizer = Json::parse(read_bytes(folder + "/tokenizer.json"));
   tokenizer["post_processor"] = nullptr;
   scratch.write("folder/tokenizer.json", tokenizer.dump());

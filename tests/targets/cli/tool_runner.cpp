@@ -2,6 +2,7 @@
 #include "tests/targets/cli/tool_runner.hpp"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,6 +61,13 @@ ToolResult run_tool(std::vector<std::string> arguments, std::string input) {
   call.arguments = std::move(arguments);
   call.input = std::move(input);
   return run_tool(call);
+}
+
+void expect_refused(const ToolResult& result, int exit_code, const std::string& part) {
+  EXPECT_EQ(result.exit_code, exit_code) << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
 }
 
 ScratchFolder::ScratchFolder() {

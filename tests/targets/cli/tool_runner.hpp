@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the embert tool as a user does and keeps what it writes.
+// Runs the embert tool as a user does, and captures stdout and stderr.
 #pragma once
 
 #include <sys/types.h>
@@ -10,25 +10,33 @@
 
 namespace embert::test {
 
+/// The Hugging Face folder of the bundled model.
+inline const std::string kBundledFolder =
+    std::string(EMBERT_SOURCE_DIR) + "/targets/demo/tiny-intent";
+
 struct ToolResult {
   int exit_code = -1;  ///< -1: ended by a signal
   int signal = 0;
   std::string out, err;
 
-  std::vector<std::string> lines() const;  ///< of out
+  /// The lines of out.
+  std::vector<std::string> lines() const;
 };
 
 struct ToolCall {
   std::vector<std::string> arguments;
   std::string input;                ///< stdin
-  std::function<void()> in_child;   ///< between fork and exec: limits, closed files
-  std::function<void(pid_t)> also;  ///< in the parent, once the tool has started
+  std::function<void()> in_child;   ///< runs between fork and exec: sets limits, closes files
+  std::function<void(pid_t)> also;  ///< runs in the parent once the tool has started
 };
 
 ToolResult run_tool(const ToolCall& call);
 ToolResult run_tool(std::vector<std::string> arguments, std::string input = "");
 
-/// A folder of its own that is removed again.
+/// Expects this exit code, one line on stderr that contains `part`, and nothing on stdout.
+void expect_refused(const ToolResult& result, int exit_code, const std::string& part);
+
+/// A temporary folder, removed by the destructor.
 class ScratchFolder {
  public:
   ScratchFolder();
@@ -37,8 +45,9 @@ class ScratchFolder {
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  /// Writes a file and returns its path.
   std::string write(const std::string& name, const std::string& bytes) const;
-  /// Names of the files in it, sorted.
+  /// The names of the files, sorted.
   std::vector<std::string> names() const;
 
  private:

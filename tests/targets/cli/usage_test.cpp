@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exit codes and messages of wrong calls and bad files, on every subcommand that reads a model.
+// Exit codes and messages for wrong calls and bad files, on every subcommand that reads a model.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -17,14 +17,6 @@ namespace {
 std::string synthetic_blob() {
   const std::vector<uint8_t> bytes = make_synthetic_blob({});
   return {bytes.begin(), bytes.end()};
-}
-
-/// One line on stderr that has `part`, and nothing on stdout.
-void expect_refused(const ToolResult& result, int exit_code, const std::string& part) {
-  EXPECT_EQ(result.exit_code, exit_code) << result.err;
-  EXPECT_EQ(result.out, "");
-  EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
 }
 
 const std::vector<std::string> kTextCommands = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// faulty_line SEED PERCENT COMMAND: runs a command for the shell and passes its stdin and stdout
-// on, but each frame is with that probability lost, sent twice, cut, or changed in one byte. Counts
-// on stderr.
+// faulty_line SEED PERCENT COMMAND: runs a shell command and forwards its stdin and stdout, but
+// loses PERCENT of the frames, sends them twice, cuts them, or changes one of their bytes. Writes
+// counts on stderr.
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ struct Faults {
 
   size_t below(size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); }
 
-  /// What arrives of a frame [zero, bytes, zero].
+  /// Returns the bytes that arrive when a frame [zero, bytes, zero] is sent.
   std::string pass(std::string frame) {
     ++frames;
     if (std::uniform_real_distribution<>(0, 1)(random) >= rate) return frame;
@@ -44,12 +44,12 @@ struct Faults {
   }
 };
 
-/// One direction: bytes in, whole frames out.
+/// One direction of the link: bytes in, whole frames out.
 struct Direction {
   int in, out;
   std::string pending;
 
-  /// False at the end of the line.
+  /// Returns false when one end has closed.
   bool pass(Faults& faults) {
     char bytes[4096];
     const ssize_t count = read(in, bytes, sizeof(bytes));

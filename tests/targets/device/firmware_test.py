@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The bundled model as firmware in QEMU against this machine: the test sentences of CLINC150 through
-targets/cortex-m/run.sh's firmware and `embert device validate`. Fails where a sentence has other bits, where the
-accuracy is not that of float32 within 0.5 points, where more stack than 4 KB is in use, or where
-CR, LF or both do not end a line.
+"""Compares the bundled model as firmware in QEMU with this machine, on the test sentences of CLINC150, through the firmware
+of targets/cortex-m/run.sh and `embert device validate`. Fails if a sentence has other bits, if the accuracy differs from
+float32's by more than 0.5 points, if the stack exceeds 4 KB, or if CR, LF or both do not end a line.
 
   tests/targets/device/firmware_test.py [--processor cortex-m55]... [--all] [--faults PERCENT]
 """
@@ -20,16 +19,16 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 SENTENCES = ROOT / "tests/data/tiny-intent/test.tsv"
 FAULTY_LINE = ROOT / "build/release/tests/targets/device/faulty_line"
 OUT_OF_SCOPE = "oos"
-SAMPLE = 9  # one sentence in so many: 500
+SAMPLE = 9  # every ninth sentence: 500
 MOST_STACK = 4096
 MOST_LOSS = 0.005
-SILENCE = 20  # seconds until a firmware has no more to say
+SILENCE = 20  # seconds after which a firmware counts as finished
 
 
-def sentences(step):
-    """(text, label, float32's label) of those in scope."""
+def sentences(stride):
+    """(text, label, float32's label) of every stride-th sentence in scope."""
     rows = [line.split("\t") for line in SENTENCES.read_text(encoding="utf-8").splitlines()[1:]]
-    return [(row[1], row[2], row[3]) for row in rows if row[2] != OUT_OF_SCOPE][::step]
+    return [(row[1], row[2], row[3]) for row in rows if row[2] != OUT_OF_SCOPE][::stride]
 
 
 def build(processor):
@@ -39,7 +38,7 @@ def build(processor):
 
 
 def answers_of_lines(firmware):
-    """How often a text was answered that was typed with each end of a line."""
+    """Types a text with each kind of line end; returns the number of answers."""
     process = subprocess.Popen(shlex.split(firmware), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     process.stdin.write(b"play a song\rplay a song\r\nplay a song\n")
     shown = b""

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames: every body comes back, nothing else does.
+// Every framed body is read back, and nothing else is.
 #include "targets/device/frame.hpp"
 
 #include <gtest/gtest.h>
@@ -24,11 +24,11 @@ struct Read {
   size_t damaged = 0;
 };
 
-Read read_all(const Bytes& line, size_t capacity) {
+Read read_all(const Bytes& link, size_t capacity) {
   Bytes buffer(capacity);
   FrameReader reader(buffer.data(), buffer.size());
   Read read;
-  for (const uint8_t byte : line) {
+  for (const uint8_t byte : link) {
     const FrameEvent event = reader.take(byte);
     if (event == FrameEvent::kBody) {
       read.bodies.emplace_back(reader.body(), reader.body() + reader.body_bytes());
@@ -39,8 +39,8 @@ Read read_all(const Bytes& line, size_t capacity) {
 }
 
 TEST(Frame, IsWhatThePaperSays) {
-  // Cheshire and Baker 1999: each group behind its length + 1, zeros left out. The CRC-32C of the
-  // body (RFC 3720, 12.1) follows it, little-endian.
+  // Cheshire and Baker 1999: length + 1 precedes each group, and zeros are left out. The CRC-32C
+  // (RFC 3720, 12.1) follows the body, little-endian.
   const Bytes body = {'1', '2', '3', '4', '5', '6', '7', '8', '9'};
   EXPECT_EQ(framed(body),
             (Bytes{0, 14, '1', '2', '3', '4', '5', '6', '7', '8', '9', 0x83, 0x92, 0x06, 0xe3, 0}));
@@ -71,15 +71,15 @@ TEST(Frame, DamageIsSeenAndTheNextFrameFound) {
   const Bytes good = {1, 0, 2, 3}, next = {9, 8, 7};
   const Bytes behind = framed(next);
   for (int repeat = 0; repeat < 20000; ++repeat) {
-    Bytes line = framed(good);
-    const size_t at = random() % line.size();
+    Bytes link = framed(good);
+    const size_t at = random() % link.size();
     if (repeat % 2 == 0) {
-      line[at] ^= static_cast<uint8_t>(1 + random() % 255);
+      link[at] ^= static_cast<uint8_t>(1 + random() % 255);
     } else {
-      line.erase(line.begin() + static_cast<ptrdiff_t>(at));
+      link.erase(link.begin() + static_cast<ptrdiff_t>(at));
     }
-    line.insert(line.end(), behind.begin(), behind.end());
-    const Read read = read_all(line, 64);
+    link.insert(link.end(), behind.begin(), behind.end());
+    const Read read = read_all(link, 64);
     ASSERT_FALSE(read.bodies.empty());
     ASSERT_EQ(read.bodies.back(), next);
     for (size_t i = 0; i + 1 < read.bodies.size(); ++i) ASSERT_EQ(read.bodies[i], good);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What newlib and GoogleTest want of a system, for test programs on an emulated Cortex-M: files,
- * standard streams and time come from the host through newlib's semihosting library (rdimon); here
- * is the rest.
+ * The system functions that newlib and GoogleTest need in test programs on an emulated Cortex-M.
+ * Newlib's semihosting library (rdimon) provides files, standard streams and time; this file
+ * provides the rest.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ void embert_fault(uint32_t exception) {
   }
 }
 
-/* Of the compiler's start files, which bring a `_start` of their own. */
+/* Replaces the compiler's start files, which define a `_start` of their own. */
 void* __dso_handle = NULL;
 void _init(void) {}
 void _fini(void) {}

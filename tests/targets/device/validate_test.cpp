@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// embert device validate against embert device serve: the same bits, the right figures, and a line
-// that loses, repeats, cuts and changes frames.
+// embert device validate with embert device serve as the device: the same bits, the right figures,
+// and a link that loses, repeats, cuts and changes frames.
 #include <gtest/gtest.h>
 
 #include <arpa/inet.h>
@@ -28,7 +28,7 @@ const std::string kSentences = kDemo + "/sentences.txt";
 std::string serve(const std::string& options = "") {
   return "exec:exec '" + kTool + "' device serve '" + kModel + "' " + options;
 }
-/// The same behind a line with faults in so many of 100 frames.
+/// The same over a link with faults in `percent` of the frames.
 std::string faulty(int seed, double percent) {
   return std::string("exec:exec '") + EMBERT_FAULTY_LINE + "' " + std::to_string(seed) + " " +
          std::to_string(percent) + " \"exec '" + kTool + "' device serve '" + kModel + "'\"";
@@ -44,7 +44,7 @@ Json json_of(std::vector<std::string> arguments) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   return result.exit_code == 0 ? Json::parse(result.out) : Json();
 }
-void expect_refused(const ToolResult& result, int code, const std::string& message) {
+void expect_error(const ToolResult& result, int code, const std::string& message) {
   EXPECT_EQ(result.exit_code, code) << result.err;
   EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
 }
@@ -105,12 +105,12 @@ TEST(Validate, NamesAnotherModel) {
   const ToolResult made =
       run_tool({"convert", kDemo + "/tiny-intent", "-o", other, "--calibration", kSentences});
   ASSERT_EQ(made.exit_code, 0) << made.err;
-  expect_refused(validate({other, "--on", serve(), "--texts", kSentences}), 2,
-                 "the device runs one of");
+  expect_error(validate({other, "--on", serve(), "--texts", kSentences}), 2,
+               "the device runs one of");
 }
 
 TEST(Validate, NamesAnotherProtocol) {
-  // A refusal of version 2: as a firmware of another time would send it.
+  // Sends a refusal of protocol version 2, as a firmware of another version would.
   const ScratchFolder scratch;
   const std::string script = scratch.write(
       "other.py",
@@ -125,37 +125,38 @@ TEST(Validate, NamesAnotherProtocol) {
       "out = bytearray()\n"
       "for group in (body + crc32c(body)).split(b'\\0'): out += bytes([len(group) + 1]) + group\n"
       "sys.stdout.buffer.write(b'\\0' + out + b'\\0'); sys.stdout.flush(); sys.stdin.read()\n");
-  expect_refused(
+  expect_error(
       validate({kModel, "--on", "exec:exec python3 '" + script + "'", "--texts", kSentences}), 2,
       "the device speaks protocol version 2, this tool version 1");
 }
 
 TEST(Validate, RefusesWhatIsNoDevice) {
   const std::vector<std::string> texts = {"--texts", kSentences, "--timeout", "20", "--tries", "3"};
-  const auto on = [&](const std::string& place) {
-    std::vector<std::string> arguments = {kModel, "--on", place};
+  const auto on = [&](const std::string& address) {
+    std::vector<std::string> arguments = {kModel, "--on", address};
     arguments.insert(arguments.end(), texts.begin(), texts.end());
     return validate(arguments);
   };
-  expect_refused(on("exec:true"), 2, "the device has gone");
-  expect_refused(on("exec:exec cat"), 2, "no answer to request 1");
-  expect_refused(on("exec:exec yes"), 2, "no answer to request 1");
-  expect_refused(on("exec:exec cat /dev/zero"), 2, "no answer to request 1");
-  expect_refused(on("exec:echo hello; echo out of order"), 2,
-                 "the device has gone; the last that it wrote: out of order");
-  expect_refused(on("exec:trap '' TERM; sleep 60"), 2, "no answer to request 1");  // and ends soon
-  expect_refused(on("serial:/dev/null"), 2, "Inappropriate ioctl");
-  expect_refused(on("serial:/no/such:9600"), 2, "No such file");
-  expect_refused(on("serial:/dev/null:1234"), 1, "baud \"1234\"");
-  expect_refused(on("tcp:localhost:1"), 2, "tcp:localhost:1");
-  expect_refused(on("tcp:[::1]:1"), 2, "tcp:[::1]:1");
-  expect_refused(on("tcp:localhost:65537"), 1, "port \"65537\": expected 1 to 65535");
-  expect_refused(on("tcp:localhost:"), 1, "expected 1 to 65535");
-  expect_refused(on("usb:1"), 1, "expected exec:COMMAND");
-  expect_refused(on("exec:"), 1, "expected exec:COMMAND");
+  expect_error(on("exec:true"), 2, "the device has gone");
+  expect_error(on("exec:exec cat"), 2, "no answer to request 1");
+  expect_error(on("exec:exec yes"), 2, "no answer to request 1");
+  expect_error(on("exec:exec cat /dev/zero"), 2, "no answer to request 1");
+  expect_error(on("exec:echo hello; echo out of order"), 2,
+               "the device has gone; the last that it wrote: out of order");
+  expect_error(on("exec:trap '' TERM; sleep 60"), 2,
+               "no answer to request 1");  // although the program ignores TERM
+  expect_error(on("serial:/dev/null"), 2, "Inappropriate ioctl");
+  expect_error(on("serial:/no/such:9600"), 2, "No such file");
+  expect_error(on("serial:/dev/null:1234"), 1, "baud \"1234\"");
+  expect_error(on("tcp:localhost:1"), 2, "tcp:localhost:1");
+  expect_error(on("tcp:[::1]:1"), 2, "tcp:[::1]:1");
+  expect_error(on("tcp:localhost:65537"), 1, "port \"65537\": expected 1 to 65535");
+  expect_error(on("tcp:localhost:"), 1, "expected 1 to 65535");
+  expect_error(on("usb:1"), 1, "expected exec:COMMAND");
+  expect_error(on("exec:"), 1, "expected exec:COMMAND");
 }
 
-// A board that is off, as far as a connection can tell: the listener's queue is full.
+// The listener's queue is full, so a connection waits as if the board were off.
 TEST(Validate, WaitsForAConnectionAsLongAsForAnAnswer) {
   const auto open_socket = [] { return socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0); };
   const int listener = open_socket();
@@ -172,22 +173,21 @@ TEST(Validate, WaitsForAConnectionAsLongAsForAnAnswer) {
     s = open_socket();
     (void)connect(s, of_any_kind, bytes);
   }
-  expect_refused(
-      validate({kModel, "--on", "tcp:127.0.0.1:" + std::to_string(ntohs(address.sin_port)),
-                "--texts", kSentences, "--timeout", "100"}),
-      2, "Connection timed out");
+  expect_error(validate({kModel, "--on", "tcp:127.0.0.1:" + std::to_string(ntohs(address.sin_port)),
+                         "--texts", kSentences, "--timeout", "100"}),
+               2, "Connection timed out");
   for (const int s : waiting) close(s);
   close(listener);
 }
 
-TEST(Validate, TakesTheProgramWithItWhereASignalEndsIt) {
+TEST(Validate, EndsTheProgramIfASignalEndsTheTool) {
   const ScratchFolder scratch;
   const std::string program = scratch.write("program.sh",
                                             "trap 'echo ended >\"$1\"; exit' TERM\n"
                                             "sleep 60 &\n"
                                             "wait\n");
   const std::string said = scratch.path("said");
-  // Not the shell of exec: itself, but what that starts.
+  // The program that the shell of exec: starts, not the shell itself.
   const std::string command = "timeout -s KILL 3 '" + kTool + "' device validate '" + kModel +
                               "' --texts '" + kSentences + "' --on \"exec:sh '" + program + "' '" +
                               said + "' & wait\" 2>/dev/null";
@@ -199,9 +199,9 @@ TEST(Validate, TakesTheProgramWithItWhereASignalEndsIt) {
 }
 
 TEST(Validate, TextsWithoutAnAnswerAreNoSuccess) {
-  expect_refused(validate({kModel, "--on", serve("--tokens 1"), "--texts", kSentences}), 2,
-                 "12 of 12 texts have no answer, neither there nor here, the first in line 1: "
-                 "EMBERT_STATUS_BUFFER_TOO_SMALL");
+  expect_error(validate({kModel, "--on", serve("--tokens 1"), "--texts", kSentences}), 2,
+               "12 of 12 texts have no answer, neither there nor here, the first in line 1: "
+               "EMBERT_STATUS_BUFFER_TOO_SMALL");
 }
 
 TEST(Serve, RefusesAModelThatGivesOtherBits) {
@@ -216,8 +216,8 @@ TEST(Serve, RefusesAModelThatGivesOtherBits) {
   blob[selftest.offset] ^= 1;  // of the checksum
   seal_blob(reinterpret_cast<std::uint8_t*>(blob.data()), blob.size());
   const ScratchFolder scratch;
-  expect_refused(run_tool({"device", "serve", scratch.write("model.emb", blob)}), 3,
-                 "gives other bits here than where it was made");
+  expect_error(run_tool({"device", "serve", scratch.write("model.emb", blob)}), 3,
+               "gives other bits here than where it was made");
 }
 
 TEST(Validate, RefusesBadTexts) {
@@ -228,13 +228,13 @@ TEST(Validate, RefusesBadTexts) {
     if (labelled) arguments.push_back("--labelled");
     return validate(arguments);
   };
-  expect_refused(with("", false), 2, "no text in it");
-  expect_refused(with("a\ttranslate\nb\n", true), 2, "line 2: expected text, a tab and a label");
-  expect_refused(with("a\tno such\n", true), 2, "line 1: the model has no label \"no such\"");
-  expect_refused(with("a\n" + std::string(1 << 17, 'x') + "\n", false), 2, "line 2: 131072 bytes");
-  expect_refused(validate({kModel, "--on", serve(), "--texts", scratch.path("none")}), 2,
-                 "cannot be opened");
-  expect_refused(validate({kModel, "--on", serve(), "--texts", kDemo}), 2, "cannot be read");
+  expect_error(with("", false), 2, "no text in it");
+  expect_error(with("a\ttranslate\nb\n", true), 2, "line 2: expected text, a tab and a label");
+  expect_error(with("a\tno such\n", true), 2, "line 1: the model has no label \"no such\"");
+  expect_error(with("a\n" + std::string(1 << 17, 'x') + "\n", false), 2, "line 2: 131072 bytes");
+  expect_error(validate({kModel, "--on", serve(), "--texts", scratch.path("none")}), 2,
+               "cannot be opened");
+  expect_error(validate({kModel, "--on", serve(), "--texts", kDemo}), 2, "cannot be read");
 }
 
 }  // namespace

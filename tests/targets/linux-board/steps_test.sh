@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The scripts of boards with Linux, with an ssh and an adb that stay on this machine, a folder for the board, a tool of this
-# machine for the board's, and a cmake that only says what it was asked for.
+# Tests the scripts for boards with Linux. Stand-ins replace ssh and adb (they run commands here), the board (a folder), its
+# tool (this machine's) and cmake (it logs its arguments).
 #   steps_test.sh SOURCE_DIR TOOL MODEL
 set -euo pipefail
 source=$1 tool=$2 model=$3
@@ -15,7 +15,7 @@ ln -s "$source/targets" "$TREE/targets"
 touch "$SCRATCH/ndk/build/cmake/android.toolchain.cmake"
 for program in bash cat dirname grep mktemp rm wc; do ln -s "$(command -v "$program")" "$SCRATCH/few/"; done
 
-# script FILE: an executable with the text of stdin.
+# script FILE: makes an executable from the text on stdin.
 script() {
   { echo '#!/bin/bash'; cat; } >"$1"
   chmod +x "$1"
@@ -58,14 +58,14 @@ script "$SCRATCH/on-board/getconf" <<<'echo "${BITS:-64}"'
 PATH=$SCRATCH/fake:$PATH
 unset ANDROID_SERIAL ANDROID_NDK_HOME
 
-# run SCRIPT ARGUMENT...: into $SCRATCH/out and $SCRATCH/err.
+# run SCRIPT ARGUMENT...: writes $SCRATCH/out and $SCRATCH/err.
 run() {
   echo "-- $*"
   "$TREE/targets/$1/run.sh" "${@:2}" --model "$model" >"$SCRATCH/out" 2>"$SCRATCH/err" </dev/null
 }
 works() { run "$@" || { cat "$SCRATCH/out" "$SCRATCH/err"; exit 1; }; }
 shows() { grep -q -- "$1" "$SCRATCH/$2" || { echo "$2 does not have: $1"; cat "$SCRATCH/$2"; exit 1; }; }
-# refused TEXT SCRIPT ARGUMENT...: it ends with 1 and a line that has TEXT.
+# refused TEXT SCRIPT ARGUMENT...: the script exits with 1 and writes one line, which has TEXT.
 refused() {
   local status=0
   run "${@:2}" || status=$?
