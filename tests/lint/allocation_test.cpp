@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From opening a blob to the answer nothing is allocated: the C library's allocation functions are
-// replaced by ones that count, and operator new ends in them, too.
+// Nothing is allocated from opening a blob to the answer. The test replaces the C library's
+// allocation functions, which operator new calls, too, by functions that count.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -59,9 +59,9 @@ TEST(Allocation, CountsAllocations) {
   EXPECT_EQ(allocations - before, 2u);
 }
 
-/// Everything from opening to the answer, in memory that is there before. Counts while it runs.
+/// Allocations from opening the blob to the answer; all memory exists before.
 size_t allocations_of_a_run(const AlignedBytes& blob, const char* text, embert_status* outcome) {
-  const uint32_t isa_mask = embert_isa_detect();  // allocates: cpuinfo
+  const uint32_t isa_mask = embert_isa_detect();  // cpuinfo allocates
   AlignedBytes arena(4u << 20);
   std::vector<int32_t> numbers(4096);
   std::vector<int16_t> vector(4096);
@@ -84,15 +84,15 @@ size_t allocations_of_a_run(const AlignedBytes& blob, const char* text, embert_s
     int32_t ids[32] = {1, 2, 3, 4, 5};
     uint32_t length = 5;
     if (text != nullptr) {
-      embert_tokens encoding = {};
-      encoding.capacity = 32;
-      encoding.ids = ids;
+      embert_tokens tokens = {};
+      tokens.capacity = 32;
+      tokens.ids = ids;
       embert_tokenize_options cut = embert_tokenize_options_default(&model);
       cut.max_tokens = 32;
       status = embert_tokenize(&model, text, std::char_traits<char>::length(text), nullptr, 0, &cut,
-                               &encoding);
+                               &tokens);
       if (status != EMBERT_STATUS_OK) return status;
-      length = static_cast<uint32_t>(encoding.length);
+      length = static_cast<uint32_t>(tokens.length);
     }
     embert_input input = {};
     input.ids = ids;
@@ -119,7 +119,7 @@ TEST(Allocation, NoneOnASyntheticModel) {
   EXPECT_EQ(count, 0u);
 }
 
-/// From a source to the text that a pair of encoder and decoder makes of it, with beams.
+/// An encoder-decoder pair: from a source to its text, with beam search.
 TEST(Allocation, NoneWhereTextIsGenerated) {
   SyntheticModel shape;
   shape.flags = kStackCausal | kStackCrossAttention;

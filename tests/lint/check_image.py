@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What of the library is linked into a firmware, by the linker's map: at most a given size of code and tables, no mutable
-data; and nothing that allocates.
+"""The part of the library in a firmware, from the linker's map: a limit for code and tables, no mutable data, and nothing
+that allocates.
 
   check_image.py --max-bytes N --allocates PROGRAM [--binutils PREFIX] MAP FIRMWARE
 """
@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-# A part of the library in the map: section, perhaps a line's end, address, size, archive and object.
+# A section of the library in the map: name, perhaps a line break, address, size, archive and object.
 PART = re.compile(r"^ \.(text|rodata|data|bss)\b\S*\s+0x[0-9a-f]+\s+0x([0-9a-f]+)\s+\S*/libembert\.a\(", re.MULTILINE)
 ALLOCATION = re.compile(r"^_*(malloc|calloc|realloc|memalign|free|sbrk)(_r)?$|^_Z(nw|na|dl|da)")
 

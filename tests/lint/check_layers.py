@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The layer law, checked on the text of the sources: what each folder may include, an SPDX line at the head of each
-file, no file over 600 lines, no path of somebody's machine.   check_layers.py ROOT
+"""Each folder includes only the folders below it.   check_layers.py ROOT
+
+Also: an SPDX line at the head of each file, at most 600 lines in a file, no path of one machine. The check reads the text
+of the sources and needs no compiler.
 """
 import pathlib
 import re
@@ -13,7 +15,7 @@ VARIANT_FOLDERS = ("kernels/x86/", "kernels/arm/", "kernels/helium/", "kernels/d
 PACKING = ("kernels/arithmetic/", "kernels/processor.hpp")
 ANY = None
 
-# The first rule whose folder a file lies in holds: prefixes of quoted includes, names of angle includes.
+# (folder, prefixes of quoted includes, names of angle includes). The first rule whose folder holds the file counts.
 RULES = [
     ("kernels/scalar/", ("kernels/",), C_HEADERS),
     *[(folder, ("kernels/",), C_HEADERS | INTRINSICS) for folder in VARIANT_FOLDERS],
@@ -31,7 +33,7 @@ RULES = [
     ("targets/", ("targets/", "embert/", "converter/"), ANY),
     ("tests/", ANY, ANY),
 ]
-# A kernel variant is reached through the table only, and knows nothing of it but its own declaration.
+# Variants do not use the kernel table: it calls them.
 NOT_IN_VARIANTS = {"kernels/dispatch.hpp"}
 
 CODE = {".c", ".cpp", ".h", ".hpp", ".inc"}
@@ -65,7 +67,7 @@ def include_problem(name, bracket, target):
     if quoted is not ANY and not target.startswith(quoted):
         return f'"{target}" is not below this folder, which may include {", ".join(quoted) or "nothing"}'
     if name.startswith(VARIANT_FOLDERS) and target in NOT_IN_VARIANTS:
-        return f'"{target}" is the table, which variants do not know'
+        return f'"{target}" is the table, which calls the variants; they must not include it'
     return None
 
 
@@ -73,12 +75,12 @@ def problems(root, path):
     name = path.relative_to(root).as_posix()
     lines = path.read_text(encoding="utf-8").split("\n")
     if not any("SPDX-License-Identifier: Apache-2.0" in line for line in lines[:3]):
-        yield 1, "no SPDX line at the head"
+        yield 1, "no SPDX line at the head; add SPDX-License-Identifier: Apache-2.0"
     if len(lines) > MAX_LINES + 1 and not LONG_BY_NATURE.search(name):
-        yield len(lines), f"longer than {MAX_LINES} lines"
+        yield len(lines), f"longer than {MAX_LINES} lines; split it by idea"
     for number, line in enumerate(lines, 1):
         if MACHINE_PATH.search(line) and not name.startswith("tests/lint/"):
-            yield number, "a path of somebody's machine"
+            yield number, "a path of one machine; use a relative path or an option"
         match = INCLUDE.match(line)
         if path.suffix in CODE and match:
             problem = include_problem(name, *match.groups())

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the object files of runtime, tokenizer and kernels are made of: no heap, no I/O, no exceptions, no libm, no
-float arithmetic, no mutable data, no weak symbols in kernel variants, and at most a given size of code.
+"""The object files of runtime, tokenizer and kernels: no heap, I/O, exceptions, libm, float arithmetic or mutable data, no
+weak symbols in kernel variants, and a limit for their size.
 
   check_symbols.py [--max-bytes N] [--float-scan] [--forbidden-in OBJECT] [--binutils PREFIX] -- OBJECT...
 """
@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-# All that the library may want from outside: memory functions and the compiler's integer division.
+# The library may call these from outside: memory functions and the compiler's integer division.
 ALLOWED = re.compile(r"^(memcpy|memmove|memset|memcmp|_GLOBAL_OFFSET_TABLE_|__(u?div|u?mod)[dst]i[34]|__udivmod[dt]i4|__aeabi_.*)$")
 FLOAT_ARITHMETIC = re.compile(
     r"^v?(add|sub|mul|div|sqrt|rcp|rsqrt|rcp14|rsqrt14|min|max|round|rndscale|range|reduce|scalef|getexp|getmant|fixupimm"
@@ -22,7 +22,7 @@ MUTABLE_SECTION = re.compile(r"^\.(data|bss|tdata|tbss|init_array|ctors)(\.|$)")
 RELOCATED_CONSTANTS = ".data.rel.ro"
 
 
-binutils = ""  # what stands before nm, objdump and size: those of the target where it is not this machine
+binutils = ""  # prefix of nm, objdump and size for another target
 
 
 def run(tool, *arguments):

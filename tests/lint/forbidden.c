@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * All that check_symbols.py must find; compiled, never linked. */
+ * Breaks every rule of check_symbols.py, which must find it; compiled, never linked. */
 #include <stdio.h>
 #include <stdlib.h>
 
