@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a model's encoder for instruction counts: encode_passes MODEL TOKENS PASSES. One text, one
-// thread. The difference of two runs' counts is that of passes alone.
+// thread. The difference between the counts of two runs is the cost of a pass alone.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every GEMM variant at MiniLM's shapes, in percent of the peak of its multiply-add instruction,
-// which is measured on the spot. "cold" shapes go through 9 MB of weights, as a whole model does.
+// which is measured first. "cold" shapes read 9 MB of weights, as a whole model does.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -31,8 +31,8 @@ constexpr Shape kShapes[] = {
     {"attention_output", 384, 384, 384, LhsType::kSigned, 1},
     {"ffn_up", 1536, 96, 384, LhsType::kSigned, 1},
     {"ffn_down", 384, 96, 1536, LhsType::kUnsigned, 1},
-    {"ffn1_cold", 1536, 96, 384, LhsType::kSigned, 16},
-    {"ffn2_cold", 384, 96, 1536, LhsType::kUnsigned, 16},
+    {"ffn_up_cold", 1536, 96, 384, LhsType::kSigned, 16},
+    {"ffn_down_cold", 384, 96, 1536, LhsType::kUnsigned, 16},
     {"scores", 128, 128, 32, LhsType::kSigned, 1},
     {"context", 64, 64, 128, LhsType::kUnsigned, 1},
 };
@@ -62,7 +62,7 @@ double measured_peak(uint32_t isa) {
   return peak;
 }
 
-// The best and the median of the runs: others may use the machine at the same time.
+// Reports the best and the median run, because other programs may use the machine.
 void run(benchmark::State& state, GemmFn gemm, double peak, size_t m, const Shape& shape) {
   const Array<int8_t> rhs = random_array<int8_t>(shape.n * shape.k * shape.matrices);
   const Array<uint8_t> lhs = random_array<uint8_t>(m * shape.k);
@@ -77,8 +77,17 @@ void run(benchmark::State& state, GemmFn gemm, double peak, size_t m, const Shap
       const int8_t* weights = rhs.get();
       for (size_t matrix = 0; matrix < shape.matrices; ++matrix) {
         for (size_t j = 0; j < shape.n; j += shape.chunk, weights += shape.chunk * shape.k) {
-          gemm({m, shape.chunk, shape.k, lhs.get(), shape.k, shape.lhs_type, weights,
-                bias.get() + j, sums.get() + j, dst.get(), shape.chunk});
+          gemm({.m = m,
+                .n = shape.chunk,
+                .k = shape.k,
+                .lhs = lhs.get(),
+                .lhs_stride = shape.k,
+                .lhs_type = shape.lhs_type,
+                .rhs = weights,
+                .bias = bias.get() + j,
+                .sums = sums.get() + j,
+                .dst = dst.get(),
+                .dst_stride = shape.chunk});
         }
       }
     }
@@ -113,7 +122,7 @@ void add_variant(const char* name, GemmFn gemm, uint32_t isa) {
   }
 }
 
-// Other operations' rows of variants.inc.
+// Rows of variants.inc for other operations.
 template <typename Fn>
 void add_variant(const char*, Fn, uint32_t) {}
 
@@ -122,8 +131,8 @@ void add_variant(const char*, Fn, uint32_t) {}
 
 int main(int argc, char** argv) {
   using namespace embert;
-#define EMBERT_KERNEL(operation, type_name, kernel, cluster) \
-  add_variant(#kernel, static_cast<type_name>(kernel), cluster);
+#define EMBERT_KERNEL(operation, type_name, kernel, isa) \
+  add_variant(#kernel, static_cast<type_name>(kernel), isa);
 #include "kernels/variants.inc"
 #undef EMBERT_KERNEL
   benchmark::Initialize(&argc, argv);

@@ -70,7 +70,13 @@ struct Accumulators {
 void run(benchmark::State& state, RequantizeQueryFn function, size_t n) {
   Accumulators in(n);
   Array<uint8_t> dst(kRows * n);
-  const RequantizeQueryArgs args = {kRows, n, in.acc.data(), n, in.factor(11), dst.data(), n};
+  const RequantizeQueryArgs args = {.m = kRows,
+                                    .n = n,
+                                    .acc = in.acc.data(),
+                                    .acc_stride = n,
+                                    .factor = in.factor(11),
+                                    .dst = dst.data(),
+                                    .dst_stride = n};
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
@@ -78,16 +84,29 @@ void run(benchmark::State& state, RequantizeKeyFn function, size_t n) {
   Accumulators in(n);
   Array<int8_t> dst(kRows * n);
   Array<int32_t> sums(kRows);
-  const RequantizeKeyArgs args = {kRows,         n,          0,          in.acc.data(), n,
-                                  in.factor(11), dst.data(), sums.data()};
+  const RequantizeKeyArgs args = {.m = kRows,
+                                  .n = n,
+                                  .row0 = 0,
+                                  .acc = in.acc.data(),
+                                  .acc_stride = n,
+                                  .factor = in.factor(11),
+                                  .dst = dst.data(),
+                                  .sums = sums.data()};
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
 void run(benchmark::State& state, RequantizeValueFn function, size_t n) {
   Accumulators in(n);
   Array<int8_t> dst(2 * kRows * n);
-  const RequantizeValueArgs args = {kRows,        n,          0,      kRows, in.acc.data(), n,
-                                    in.factor(3), dst.data(), nullptr};
+  const RequantizeValueArgs args = {.m = kRows,
+                                    .n = n,
+                                    .row0 = 0,
+                                    .k = kRows,
+                                    .acc = in.acc.data(),
+                                    .acc_stride = n,
+                                    .factor = in.factor(3),
+                                    .dst = dst.data(),
+                                    .sums = nullptr};
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
@@ -95,16 +114,32 @@ void run(benchmark::State& state, RequantizeContextFn function, size_t n) {
   Accumulators in(2 * n);
   std::vector<Reciprocal> rows(kRows, reciprocal(9000));
   Array<int16_t> dst(kRows * n);
-  const RequantizeContextArgs args = {
-      kRows, n, in.acc.data(), 2 * n, rows.data(), in.factor(3), dst.data(), n};
+  const RequantizeContextArgs args = {.m = kRows,
+                                      .n = n,
+                                      .acc = in.acc.data(),
+                                      .acc_stride = 2 * n,
+                                      .row = rows.data(),
+                                      .factor = in.factor(3),
+                                      .dst = dst.data(),
+                                      .dst_stride = n};
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
 void run(benchmark::State& state, RequantizeActivationFn function, size_t n) {
   Accumulators in(n);
   Array<uint16_t> dst(kRows * n);
-  const RequantizeActivationArgs args = {
-      kRows, n, in.acc.data(), n, in.factor(6), {kGeluNodes, 64, 2786, 0, 10}, dst.data(), n};
+  const RequantizeActivationArgs args = {.m = kRows,
+                                         .n = n,
+                                         .acc = in.acc.data(),
+                                         .acc_stride = n,
+                                         .factor = in.factor(6),
+                                         .activation = {.nodes = kGeluNodes,
+                                                        .intervals = 64,
+                                                        .offset_q14 = 2786,
+                                                        .odd = 0,
+                                                        .exponent = 10},
+                                         .dst = dst.data(),
+                                         .dst_stride = n};
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
@@ -113,17 +148,17 @@ void run(benchmark::State& state, RequantizeResidualFn function, size_t n) {
   Array<int16_t> residual(kRows * n, -32768, 32767), dst(kRows * n);
   Array<int32_t> constant(n, -100000, 100000), row_max(kRows, 1, 32767);
   Array<int32_t> residual_multiplier(n, 1 << 20, 1 << 28);
-  const RequantizeResidualArgs args = {kRows,
-                                       n,
-                                       in.acc.data(),
-                                       n,
-                                       in.factor(2),
-                                       row_max.data(),
-                                       residual.data(),
-                                       residual_multiplier.data(),
-                                       constant.data(),
-                                       dst.data(),
-                                       n};
+  const RequantizeResidualArgs args = {.m = kRows,
+                                       .n = n,
+                                       .acc = in.acc.data(),
+                                       .acc_stride = n,
+                                       .factor = in.factor(2),
+                                       .row_max = row_max.data(),
+                                       .residual = residual.data(),
+                                       .residual_multiplier = residual_multiplier.data(),
+                                       .constant = constant.data(),
+                                       .dst = dst.data(),
+                                       .dst_stride = n};
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
@@ -132,23 +167,38 @@ void run(benchmark::State& state, SoftmaxFn function, size_t n) {
   Array<int32_t> scores(kRows * stride, -8000, 8000);
   Array<uint8_t> dst(kRows * stride);
   std::vector<Reciprocal> row(kRows);
-  const SoftmaxArgs args = {kRows, n,          scores.data(), stride,    271000,
-                            8922,  dst.data(), stride,        row.data()};
+  const SoftmaxArgs args = {.m = kRows,
+                            .n = n,
+                            .scores = scores.data(),
+                            .scores_stride = stride,
+                            .score_multiplier = 271000,
+                            .score_cap = 8922,
+                            .dst = dst.data(),
+                            .dst_stride = stride,
+                            .row = row.data()};
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
 void run(benchmark::State& state, LayerNormFn function, size_t n) {
   Array<int16_t> src(kRows * n, -20000, 20000), dst(kRows * n);
   Array<int32_t> gain(n, 1 << 29, INT32_MAX), bias(n, -100000, 100000);
-  const LayerNormArgs args = {kRows, n,           src.data(),  dst.data(), n,
-                              1000,  gain.data(), bias.data(), 18};
+  const LayerNormArgs args = {.m = kRows,
+                              .n = n,
+                              .src = src.data(),
+                              .dst = dst.data(),
+                              .stride = n,
+                              .epsilon_n2 = 1000,
+                              .gain = gain.data(),
+                              .bias = bias.data(),
+                              .shift = 18};
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
 void run(benchmark::State& state, ConvertS8S16Fn function, size_t n) {
   Array<int16_t> src(kRows * n, -20000, 20000);
   Array<uint8_t> dst(kRows * n);
-  const ConvertS8S16Args args = {kRows, n, src.data(), n, dst.data(), n};
+  const ConvertS8S16Args args = {
+      .m = kRows, .k = n, .src = src.data(), .src_stride = n, .dst = dst.data(), .dst_stride = n};
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
@@ -156,7 +206,13 @@ void run(benchmark::State& state, QuantizeS8S16Fn function, size_t n) {
   Array<int16_t> src(kRows * n, -20000, 20000);
   Array<uint8_t> dst(kRows * n);
   Array<int32_t> row_max(kRows);
-  const QuantizeS8S16Args args = {kRows, n, src.data(), n, dst.data(), n, row_max.data()};
+  const QuantizeS8S16Args args = {.m = kRows,
+                                  .k = n,
+                                  .src = src.data(),
+                                  .src_stride = n,
+                                  .dst = dst.data(),
+                                  .dst_stride = n,
+                                  .row_max = row_max.data()};
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
@@ -164,38 +220,73 @@ void run(benchmark::State& state, QuantizeU8U16Fn function, size_t n) {
   Array<uint16_t> src(kRows * n, 0, 20000);
   Array<uint8_t> dst(kRows * n);
   Array<int32_t> row_max(kRows);
-  const QuantizeU8U16Args args = {kRows, n, src.data(), n, dst.data(), n, row_max.data()};
+  const QuantizeU8U16Args args = {.m = kRows,
+                                  .k = n,
+                                  .src = src.data(),
+                                  .src_stride = n,
+                                  .dst = dst.data(),
+                                  .dst_stride = n,
+                                  .row_max = row_max.data()};
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
 void run(benchmark::State& state, AddRelativePositionsFn function, size_t n) {
   Array<int32_t> products(kRows * 2 * n, -300000, 300000), scores(kRows * n, -8000, 8000);
   const ptrdiff_t row_step = static_cast<ptrdiff_t>(2 * n) - 1;
-  const AddRelativePositionsArgs args = {kRows, n, products.data() + kRows, row_step, 1, 1 << 30,
-                                         0,     7, scores.data(),           n};
+  const AddRelativePositionsArgs args = {.m = kRows,
+                                         .n = n,
+                                         .products = products.data() + kRows,
+                                         .row_step = row_step,
+                                         .col_step = 1,
+                                         .multiplier = 1 << 30,
+                                         .left = 0,
+                                         .right = 7,
+                                         .scores = scores.data(),
+                                         .scores_stride = n};
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
 void run(benchmark::State& state, MaskScoresFn function, size_t n) {
   Array<int32_t> scores(kRows * n, -8000, 8000);
   Array<uint8_t> key_mask(n, 0, 1);
-  const MaskScoresArgs args = {kRows, n, scores.data(), n, n, key_mask.data(), nullptr, 0, nullptr};
+  const MaskScoresArgs args = {.m = kRows,
+                               .n = n,
+                               .scores = scores.data(),
+                               .scores_stride = n,
+                               .visible = n,
+                               .key_mask = key_mask.data(),
+                               .pair_mask = nullptr,
+                               .pair_stride = 0,
+                               .query_mask = nullptr};
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
-// Both planes of one row with a block of a vocabulary.
+// Both planes of one row times a block of a vocabulary.
 void run(benchmark::State& state, DotRowsFn function, size_t n) {
-  constexpr size_t kWords = 512;
-  Array<int8_t> lhs(2 * n, -127, 127), rhs(kWords * n, -127, 127);
-  Array<int32_t> dst(2 * kWords);
-  const DotRowsArgs args = {2, kWords, n, lhs.data(), n, rhs.data(), n, dst.data(), kWords};
+  constexpr size_t kTokens = 512;
+  Array<int8_t> lhs(2 * n, -127, 127), rhs(kTokens * n, -127, 127);
+  Array<int32_t> dst(2 * kTokens);
+  const DotRowsArgs args = {.m = 2,
+                            .n = kTokens,
+                            .k = n,
+                            .lhs = lhs.data(),
+                            .lhs_stride = n,
+                            .rhs = rhs.data(),
+                            .rhs_stride = n,
+                            .dst = dst.data(),
+                            .dst_stride = kTokens};
   for (auto _ : state) function(args);
-  report(state, 2 * kWords * n);
+  report(state, 2 * kTokens * n);
 }
 void run(benchmark::State& state, EmbeddingFn function, size_t n) {
   Array<int8_t> word(n, -127, 127);
   Array<int16_t> position(n, -10000, 10000), segment(n, -10000, 10000), dst(n);
-  const EmbeddingArgs args = {n, word.data(), 5000000, position.data(), segment.data(), dst.data()};
+  const EmbeddingArgs args = {.n = n,
+                              .word = word.data(),
+                              .multiplier = 5000000,
+                              .position = position.data(),
+                              .segment = segment.data(),
+                              .dst = dst.data()};
   for (auto _ : state) function(args);
   report(state, n);
 }
@@ -220,7 +311,7 @@ std::vector<size_t> sizes_of(std::string_view operation) {
 
 template <typename Fn>
 void add(const char* operation, const char* name, Fn function, uint32_t isa) {
-  // The GEMM has its own benchmark; what a pass hardly does needs none.
+  // Operations without a run() are left out: the GEMM, which has its own benchmark, and rare ones.
   if constexpr (requires(benchmark::State & state, Fn kernel) { run(state, kernel, size_t{0}); }) {
     if (!machine_has(isa)) return;
     for (const size_t n : sizes_of(operation)) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where an inference spends its time: profile MODEL [TOKENS]. Wraps every kernel of an engine's
-// table with a clock and prints each part's share of the whole, for one text on one thread. The
-// clocks cost about 1 %.
+// Shares of the time of a pass: profile MODEL [TOKENS]. Times every kernel of an engine's table and
+// prints each part's share, for one text on one thread. The clocks cost about 1 %.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -92,8 +91,8 @@ double seconds_of(embert_engine* engine, const embert_input& input, embert_outpu
   return std::chrono::duration<double>(Clock::now() - start).count() / kRuns;
 }
 
-/// What is saved where only the pooled vector is asked for, so that the last layer computes one
-/// row: the median of ratios measured in turn, lowest and highest.
+/// Prints the time with the pooled vector alone, for which the last layer computes one row, over
+/// the time with all rows: median, lowest and highest of ratios measured in turn.
 void compare_first_token(embert_engine* engine, const embert_input& input,
                          std::uint32_t hidden_size) {
   std::vector<std::int16_t> pooled(hidden_size);

@@ -40,7 +40,7 @@ int run(const char* folder, const char* file, int repeats) {
   std::size_t longest = 0;
   for (const std::string& line : lines) longest = std::max(longest, line.size());
   const std::size_t capacity = 3 * longest + 8;
-  // All that the wheel's Encoding has: ids, types, offsets, words.
+  // The outputs that the wheel's Encoding has: ids, types, offsets, word ids.
   std::vector<std::int32_t> ids(capacity), type_ids(capacity), word_ids(capacity);
   std::vector<std::uint32_t> char_offsets(2 * capacity);
   Encoding encoding = {};
