@@ -11,13 +11,13 @@ usage() {
   cat <<'HELP'
 Usage: targets/android/run.sh [STEP...] [--model MODEL] [--texts FILE [--labelled]]
 
-embert on the device of adb; of several ANDROID_SERIAL names one. Without a STEP all of them:
+embert on an Android device, over adb; ANDROID_SERIAL chooses one of several. Without a STEP all of them:
 
-  build     installs what this machine lacks (apt, as root or with sudo), builds the tool for it and, with the NDK that
-            ANDROID_NDK_HOME names, for the device and converts the model
-  copy      tool and model, to /data/local/tmp/embert
-  run       the texts, answered on the device
-  validate  the texts on the device and here: the same bits, or it fails
+  build     installs missing packages (apt, as root or with sudo), builds the tool for this machine and, with the NDK of
+            ANDROID_NDK_HOME, for the device, and converts the model
+  copy      copies tool and model to /data/local/tmp/embert
+  run       answers the texts on the device
+  validate  runs the texts on the device and here; fails unless both give the same bits
   bench     times the encoder on the device
 
   --model MODEL   a Hugging Face folder or a converted model; default: targets/demo/tiny-intent
@@ -28,7 +28,7 @@ HELP
 
 board=${ANDROID_SERIAL:-the Android device}
 package=adb
-connect=(adb shell -T) # bytes as they are, no terminal
+connect=(adb shell -T) # -T: no terminal, which would change bytes
 folder=/data/local/tmp/embert
 threads=1 # the preset has no thread pool
 
@@ -40,13 +40,13 @@ preset_of() {
   esac
 }
 
-# adb reports on stdout what fails.
+# adb writes its errors on stdout.
 send() { adb push "$1" "$2" >&2; }
 
 make_tool() {
   [ -f "${ANDROID_NDK_HOME:-}/build/cmake/android.toolchain.cmake" ] ||
     fail "ANDROID_NDK_HOME=${ANDROID_NDK_HOME:-} does not name an Android NDK: unpack one and export its folder"
-  "$root/toolchains/make_sysroot.sh" arm64 # for headers
+  "$root/toolchains/make_sysroot.sh" arm64 # for the headers
   build_tool
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The intent demo on an emulated Cortex-M: text over the board's serial line in, intent out. See --help.
+# The intent demo on an emulated Cortex-M: text in, intent out, over the board's serial port. See --help.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -9,16 +9,16 @@ usage() {
   cat <<'HELP'
 Usage: targets/cortex-m/run.sh [--processor NAME] [--model HF_DIR] [--validate FILE [--labelled] | --build]
 
-Installs what is missing (apt, as root or with sudo), builds the embert tool in build/release and converts the model, builds
-the firmware with it in build/firmware-NAME, and runs that in QEMU: a line of text in, its intent and score out. On a
-terminal type lines, Ctrl-D ends; else the lines are those of stdin. Ticks are those of a clock of QEMU that an
-instruction moves by a nanosecond: times made of them are no times of a board.
+Installs missing packages (apt, as root or with sudo), builds the embert tool in build/release, converts the model, builds
+the firmware with it in build/firmware-NAME, and runs the firmware in QEMU: a line of text in, its intent and score out. On a
+terminal type lines and end with Ctrl-D; otherwise the lines come from stdin. QEMU's clock counts one nanosecond for each
+instruction, so ticks say nothing about the time on a real board.
 
   --processor NAME  cortex-m55 (the default), cortex-m7 or cortex-m4
   --model HF_DIR    a classifier; default: the bundled model, targets/demo/tiny-intent
-  --validate FILE   instead, the lines of FILE through firmware and desktop, which must give the same bits
-  --labelled        ... and lines are a text, a tab and its label: shows the accuracy
-  --build           only build, and print the command that runs the firmware with its serial line on stdin and stdout
+  --validate FILE   instead runs the lines of FILE on firmware and desktop, which must give the same bits
+  --labelled        lines of FILE are a text, a tab and its label: shows the accuracy, too
+  --build           only builds, and prints the command that runs the firmware with its serial port on stdin and stdout
 HELP
 }
 
@@ -87,5 +87,5 @@ if [ -n "$texts" ]; then
   exec "$embert" device validate "$blob" --on "exec:exec $qemu $quiet" --texts "$texts" $labelled
 fi
 step "QEMU"
-# The emulator has no end of its own: it ends when the last line has its answer.
+# The emulator would run for ever; talk.py ends it after the last answer.
 exec python3 "$root/targets/cortex-m/talk.py" "$qemu $quiet"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""talk.py COMMAND: starts a firmware of firmware.cpp, sends the lines of stdin, each when the one before has its
-answer ("> " asks for the next), shows what comes and ends it. Exit code 1 where it ends by itself or is silent."""
+"""talk.py COMMAND: starts the firmware, sends each line of stdin when the firmware asks for it ("> "), shows the answers, and
+ends the firmware. Exits with 1 if the firmware ends by itself or is silent."""
 import os
 import select
 import shlex
@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 
-SILENCE = 60  # seconds
+SILENCE = 60  # seconds until the firmware counts as silent
 
 
 def talk(process):
@@ -31,7 +31,7 @@ def talk(process):
                 return
             lines = read.replace(b"\0", b"").splitlines() or [b""]
         line = lines.pop(0) + b"\n"
-        if not sys.stdin.isatty():  # which shows what is typed
+        if not sys.stdin.isatty():  # a terminal shows the line already
             sys.stdout.buffer.write(line)
         process.stdin.write(line)
         tail = b""
@@ -43,7 +43,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         process = subprocess.Popen(shlex.split(sys.argv[1]), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0,
-                                   start_new_session=True)  # Ctrl-C is for this program, which ends the other
+                                   start_new_session=True)  # Ctrl-C reaches only this program, which ends the firmware
     except OSError as error:
         sys.exit(f"talk.py: {error}")
     try:
@@ -52,7 +52,7 @@ def main():
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what Python flushes at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes stdout at its end
         sys.exit("talk.py: the firmware, or who reads this, has gone")
     finally:
         process.kill()

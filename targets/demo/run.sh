@@ -9,7 +9,7 @@ if [ $# -gt 0 ]; then
   cat <<'HELP'
 Usage: targets/demo/run.sh
 
-Installs what is missing (apt, as root or with sudo), builds the embert tool in build/release, converts the bundled
+Installs missing packages (apt, as root or with sudo), builds the embert tool in build/release, converts the bundled
 model targets/demo/tiny-intent to build/release/tiny-intent.emb and classifies the lines of targets/demo/sentences.txt.
 HELP
   case "$1" in -h | --help) exit 0 ;; *) exit 1 ;; esac
@@ -31,7 +31,7 @@ step "Build the tool"
 step "Convert the bundled model: 2 layers, hidden size 128, 151 intents"
 show "$embert" convert "$here/tiny-intent" -o "$model"
 
-step "Memory: what it takes to run on any machine, to the byte"
+step "Memory to run the model on any machine, to the byte"
 show "$embert" inspect "$model" | sed -n '1,/^tensors/p' | sed '$d'
 
 step "Intents: score and label, three best"

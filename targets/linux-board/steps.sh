@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154
-# The steps from sources to figures on a board with Linux. A board's run.sh has `root`, sources this file, defines
+# The steps from sources to measurements on a board with Linux. A board's run.sh sets `root`, sources this file, defines
 #   script           its name in messages
 #   usage            shows the help
 #   board            the board's name in messages
-#   package          the Debian package of connect's program
-#   connect          the words that run a line of shell on the board, with its stdin, stdout and exit code
-#   folder           where tool and model go there
-#   threads          numbers of threads to time
-#   preset_of WHAT   the preset for what the board says it is ("aarch64 64": machine, bits of a long)
-#   send FILE PATH   copies a file there
-#   make_tool        calls build_tool
+#   package          the Debian package that has the program of `connect`
+#   connect          an array: the command that runs a shell line on the board, with stdin, stdout and exit code
+#   folder           the board's folder for tool and model
+#   threads          the thread counts to time
+#   preset_of WHAT   prints the preset for a board that calls itself WHAT ("aarch64 64": machine, bits of a long)
+#   send FILE PATH   copies a file to the board
+#   make_tool        builds the board's tool with build_tool
 # and calls run_steps with its arguments.
 
 . "$root/toolchains/install_packages.sh"
@@ -64,14 +64,14 @@ step_build() {
   make_tool
 }
 
-# build_tool CMAKE_OPTION...: leaves what the board needs in $build/package/bin.
+# build_tool CMAKE_OPTION...: puts the files for the board into $build/package/bin.
 build_tool() {
   cmake --preset "$preset" -S "$root" -B "$build" --log-level=WARNING -DEMBERT_TESTS=OFF "$@"
   cmake --build "$build" --target embert_tool -j "$(nproc)"
   cmake --install "$build" --prefix "$build/package" --strip >/dev/null
 }
 
-# board_has SUM PATH
+# board_has SUM PATH: whether the board has a file with this cksum.
 board_has() { [ "$(on_board "cksum <$2" </dev/null 2>/dev/null)" = "$1" ]; }
 
 need_model_on_board() {
@@ -93,7 +93,7 @@ step_copy() {
   on_board "$folder/embert --version" </dev/null 2>"$errors" || fail "$board: embert does not start: $(last_error)"
 }
 
-# copy FILE PATH: what is there already stays; a program that runs goes on with its own file.
+# copy FILE PATH: skips a file that the board has. Renames at the end, so that a running program keeps its file.
 copy() {
   local sum
   sum=$(cksum <"$1")

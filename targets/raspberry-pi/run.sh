@@ -14,11 +14,11 @@ Usage: targets/raspberry-pi/run.sh HOST [STEP...] [--model MODEL] [--texts FILE 
 embert on a board that ssh reaches as HOST: a name of ~/.ssh/config, USER@ADDRESS or ssh://USER@ADDRESS:PORT.
 Without a STEP all of them:
 
-  build     installs what this machine lacks (apt, as root or with sudo), builds the tool for it and for the board and
+  build     installs missing packages (apt, as root or with sudo), builds the tool for this machine and for the board, and
             converts the model
-  copy      tool and model, to the folder embert in the board's home
-  run       the texts, answered on the board
-  validate  the texts on the board and here: the same bits, or it fails
+  copy      copies tool and model to the folder embert in the board's home
+  run       answers the texts on the board
+  validate  runs the texts on the board and here; fails unless both give the same bits
   bench     times the encoder on the board
 
   --model MODEL   a Hugging Face folder or a converted model; default: targets/demo/tiny-intent
@@ -38,7 +38,7 @@ connect=(ssh -T -o ConnectTimeout=10 "$board")
 folder=embert
 threads=1,0 # 0: all processors
 
-# A 32-bit system may run on a 64-bit kernel.
+# A 64-bit kernel may run a 32-bit system.
 preset_of() {
   case "$1" in
     "aarch64 32" | armv7l* | armv8l*) echo armv7 ;;
@@ -47,7 +47,7 @@ preset_of() {
   esac
 }
 
-# Through the shell, as not every board has what scp and rsync ask for.
+# Through the shell, because not every board has the programs that scp and rsync need.
 send() { on_board "cat >$2" <"$1"; }
 
 make_tool() {
@@ -57,7 +57,7 @@ make_tool() {
   "$root/toolchains/make_sysroot.sh" "$architecture"
   # shellcheck disable=SC2016
   build_tool '-DCMAKE_INSTALL_RPATH=$ORIGIN'
-  # The two libraries that systems rarely have.
+  # Boards rarely have these two libraries.
   cp -L "$root/build/sysroot-$architecture/usr/lib/$triple"/lib{cpuinfo,pthreadpool}.so.? "$build/package/bin/"
 }
 

@@ -233,7 +233,7 @@ void add_device_validate_command(CLI::App& device) {
       ->add_option("--on", options->address,
                    "exec:COMMAND, tcp:HOST:PORT or serial:PATH[:BAUD] (115200)")
       ->required()
-      ->type_name("PLACE");
+      ->type_name("ADDRESS");
   command->add_option("--texts", options->texts, "A text a line")->required()->type_name("FILE");
   command->add_flag("--labelled", options->labelled,
                     "Lines are a text, a tab and its label: shows the accuracy");

@@ -124,7 +124,7 @@ void add_verify_command(CLI::App& app) {
   command->add_flag(
       "--json", arguments->json,
       "One JSON object: compared, texts, tokens, cosine_mean, cosine_p01, cosine_min, "
-      "worst, and of heads agreement, logit_error_max");
+      "worst, and for logits agreement, logit_error_max");
   arguments->run.add_to(*command);
   command->footer("Example:\n  embert verify intent.emb tiny-intent --texts lines.txt");
   command->callback([arguments] { run_verify(*arguments); });

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Writes a firmware into the board's flash: targets/nucleo-h743zi/flash.sh FIRMWARE.elf, with OpenOCD or pyOCD.
+# targets/cortex-m/boards/nucleo-h743zi/flash.sh FIRMWARE.elf: writes a firmware into the board's flash, with OpenOCD or pyOCD.
 set -euo pipefail
 if [ $# -ne 1 ] || [ ! -f "$1" ]; then
-  echo "Usage: targets/nucleo-h743zi/flash.sh FIRMWARE.elf" >&2
+  echo "Usage: targets/cortex-m/boards/nucleo-h743zi/flash.sh FIRMWARE.elf" >&2
   exit 1
 fi
 if command -v openocd >/dev/null; then
