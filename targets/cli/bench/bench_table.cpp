@@ -33,14 +33,14 @@ void write_row(BenchFormat format, const Row& row) {
 
 }  // namespace
 
-void write_bench_head(BenchFormat format) {
+void write_bench_header(BenchFormat format) {
   if (format == BenchFormat::kJson) return;
-  Row head, rule;
+  Row names, rule;
   for (size_t i = 0; i < kColumns.size(); ++i) {
-    head[i] = kColumns[i];
+    names[i] = kColumns[i];
     rule[i] = i == kIsaColumn ? "---" : "---:";
   }
-  write_row(format, head);
+  write_row(format, names);
   if (format == BenchFormat::kMarkdown) write_row(format, rule);
 }
 

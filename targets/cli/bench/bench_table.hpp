@@ -21,7 +21,7 @@ struct BenchResult {
 enum class BenchFormat { kText, kJson, kMarkdown, kCsv };
 
 /// Writes the column names; nothing in JSON.
-void write_bench_head(BenchFormat format);
+void write_bench_header(BenchFormat format);
 void write_bench_result(BenchFormat format, const BenchResult& result);
 
 }  // namespace embert::cli

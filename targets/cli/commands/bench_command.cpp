@@ -110,7 +110,7 @@ void run_bench(const BenchOptions& options) {
   const ModelFile file(options.model, isa_mask);
   require_task(file, Task::kEmbed);
   const std::vector<uint32_t> lengths = lengths_to_measure(options, file.info().max_positions);
-  write_bench_head(options.format());
+  write_bench_header(options.format());
   for (const uint32_t threads : options.threads) {
     const double peak = measure_peak_macs_per_second(isa_mask);
     for (const uint32_t tokens : lengths) {
@@ -142,7 +142,7 @@ void add_bench_command(CLI::App& app) {
   add_model_argument(*command, options->model);
   add_value_list(*command, "--tokens", options->tokens, {1, 512}, "Lengths of the text");
   add_value_list(*command, "--threads", options->threads, {0, 64},
-                 "Numbers of threads; 0: all processors that this process may use");
+                 "Thread counts; 0: all processors that this process may use");
   add_isa_option(*command, options->isa);
   command->add_option("--repeats", options->repeats, "Runs to measure; default: about a second")
       ->check(CLI::Range(1, 1000000))

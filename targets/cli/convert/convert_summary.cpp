@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 
+#include "converter/convert.hpp"
 #include "targets/cli/convert/machine_info.hpp"
 #include "targets/cli/model/model_file.hpp"
 

@@ -8,8 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "converter/convert.hpp"
 #include "targets/cli/io/output.hpp"
+
+namespace embert::convert {
+struct ConvertResult;
+}
 
 namespace embert::cli {
 
