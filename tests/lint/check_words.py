@@ -31,7 +31,7 @@ class Rule(NamedTuple):
 
 # Names are compared in snake_case with a "_" at both ends: HeadKeys is _head_keys_.
 NAMES: List[Rule] = [
-    Rule(r"_(head_keys|keys_plan|plan_keys|self_keys|source_keys|keys_of|keys_at|keys_hpp)_|(?<!_kv)_cache_plan_",
+    Rule(r"_(head_keys|keys_plan|plan_keys|self_keys|source_keys|keys_of|keys_hpp)_|^_keys_at_$|(?<!_kv)_cache_plan_",
          "kv: KvView, KvCachePlan, self_kv, ...", where=r"^(runtime|kernels|tests/(runtime|kernels|golden))/"),
     Rule(r"_(hidden|sum|input|embedding|value|cross|score|output|acc|static|fine|least|norm|head|pooled|logits?|query|key|layer|"
          r"activated|context|weight|test|v)_steps?_", "scale", allowed=r"_store_key_step_"),
@@ -46,6 +46,7 @@ NAMES: List[Rule] = [
     Rule(r"_distances_", "relative_positions"),
     Rule(r"_numbers_", "config, or record for a struct of the blob",
          where=r"^(runtime/(engine|model|generation|format)|converter/(export|quantize)|tests/support|tests/runtime/(engine|model))/"),
+    Rule(r"_(norm|stack|layer|model|head)_numbers_", "config, or record for a struct of the blob"),
     Rule(r"_(word_block|for_words|rank_words|check_words|word_logits|masked_words|vocabulary_words)_", "tokens of a vocabulary",
          where=r"^(runtime|converter|targets|tests/(runtime|converter|targets|golden|bench|support))/"),
     Rule(r"_head_dense_", "dense16"),
