@@ -83,7 +83,6 @@ def callee(tokens: List[Token], opener: int) -> Optional[str]:
         return "lambda or function pointer"
     if tokens[i].kind != "name" or tokens[i].text in NOT_CALLED:
         return None
-    # `std::vector<int> ids(a, b)`: the type in front of the variable.
     return tokens[i].text
 
 
@@ -130,9 +129,10 @@ def is_table_row(values: List[List[Token]], tokens: List[Token], outer: Optional
 
 
 def is_command_line(values: List[List[Token]]) -> bool:
-    return any(value[0].kind == "string" and value[0].text.startswith('"-') for value in values) or \
-        all(value[0].kind in ("string", "name") for value in values) and \
-        re.fullmatch(r'"[a-z-]+"', values[0][0].text) is not None
+    """Arguments of a program: an option among them, or several strings after the subcommand."""
+    texts = [value[0].text for value in values if value[0].kind == "string"]
+    return any(text.startswith('"-') for text in texts) or \
+        (len(texts) >= 3 and re.fullmatch(r'"[a-z-]+"', values[0][0].text) is not None)
 
 
 def judge(tokens: List[Token], group: Group, outer: Optional[Group]) -> Optional[Finding]:
@@ -194,11 +194,14 @@ def self_test() -> List[str]:
     caught = ["void f(int a, int b, int c, int d, int e, int g);", "gemm({m, n, k, lhs, rhs, dst});",
               "return {a, b, c, d, e, f};", "x = f(a, std::map<int, int>(), c, d, e, f);",
               "const Args args = {a, 2, c, d, e, f};", "auto f = [](int a, int b, int c, int d, int e, int g) {};",
-              "g(a < b, c, d, e, f, h);", "f({1, kTwo, 3, kFour, 5, 6});", "Row rows[] = {{f(a), 1, 2, 3, 4, 5}};", "T{a, b, c, d, e, f}.run();"]
+              "g(a < b, c, d, e, f, h);", "f({1, kTwo, 3, kFour, 5, 6});",
+              "Row rows[] = {{f(a), 1, 2, 3, 4, 5}};", "T{a, b, c, d, e, f}.run();",
+              "f({\"gelu\", a, b, c, d, e});"]
     passed = ["f(a, b, c, d, std::pair<int, int>(1, 2));", "gemm({.m = m, .n = n, .k = k, .a = a, .b = b, .c = c});",
               "std::vector<int> v = {a, b, c, d, e, f};", "int t[6] = {a, b, c, d, e, f};",
               "for (int x : {a, b, c, d, e, f}) g(x);", "enum class E { a, b, c, d, e, f };",
-              "_mm256_set_epi32(a, b, c, d, e, f, g, h);", "std::printf(\"%d\", a, b, c, d, e);",
+              "_mm256_set_epi32(a, b, c, d, e, f, g, h);",
+              "std::printf(\"%d\", a, b, c, d, e);",
               "row = {1, 2, -3, 4, 5, 6};", "void f() { int a, b, c, d, e, g; }", "// f(a, b, c, d, e, f)\n",
               "Row rows[] = {{\"a\", 1, 2, 3, kFour, T::kFive}, {\"b\", 1, 2, 3, kFour, T::kSix}};",
               "run({\"convert\", folder, \"-o\", model, \"--rounding\", way});", "Fn table = {f, f, f, f, f, f};",

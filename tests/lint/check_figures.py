@@ -26,7 +26,8 @@ MARK = re.compile(r"(?P<space> ?)<!--=(?P<id>[a-z0-9-]+)-->")
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 MEASURED = re.compile(
-    r"\d (?:ms|us|ns|s|minutes|seconds|kB|KB|MB|GB|GB/s|%|times (?:as|faster|more|less)|(?:million|billion) instructions)(?![\w/])"
+    r"\d (?:ms|us|ns|s|minutes|seconds|kB|KB|MB|GB|GB/s|%|times (?:as|faster|more|less)|(?:million|billion) instructions)"
+    r"(?![\w/])"
     r"|\b\d{2,3},\d{3}(?:,\d{3})* bytes\b|\b0\.9[89]\d+")
 LIMIT = re.compile(r"(?:<=?|>=?|at most|at least|up to|below|above|within|less than|more than|over|of at most|every|each|for) "
                    r"(?:the )?[\d.,]+[^\d]*$")
@@ -136,14 +137,17 @@ def readmes(root: pathlib.Path) -> List[pathlib.Path]:
 
 def self_test() -> List[str]:
     data = {"machines": {"m": "a machine"}, "runs": {"r": {"command": "c", "commit": "0", "machine": "m", "date": "d"}},
-            "figures": {"time": {"text": "0.46 ms", "what": "w", "run": "r"}, "row": {"text": "0.991 | 0.99", "what": "w", "run": "r"}}}
+            "figures": {"time": {"text": "0.46 ms", "what": "w", "run": "r"},
+                        "row": {"text": "0.991 | 0.99", "what": "w", "run": "r"}}}
     figures = data["figures"]
-    good = ["in 0.46 ms<!--=time--> it", "| 0.991 | 0.99 <!--=row--> |", "in < 5 ms", "at most 64 KB", "`9 ms`", "```\n7 ms\n```", "4,500 texts"]
-    bad = ["in 0.47 ms<!--=time--> it", "in 0.46 ms it", "10.46 ms<!--=time-->", "| 0.991 | 0.98 <!--=row--> |", "1 ms<!--=other-->",
-           "a cosine of 0.9991", "240,512 bytes", "takes 19 s", "12 % less"]
+    good = ["in 0.46 ms<!--=time--> it", "| 0.991 | 0.99 <!--=row--> |", "in < 5 ms", "at most 64 KB", "`9 ms`",
+            "```\n7 ms\n```", "4,500 texts"]
+    bad = ["in 0.47 ms<!--=time--> it", "in 0.46 ms it", "10.46 ms<!--=time-->", "| 0.991 | 0.98 <!--=row--> |",
+           "1 ms<!--=other-->", "a cosine of 0.9991", "240,512 bytes", "takes 19 s", "12 % less"]
     wrong = [f"self-test: refused: {text}" for text in good if list(check_readme("a", text, figures, set()))]
     wrong += [f"self-test: not found: {text}" for text in bad if not list(check_readme("a", text, figures, set()))]
-    if updated("in 7.1 ms<!--=time-->, | 1 | 2.5 <!--=row--> |", figures) != "in 0.46 ms<!--=time-->, | 0.991 | 0.99 <!--=row--> |":
+    if updated("in 7.1 ms<!--=time-->, | 1 | 2.5 <!--=row--> |", figures) != \
+            "in 0.46 ms<!--=time-->, | 0.991 | 0.99 <!--=row--> |":
         wrong.append("self-test: --update does not replace numbers")
     if list(check_data(data)):
         wrong.append("self-test: sound data is refused")
