@@ -1,87 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where everything lies in the arena: a formula of model and options, the same on every machine.
+// The plan of the arena: where every buffer lies. It follows from the model and the options alone,
+// so it is the same on every machine. The engine computes it once, when it is made.
 //
-//   engine | caches of decoders | residual | shared: context, or the feed-forward blocks |
+//   engine | KV caches | residual | shared: context, or the feed-forward blocks |
 //   scratch of task 0 | scratch of task 1 ...
 //
-// The residual stream and the context are the only buffers that grow with all tokens of a call.
-// Everything else is worked off in blocks of rows: a head's queries, keys and values for one text,
-// a tile of its scores, a block of feed-forward rows. The feed-forward blocks share memory with the
-// context, which is dead by then. An encoder and its decoder share everything but the caches.
+// Only the KV caches, the residual stream and the context grow with all tokens of a call.
+// Everything else is computed in blocks of rows: the queries, keys and values of one head for one
+// text, a tile of its scores, a block of feed-forward rows. The feed-forward blocks lie where the
+// context was, which nobody reads any more. An encoder and its decoder run one after the other and
+// use the same memory for everything but the caches.
 #pragma once
 
 #include "runtime/model/model.hpp"
 
 namespace embert {
 
-static constexpr size_t kEngineBytes =
-    1024;  ///< fixed, so that pointer sizes do not show in the arena's size
-static constexpr size_t kBlockRows =
-    32;  ///< rows of a tile: 4 passes of an 8-row GEMM over one weight panel
-static constexpr size_t kGemmColumns = 96;  ///< columns of a tile's accumulators, at least
-static constexpr size_t kWordBlock = 256;   ///< words of the vocabulary at a time
-static constexpr size_t kChunkBytes = 64;   ///< of each text, when a cache is put in another order
+/// Bytes that the engine takes in the arena. Fixed, so that the arena's size does not depend on the
+/// size of a pointer.
+static constexpr size_t kEngineBytes = 1024;
+/// Rows of a tile: four passes of an 8-row GEMM over one panel of weights.
+static constexpr size_t kBlockRows = 32;
+/// Columns of a tile's accumulators, at least.
+static constexpr size_t kGemmColumns = 96;
+/// Tokens of the vocabulary whose logits are computed at a time.
+static constexpr size_t kVocabBlock = 256;
+/// Bytes of each text that are moved at a time when a KV cache is reordered.
+static constexpr size_t kChunkBytes = 64;
 
-/// A head's keys and values for up to some number of tokens, from the start of their place.
-struct KeysPlan {
-  uint64_t key;         ///< s8 n16k4 [N(tokens)] x [K(D)]
-  uint64_t value;       ///< s8 n16k4 [2 N(D)] x [K(tokens)]
-  uint64_t key_sums;    ///< s32 [N(tokens)]
+/// The slot of one attention head: keys and values of up to `capacity` tokens. Byte offsets from
+/// the start of the slot.
+struct KvSlotPlan {
+  uint64_t keys;        ///< s8 n16k4 [N(capacity)] x [K(D)]
+  uint64_t values;      ///< s8 n16k4 [2 N(D)] x [K(capacity)]
+  uint64_t key_sums;    ///< s32 [N(capacity)]
   uint64_t value_sums;  ///< s32 [2 N(D)]
   uint64_t bytes;
 };
 
-/// Keys and values that stay from call to call: [layers][batch][heads] places, and for each text
-/// how many tokens it has and which of them are hidden.
-struct CachePlan {
-  uint64_t lengths;  ///< u32 [batch]
-  uint64_t mask;     ///< u8 [batch][tokens], 0 hides
-  uint64_t places;   ///< [layers][batch][heads] of head.bytes
-  uint32_t tokens;   ///< room for each text
-  KeysPlan head;
+/// A KV cache: keys and values that stay from call to call. Byte offsets from the start of the
+/// arena.
+struct KvCachePlan {
+  uint64_t lengths;   ///< u32 [batch]: tokens that each text has
+  uint64_t mask;      ///< u8 [batch][capacity], 0 hides a token
+  uint64_t slots;     ///< [layers][batch][heads] of slot.bytes
+  uint32_t capacity;  ///< tokens that each text has room for
+  KvSlotPlan slot;
 };
 
-/// Byte offsets from the arena's start; in scratch, from the task's scratch. All multiples of 64.
-struct Plan {
-  CachePlan cache;      ///< where the stack is causal
-  CachePlan source;     ///< where it attends an encoder's states
+/// The buffers of a run through one stack. Offsets are in bytes and multiples of 64.
+struct StackPlan {
+  // From the start of the arena.
   uint64_t residual;    ///< s16 [tokens][H]
-  uint64_t normalized;  ///< s16 [tokens][H]: LayerNorm's output, the residual itself in post-norm
-  uint64_t
-      shared;  ///< s16 context [tokens][context_stride], or u16 [threads][ffn_rows][ffn_stride], or
-               ///< s16 states of one source [max_source_tokens][cross_hidden_size]
-  uint64_t scratch;  ///< [threads][scratch_bytes]
-  uint64_t total;
+  uint64_t normalized;  ///< s16 [tokens][H]: LayerNorm's output; in post-norm the residual itself
+  uint64_t shared;      ///< s16 context [tokens][context_stride], or
+                        ///< u16 activations [threads][ffn_rows][ffn_stride], or
+                        ///< s16 states of one source [max_source_tokens][cross_hidden_size]
+  uint64_t scratch;     ///< [threads][scratch_bytes]
+  uint64_t total;       ///< bytes of the arena that this stack needs
   uint64_t scratch_bytes;
 
-  // In scratch: a head's operands ...
-  uint64_t query;  ///< u8 [max_tokens][K(D)]
-  uint64_t keys;   ///< head's keys and values, where they are not cached
-  KeysPlan keys_plan;
+  // From the start of a task's scratch. First the operands of an attention head ...
+  uint64_t query;        ///< u8 [max_tokens][K(D)]
+  uint64_t kv;           ///< a slot, in encoders: decoders keep theirs in the KV cache
+  KvSlotPlan kv_slot;    ///< of kv
   uint64_t reciprocals;  ///< Reciprocal [kBlockRows]
   uint64_t row_max;      ///< s32 [kBlockRows]
-  // ... and the tile: a GEMM's bytes and sums, or scores and context sums, or a head's row.
-  uint64_t lhs;          ///< u8 [kBlockRows][lhs_stride]
-  uint64_t acc;          ///< s32 [kBlockRows][acc_columns]
-  uint64_t scores;       ///< s32 [kBlockRows][N(keys)], then u8 in the same rows
+  // ... then, in the same memory, a GEMM's bytes and sums ...
+  uint64_t lhs;  ///< u8 [kBlockRows][lhs_stride]
+  uint64_t acc;  ///< s32 [kBlockRows][acc_columns]
+  // ... or scores and context sums ...
+  uint64_t scores;       ///< s32 [kBlockRows][N(keys)], then u8 exponentials in the same rows
   uint64_t context_acc;  ///< s32 [kBlockRows][2 N(D)]
   uint64_t key_rows;     ///< u8 [kBlockRows][K(D)], with relative positions
   uint64_t products;     ///< s32 [kBlockRows][products_stride], with relative positions
-  uint64_t row;          ///< s16 [H], [cross_hidden_size]: a head's row
-  uint64_t chunks;       ///< u8 [batch][kChunkBytes], of decoders
-  uint64_t sums;         ///< s32 [H] of pooling
-  uint64_t words;        ///< s32 [2][kWordBlock], then logits in the first row
+  // ... and behind lhs and acc, which are in use at the same time, the rows of a task head.
+  uint64_t row;         ///< s16 [max(H, cross_hidden_size)]
+  uint64_t chunks;      ///< u8 [batch][kChunkBytes], of decoders
+  uint64_t vocab_sums;  ///< s32 [2][kVocabBlock]; logits in the first row afterwards
+  uint64_t pool_sums;   ///< s32 [H]; in the memory of lhs or scores
 
-  uint32_t lhs_stride;       ///< bytes: the widest of K(H), K(cross_hidden_size)
+  uint32_t lhs_stride;       ///< bytes: max(K(H), K(cross_hidden_size))
   uint32_t acc_columns;      ///< max(kGemmColumns, 3 N(D))
   uint32_t context_stride;   ///< elements: heads * D, at least 4
-  uint32_t products_stride;  ///< N(keys + kBlockRows + 15)
+  uint32_t products_stride;  ///< elements: N(keys + kBlockRows + 15)
   uint32_t ffn_rows;         ///< rows of a feed-forward block
   uint32_t ffn_stride;       ///< elements: I, at least 4
 };
 
-Plan make_plan(const BlobHeader& model, size_t stack, const embert_options& options);
-/// Of all stacks.
-uint64_t arena_size(const BlobHeader& model, const embert_options& options);
+/// The arena of an engine. The caches belong to the last stack.
+struct ArenaPlan {
+  KvCachePlan self;    ///< of a decoder's own tokens; all zero in encoders
+  KvCachePlan source;  ///< of the encoder states that cross-attention reads; all zero without it
+  StackPlan stacks[kMaxStacks];
+  uint64_t total() const {
+    return stacks[0].total > stacks[1].total ? stacks[0].total : stacks[1].total;
+  }
+};
+
+ArenaPlan plan_arena(const BlobHeader& model, const embert_options& options);
 
 }  // namespace embert

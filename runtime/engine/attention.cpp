@@ -7,172 +7,288 @@
 namespace embert {
 namespace {
 
+/// An attention head over one text, and the task that computes it.
+struct HeadTask {
+  const TextRows& text;
+  size_t head;
+  size_t task;
+};
+
 Requantize from_column(Requantize factor, size_t column) {
   factor.multiplier += column;
   return factor;
 }
 
-/// dst sums = lhs * columns first .. first + n of a dense layer.
-void project(const Pass& pass, const Dense& dense, size_t first, size_t n, size_t m, size_t k,
-             const uint8_t* lhs, int32_t* acc) {
-  pass.engine.kernels.gemm({m, n, k, lhs, pass.plan.lhs_stride, LhsType::kSigned,
-                            dense.weights + first * k, dense.bias + first, dense.sums + first, acc,
-                            pass.plan.acc_columns});
+/// Rows times some columns of a dense layer.
+struct Projection {
+  size_t first_column, columns;  ///< multiples of 16
+  size_t m, k;                   ///< k is padded to 4
+  const uint8_t* lhs;            ///< [m][k], row stride lhs_stride
+  int32_t* acc;                  ///< [m][columns], row stride acc_columns
+};
+
+void project(const Run& run, const Dense& dense, const Projection& p) {
+  run.engine.kernels.gemm({.m = p.m,
+                           .n = p.columns,
+                           .k = p.k,
+                           .lhs = p.lhs,
+                           .lhs_stride = run.plan.lhs_stride,
+                           .lhs_type = LhsType::kSigned,
+                           .rhs = dense.weights + p.first_column * p.k,
+                           .bias = dense.bias + p.first_column,
+                           .sums = dense.sums + p.first_column,
+                           .dst = p.acc,
+                           .dst_stride = run.plan.acc_columns});
 }
 
-/// Rows row .. row + m of keys and values from their sums; acc holds keys, then values.
-void store_keys(const Pass& pass, const Attention& attention, size_t first, size_t row, size_t m,
-                const int32_t* acc, size_t stride, const HeadKeys& keys) {
-  const Kernels& kernels = pass.engine.kernels;
-  const size_t n = pass.head_size(), columns = pad_columns(n);
-  // Tokens are stored in steps of four: only the appending kernels write into the middle of one.
-  const bool aligned = row % kStepInputs == 0;
-  (aligned ? kernels.requantize_key : kernels.append_key)(
-      {m, n, row, acc, stride, from_column(attention.key, first), keys.key, keys.key_sums});
-  (aligned ? kernels.requantize_value : kernels.append_value)(
-      {m, n, row, keys.value_inputs, acc + columns, stride, from_column(attention.value, first),
-       keys.value, lhs_correction(LhsType::kUnsigned) != 0 ? keys.value_sums : nullptr});
+/// The sums that become keys and values of tokens row .. row + m - 1.
+struct KvSums {
+  size_t first_column;  ///< of the head, for the multipliers
+  size_t row, m;
+  size_t head_size;
+  const int32_t* acc;  ///< [m][2 N(D)]: keys, then values
+  size_t stride;       ///< elements
+};
+
+void store_kv(const Kernels& kernels, const Attention& attention, const KvSums& sums,
+              const KvView& kv) {
+  // The layout keeps tokens in groups of four. Only the appending kernels write into the middle of
+  // a group.
+  const bool aligned = sums.row % kStepInputs == 0;
+  const auto store_keys = aligned ? kernels.requantize_key : kernels.append_key;
+  const auto store_values = aligned ? kernels.requantize_value : kernels.append_value;
+  store_keys({.m = sums.m,
+              .n = sums.head_size,
+              .row0 = sums.row,
+              .acc = sums.acc,
+              .acc_stride = sums.stride,
+              .factor = from_column(attention.key, sums.first_column),
+              .dst = kv.keys,
+              .sums = kv.key_sums});
+  store_values({.m = sums.m,
+                .n = sums.head_size,
+                .row0 = sums.row,
+                .k = kv.value_inputs,
+                .acc = sums.acc + pad_columns(sums.head_size),
+                .acc_stride = sums.stride,
+                .factor = from_column(attention.value, sums.first_column),
+                .dst = kv.values,
+                .sums = lhs_correction(LhsType::kUnsigned) != 0 ? kv.value_sums : nullptr});
 }
 
-/// The scores GEMM takes whole panels; what it makes of columns without a token is never read, but
-/// it must not overflow.
-void clear_padding(const HeadKeys& keys) {
-  for (size_t token = keys.count; token < pad_columns(keys.count); ++token) {
-    keys.key_sums[token] = 0;
-  }
+/// The scores GEMM computes whole panels of 16 keys. Nobody reads its results for the columns
+/// behind the last key, but its sums must not overflow there.
+void clear_padding(const KvView& kv) {
+  for (size_t token = kv.count; token < pad_columns(kv.count); ++token) kv.key_sums[token] = 0;
 }
 
-/// Queries, keys and values of one head over one text.
-void project_self(const Pass& pass, size_t task, const TextRows& text, size_t head,
-                  const HeadKeys& keys) {
-  const Plan& plan = pass.plan;
-  const Kernels& kernels = pass.engine.kernels;
-  const Dense& qkv = pass.layer.qkv;
-  const size_t hidden = pass.hidden_size(), n = pass.head_size();
+/// Queries, keys and values of one head over one text. Queries go into the task's scratch.
+void project_self(const Run& run, const Layer& layer, const HeadTask& at, const KvView& kv) {
+  const StackPlan& plan = run.plan;
+  const Kernels& kernels = run.engine.kernels;
+  const TextRows& text = at.text;
+  const size_t hidden = run.hidden_size(), n = run.head_size();
   const size_t inputs = pad_inputs(hidden), columns = pad_columns(n);
-  const size_t first = head * 3 * columns;  // the head's first column
-  const int16_t* rows = pass.at<int16_t>(plan.normalized) + text.begin * hidden;
-  uint8_t* lhs = pass.scratch<uint8_t>(task, plan.lhs);      // [block][lhs_stride]
-  int32_t* acc = pass.scratch<int32_t>(task, plan.acc);      // [block][acc_columns]
-  uint8_t* query = pass.scratch<uint8_t>(task, plan.query);  // [length][K(D)]
+  const size_t first = at.head * 3 * columns;  // the head's first column
+  const int16_t* rows = run.at<int16_t>(plan.normalized) + text.begin * hidden;
+  uint8_t* lhs = run.scratch<uint8_t>(at.task, plan.lhs);      // [block][lhs_stride]
+  int32_t* acc = run.scratch<int32_t>(at.task, plan.acc);      // [block][acc_columns]
+  uint8_t* query = run.scratch<uint8_t>(at.task, plan.query);  // [length][K(D)]
 
-  clear_padding(keys);
+  clear_padding(kv);
   for (size_t row = 0; row < text.length; row += kBlockRows) {
     const size_t m = smaller(kBlockRows, text.length - row);
     const size_t queries = text.queries > row ? smaller(m, text.queries - row) : 0;
-    kernels.convert_s8_s16({m, hidden, rows + row * hidden, hidden, lhs, plan.lhs_stride});
-    if (queries == m) {
-      project(pass, qkv, first, 3 * columns, m, inputs, lhs, acc);
-    } else {
-      project(pass, qkv, first + columns, 2 * columns, m, inputs, lhs, acc + columns);
-      if (queries > 0) project(pass, qkv, first, columns, queries, inputs, lhs, acc);
+    kernels.convert_s8_s16({.m = m,
+                            .k = hidden,
+                            .src = rows + row * hidden,
+                            .src_stride = hidden,
+                            .dst = lhs,
+                            .dst_stride = plan.lhs_stride});
+    // Queries, keys and values in one product where all rows are queries, else in two.
+    const bool all = queries == m;
+    project(run, layer.qkv,
+            {.first_column = all ? first : first + columns,
+             .columns = all ? 3 * columns : 2 * columns,
+             .m = m,
+             .k = inputs,
+             .lhs = lhs,
+             .acc = all ? acc : acc + columns});
+    if (!all && queries > 0) {
+      project(run, layer.qkv,
+              {.first_column = first,
+               .columns = columns,
+               .m = queries,
+               .k = inputs,
+               .lhs = lhs,
+               .acc = acc});
     }
     if (queries > 0) {
-      kernels.requantize_query({queries, n, acc, plan.acc_columns,
-                                from_column(pass.layer.self.query, first),
-                                query + row * pad_inputs(n), pad_inputs(n)});
+      kernels.requantize_query({.m = queries,
+                                .n = n,
+                                .acc = acc,
+                                .acc_stride = plan.acc_columns,
+                                .factor = from_column(layer.self.query, first),
+                                .dst = query + row * pad_inputs(n),
+                                .dst_stride = pad_inputs(n)});
     }
-    store_keys(pass, pass.layer.self, first, text.past + row, m, acc + columns, plan.acc_columns,
-               keys);
+    store_kv(kernels, layer.self,
+             {.first_column = first,
+              .row = text.past + row,
+              .m = m,
+              .head_size = n,
+              .acc = acc + columns,
+              .stride = plan.acc_columns},
+             kv);
   }
 }
 
-/// Queries of one head for cross-attention.
-void project_cross_query(const Pass& pass, size_t task, const TextRows& text, size_t head) {
-  const Plan& plan = pass.plan;
-  const Kernels& kernels = pass.engine.kernels;
-  const size_t hidden = pass.hidden_size(), n = pass.head_size(), first = head * pad_columns(n);
-  const int16_t* rows = pass.at<int16_t>(plan.normalized) + text.begin * hidden;
-  uint8_t* lhs = pass.scratch<uint8_t>(task, plan.lhs);      // [block][lhs_stride]
-  int32_t* acc = pass.scratch<int32_t>(task, plan.acc);      // [block][acc_columns]
-  uint8_t* query = pass.scratch<uint8_t>(task, plan.query);  // [length][K(D)]
+/// Queries of one head for cross-attention, into the task's scratch.
+void project_cross_query(const Run& run, const Layer& layer, const HeadTask& at) {
+  const StackPlan& plan = run.plan;
+  const Kernels& kernels = run.engine.kernels;
+  const TextRows& text = at.text;
+  const size_t hidden = run.hidden_size(), n = run.head_size(), columns = pad_columns(n);
+  const size_t first = at.head * columns;
+  const int16_t* rows = run.at<int16_t>(plan.normalized) + text.first_query * hidden;
+  uint8_t* lhs = run.scratch<uint8_t>(at.task, plan.lhs);      // [block][lhs_stride]
+  int32_t* acc = run.scratch<int32_t>(at.task, plan.acc);      // [block][acc_columns]
+  uint8_t* query = run.scratch<uint8_t>(at.task, plan.query);  // [length][K(D)]
   for (size_t row = 0; row < text.queries; row += kBlockRows) {
     const size_t m = smaller(kBlockRows, text.queries - row);
-    kernels.convert_s8_s16({m, hidden, rows + row * hidden, hidden, lhs, plan.lhs_stride});
-    project(pass, pass.layer.cross_query, first, pad_columns(n), m, pad_inputs(hidden), lhs, acc);
-    kernels.requantize_query({m, n, acc, plan.acc_columns,
-                              from_column(pass.layer.cross.query, first),
-                              query + row * pad_inputs(n), pad_inputs(n)});
+    kernels.convert_s8_s16({.m = m,
+                            .k = hidden,
+                            .src = rows + row * hidden,
+                            .src_stride = hidden,
+                            .dst = lhs,
+                            .dst_stride = plan.lhs_stride});
+    project(run, layer.cross_query,
+            {.first_column = first,
+             .columns = columns,
+             .m = m,
+             .k = pad_inputs(hidden),
+             .lhs = lhs,
+             .acc = acc});
+    kernels.requantize_query({.m = m,
+                              .n = n,
+                              .acc = acc,
+                              .acc_stride = plan.acc_columns,
+                              .factor = from_column(layer.cross.query, first),
+                              .dst = query + row * pad_inputs(n),
+                              .dst_stride = pad_inputs(n)});
   }
 }
 
-/// Adds what distances give to the scores of a block of queries: m rows from row on. Columns of the
-/// table count P - 1 + key - query.
-void add_distances(const Pass& pass, size_t task, const TextRows& text, size_t head, size_t row,
-                   size_t m, const uint8_t* query, const HeadKeys& keys, int32_t* scores,
-                   size_t scores_stride) {
-  const Plan& plan = pass.plan;
-  const Kernels& kernels = pass.engine.kernels;
-  const Distances& distances = pass.layer.distances;
-  const size_t inputs = pad_inputs(pass.head_size()), stride = plan.products_stride;
-  const size_t middle = pass.stack.config->max_positions - 1, position = text.past + row;
-  int32_t* products = pass.scratch<int32_t>(task, plan.products);  // [block][products_stride]
+/// A block of a head's queries and their scores.
+struct ScoreBlock {
+  size_t row, m;         ///< queries row .. row + m - 1 of the text
+  const uint8_t* query;  ///< [m][K(D)]
+  int32_t* scores;       ///< [m][N(keys)], row stride `stride`
+  size_t stride;         ///< elements
+};
+
+/// Adds the relative positions' part to a block of scores. The table's column for a query and a key
+/// is P - 1 + key position - query position.
+void add_relative_positions(const Run& run, const RelativePositions& relative, const HeadTask& at,
+                            const ScoreBlock& block, const KvView& kv) {
+  const StackPlan& plan = run.plan;
+  const Kernels& kernels = run.engine.kernels;
+  const size_t inputs = pad_inputs(run.head_size()), stride = plan.products_stride, m = block.m;
+  const size_t middle = run.stack.config->max_positions - 1, position = at.text.past + block.row;
+  int32_t* products = run.scratch<int32_t>(at.task, plan.products);  // [block][products_stride]
   const auto signed_stride = static_cast<ptrdiff_t>(stride);
-  // Products of rows with the table's columns from the one of (query position + m - 1, key) on.
+  // Multiplies rows with the columns of keys key .. key + count - 1 for all queries of the block.
+  // Returns the product of the first row for the first query and the first key.
   const auto multiply = [&](const uint8_t* lhs, size_t rows, size_t key, size_t count) {
-    const size_t first = middle + key - (position + m - 1),
-                 panel = first / kPanelColumns * kPanelColumns;
-    kernels.gemm({rows, pad_columns(first - panel + count + m - 1), inputs, lhs, inputs,
-                  LhsType::kSigned, distances.table + panel * inputs, nullptr,
-                  distances.sums + panel, products, stride});
-    return products + (first - panel + m - 1);  // of the first query and the first key
+    const size_t first = middle + key - (position + m - 1);  // of the last query
+    const size_t panel = first / kPanelColumns * kPanelColumns;
+    kernels.gemm({.m = rows,
+                  .n = pad_columns(first - panel + count + m - 1),
+                  .k = inputs,
+                  .lhs = lhs,
+                  .lhs_stride = inputs,
+                  .lhs_type = LhsType::kSigned,
+                  .rhs = relative.table + panel * inputs,
+                  .bias = nullptr,
+                  .sums = relative.sums + panel,
+                  .dst = products,
+                  .dst_stride = stride});
+    return products + (first - panel + m - 1);
   };
 
-  const int32_t* of_queries = multiply(query, m, 0, keys.count);
-  kernels.add_relative_positions({m, keys.count, of_queries, signed_stride - 1, 1,
-                                  distances.query.multiplier[head], distances.query.left,
-                                  distances.query.right, scores, scores_stride});
-  if (distances.key.multiplier == nullptr) return;
-  uint8_t* key_rows = pass.scratch<uint8_t>(task, plan.key_rows);  // [block][K(D)]
-  for (size_t key = 0; key < keys.count; key += kBlockRows) {
-    const size_t count = smaller(kBlockRows, keys.count - key);
+  // A query's row holds its products with the columns of all keys.
+  const int32_t* query_products = multiply(block.query, m, 0, kv.count);
+  kernels.add_relative_positions({.m = m,
+                                  .n = kv.count,
+                                  .products = query_products,
+                                  .row_step = signed_stride - 1,
+                                  .col_step = 1,
+                                  .multiplier = relative.query.multiplier[at.head],
+                                  .left = relative.query.left,
+                                  .right = relative.query.right,
+                                  .scores = block.scores,
+                                  .scores_stride = block.stride});
+  if (relative.key.multiplier == nullptr) return;
+  // A key's row holds its products with the columns of all queries of the block.
+  uint8_t* key_rows = run.scratch<uint8_t>(at.task, plan.key_rows);  // [block][K(D)]
+  for (size_t key = 0; key < kv.count; key += kBlockRows) {
+    const size_t count = smaller(kBlockRows, kv.count - key);
     for (size_t i = 0; i < count; ++i) {
       for (size_t c = 0; c < inputs; ++c) {
         key_rows[i * inputs + c] =
-            static_cast<uint8_t>(keys.key[n16k4_index(key + i, c, inputs)]) ^ kSignedLhsFlip;
+            static_cast<uint8_t>(kv.keys[n16k4_index(key + i, c, inputs)]) ^ kSignedLhsFlip;
       }
     }
-    const int32_t* of_keys = multiply(key_rows, count, key, count);
-    kernels.add_relative_positions({m, count, of_keys, -1, signed_stride + 1,
-                                    distances.key.multiplier[head], distances.key.left,
-                                    distances.key.right, scores + key, scores_stride});
+    const int32_t* key_products = multiply(key_rows, count, key, count);
+    kernels.add_relative_positions({.m = m,
+                                    .n = count,
+                                    .products = key_products,
+                                    .row_step = -1,
+                                    .col_step = signed_stride + 1,
+                                    .multiplier = relative.key.multiplier[at.head],
+                                    .left = relative.key.left,
+                                    .right = relative.key.right,
+                                    .scores = block.scores + key,
+                                    .scores_stride = block.stride});
   }
 }
 
 enum class KeysOf { kSelf, kSource };
 
-size_t key_count(const Pass& pass, const TextRows& text, KeysOf whose) {
-  return whose == KeysOf::kSelf ? text.past + text.length : source_length(pass, text);
+size_t key_count(const Run& run, const TextRows& text, KeysOf whose) {
+  return whose == KeysOf::kSelf ? text.past + text.length
+                                : source_cache(run.engine).length(source_of(run.engine, text.text));
 }
 
-/// (query, key) pairs of the texts before this one.
-size_t pairs_before(const Pass& pass, const TextRows& text, KeysOf whose) {
+/// (query, key) pairs of the texts before text `end`.
+size_t pairs_before(const Run& run, size_t end, KeysOf whose) {
   size_t pairs = 0;
-  for (TextRows t = first_text(pass); t.text < text.text; t = next_text(pass, t)) {
-    pairs += t.length * key_count(pass, t, whose);
+  for (TextRows text = first_text(run, Queries::kAll); text.text < end;
+       text = next_text(run, Queries::kAll, text)) {
+    pairs += text.length * key_count(run, text, whose);
   }
   return pairs;
 }
 
-const uint8_t* text_mask(const Pass& pass, const uint8_t* mask, const TextRows& text,
-                         KeysOf whose) {
-  return mask != nullptr ? mask + pairs_before(pass, text, whose) : nullptr;
+/// A text's part [length][keys] of a mask, or null.
+const uint8_t* text_mask(const Run& run, const uint8_t* mask, const TextRows& text, KeysOf whose) {
+  return mask != nullptr ? mask + pairs_before(run, text.text, whose) : nullptr;
 }
 
-/// Where a head's probabilities go in [layers] of texts' [num_heads][length][keys].
-uint16_t* head_probabilities(const Pass& pass, uint16_t* probabilities, const TextRows& text,
-                             size_t head, KeysOf whose) {
+/// A head's part [length][keys] of the caller's probabilities, or null. These are, for each layer
+/// and in it for each text, [num_heads][length][keys].
+uint16_t* head_probabilities(const Run& run, size_t layer, const HeadTask& at,
+                             uint16_t* probabilities, KeysOf whose) {
   if (probabilities == nullptr) return nullptr;
-  const TextRows end = {pass.input.batch, 0, 0, 0, 0};
-  const size_t heads = pass.stack.config->num_heads,
-               of_layer = heads * pairs_before(pass, end, whose);
-  return probabilities + pass.layer_index * of_layer + heads * pairs_before(pass, text, whose) +
-         head * text.length * key_count(pass, text, whose);
+  const size_t heads = run.stack.config->num_heads;
+  const size_t pairs =
+      layer * pairs_before(run, run.input.batch, whose) + pairs_before(run, at.text.text, whose);
+  return probabilities + heads * pairs + at.head * at.text.length * key_count(run, at.text, whose);
 }
 
 constexpr int32_t kHeadMaskOne = 32768;
 
-/// Twice the factor; where there is no place left, it saturates everything anyway.
+/// Twice the factor. If no shift remains, the result saturates regardless.
 Requantize doubled(Requantize factor) {
   if (factor.right > 0) {
     --factor.right;
@@ -182,151 +298,241 @@ Requantize doubled(Requantize factor) {
   return factor;
 }
 
-int32_t head_mask_factor(const Pass& pass, size_t head) {
-  const embert_input& input = pass.input;
+int32_t head_mask_factor(const Run& run, size_t layer, size_t head) {
+  const embert_input& input = run.input;
   if (input.head_mask == nullptr) return kHeadMaskOne;
-  const size_t layer = input.head_mask_layers != 0 ? pass.layer_index : 0;
-  return input.head_mask[layer * pass.stack.config->num_heads + head];
+  const size_t row = input.head_mask_layers != 0 ? layer : 0;
+  return input.head_mask[row * run.stack.config->num_heads + head];
 }
 
-/// What a head of one text attends, beside keys and values.
+/// How a head attends, beside its keys and values.
 struct Attending {
   const Attention& attention;
-  const uint8_t* pair_mask;   ///< [length][keys] or null
-  const uint8_t* query_mask;  ///< [length] or null
+  const RelativePositions* relative;  ///< or null
+  const uint8_t* pair_mask;           ///< [length][keys] or null
+  const uint8_t* query_mask;          ///< [length] or null
   bool causal;
-  bool relative;
   uint16_t* probabilities;  ///< out [length][keys] or null
 };
 
 /// softmax(Q K^T / sqrt(D)) V of one head over one text, into the context.
-void attend(const Pass& pass, size_t task, const TextRows& text, size_t head, const Attending& what,
-            const HeadKeys& keys) {
-  const Plan& plan = pass.plan;
-  const Kernels& kernels = pass.engine.kernels;
-  const size_t n = pass.head_size(), inputs = pad_inputs(n), columns = pad_columns(n);
-  const size_t key_columns = pad_columns(keys.count), key_inputs = pad_inputs(keys.count);
-  const uint8_t* query = pass.scratch<uint8_t>(task, plan.query);  // [length][K(D)]
-  Reciprocal* reciprocals = pass.scratch<Reciprocal>(task, plan.reciprocals);
-  int32_t* scores = pass.scratch<int32_t>(task, plan.scores);         // [block][key_columns]
-  uint8_t* probabilities = pass.scratch<uint8_t>(task, plan.scores);  // in the rows of the scores
-  int32_t* sums = pass.scratch<int32_t>(task, plan.context_acc);      // [block][2 N(D)]
-  const size_t context_row = pass.is_pruned() ? text.text : text.begin;
-  int16_t* context = pass.at<int16_t>(plan.shared) + context_row * plan.context_stride + head * n;
-  const int32_t head_factor = head_mask_factor(pass, head);
-  // Reciprocals have room for factors up to 1: above, they take half, and what is made of them is
-  // doubled.
+void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& how,
+            const KvView& kv) {
+  const StackPlan& plan = run.plan;
+  const Kernels& kernels = run.engine.kernels;
+  const TextRows& text = at.text;
+  const size_t n = run.head_size(), inputs = pad_inputs(n), columns = pad_columns(n);
+  const size_t key_columns = pad_columns(kv.count), key_inputs = pad_inputs(kv.count);
+  const uint8_t* query = run.scratch<uint8_t>(at.task, plan.query);              // [length][K(D)]
+  Reciprocal* reciprocals = run.scratch<Reciprocal>(at.task, plan.reciprocals);  // [block]
+  int32_t* scores = run.scratch<int32_t>(at.task, plan.scores);                  // [block][N(keys)]
+  uint8_t* exponentials = run.scratch<uint8_t>(at.task, plan.scores);  // in the rows of the scores
+  int32_t* sums = run.scratch<int32_t>(at.task, plan.context_acc);     // [block][2 N(D)]
+  int16_t* context =
+      run.at<int16_t>(plan.shared) + text.first_query * plan.context_stride + at.head * n;
+  const int32_t head_factor = head_mask_factor(run, layer, at.head);
+  // Reciprocals have room for factors up to 1. A larger factor is halved, and its results doubled.
   const bool twice = head_factor > kHeadMaskOne;
-  const Requantize of_columns = from_column(what.attention.context, head * columns);
-  const Requantize factor = twice ? doubled(of_columns) : of_columns;
-  const bool masked =
-      keys.mask != nullptr || what.pair_mask != nullptr || what.query_mask != nullptr;
+  const Requantize head_context = from_column(how.attention.context, at.head * columns);
+  const Requantize factor = twice ? doubled(head_context) : head_context;
+  const bool masked = kv.mask != nullptr || how.pair_mask != nullptr || how.query_mask != nullptr;
 
   for (size_t row = 0; row < text.queries; row += kBlockRows) {
-    const size_t m = smaller(kBlockRows, text.queries - row);
-    kernels.gemm({m, key_columns, inputs, query + row * inputs, inputs, LhsType::kSigned, keys.key,
-                  nullptr, keys.key_sums, scores, key_columns});
-    if (what.relative) {
-      add_distances(pass, task, text, head, row, m, query + row * inputs, keys, scores,
-                    key_columns);
-    }
+    const ScoreBlock block = {.row = row,
+                              .m = smaller(kBlockRows, text.queries - row),
+                              .query = query + row * inputs,
+                              .scores = scores,
+                              .stride = key_columns};
+    const size_t m = block.m;
+    kernels.gemm({.m = m,
+                  .n = key_columns,
+                  .k = inputs,
+                  .lhs = block.query,
+                  .lhs_stride = inputs,
+                  .lhs_type = LhsType::kSigned,
+                  .rhs = kv.keys,
+                  .bias = nullptr,
+                  .sums = kv.key_sums,
+                  .dst = scores,
+                  .dst_stride = key_columns});
+    if (how.relative != nullptr) add_relative_positions(run, *how.relative, at, block, kv);
     if (masked) {
       kernels.mask_scores(
-          {m, keys.count, scores, key_columns, what.causal ? text.past + row + 1 : keys.count,
-           keys.mask, what.pair_mask != nullptr ? what.pair_mask + row * keys.count : nullptr,
-           keys.count, what.query_mask != nullptr ? what.query_mask + row : nullptr});
+          {.m = m,
+           .n = kv.count,
+           .scores = scores,
+           .scores_stride = key_columns,
+           .visible = how.causal ? text.past + row + 1 : kv.count,
+           .key_mask = kv.mask,
+           .pair_mask = how.pair_mask != nullptr ? how.pair_mask + row * kv.count : nullptr,
+           .pair_stride = kv.count,
+           .query_mask = how.query_mask != nullptr ? how.query_mask + row : nullptr});
     }
-    kernels.softmax({m, keys.count, scores, key_columns, what.attention.score_multipliers[head],
-                     what.attention.score_caps[head], probabilities, 4 * key_columns, reciprocals});
+    kernels.softmax({.m = m,
+                     .n = kv.count,
+                     .scores = scores,
+                     .scores_stride = key_columns,
+                     .score_multiplier = how.attention.score_multipliers[at.head],
+                     .score_cap = how.attention.score_caps[at.head],
+                     .dst = exponentials,
+                     .dst_stride = 4 * key_columns,
+                     .row = reciprocals});
     if (head_factor != kHeadMaskOne) {
       const int32_t part = twice ? (head_factor + 1) / 2 : head_factor;
       for (size_t i = 0; i < m; ++i) reciprocals[i] = scale_reciprocal(reciprocals[i], part);
     }
-    // A cache's panels are longer than the text.
-    const size_t run = keys.value_inputs == key_inputs ? 2 * columns : kPanelColumns;
-    for (size_t column = 0; column < 2 * columns; column += run) {
-      kernels.gemm({m, run, key_inputs, probabilities, 4 * key_columns, LhsType::kUnsigned,
-                    keys.value + column * keys.value_inputs, nullptr, keys.value_sums + column,
-                    sums + column, 2 * columns});
+    // In a growing cache the panels are longer than the text, so each takes a product of its own.
+    const size_t step = kv.value_inputs == key_inputs ? 2 * columns : kPanelColumns;
+    for (size_t column = 0; column < 2 * columns; column += step) {
+      kernels.gemm({.m = m,
+                    .n = step,
+                    .k = key_inputs,
+                    .lhs = exponentials,
+                    .lhs_stride = 4 * key_columns,
+                    .lhs_type = LhsType::kUnsigned,
+                    .rhs = kv.values + column * kv.value_inputs,
+                    .bias = nullptr,
+                    .sums = kv.value_sums + column,
+                    .dst = sums + column,
+                    .dst_stride = 2 * columns});
     }
-    kernels.requantize_context({m, n, sums, 2 * columns, reciprocals, factor,
-                                context + row * plan.context_stride, plan.context_stride});
-    if (what.probabilities != nullptr) {
+    kernels.requantize_context({.m = m,
+                                .n = n,
+                                .acc = sums,
+                                .acc_stride = 2 * columns,
+                                .row = reciprocals,
+                                .factor = factor,
+                                .dst = context + row * plan.context_stride,
+                                .dst_stride = plan.context_stride});
+    if (how.probabilities != nullptr) {
       for (size_t i = 0; i < m && twice; ++i) --reciprocals[i].z;
-      kernels.attention_probabilities({m, keys.count, probabilities, 4 * key_columns, reciprocals,
-                                       what.probabilities + row * keys.count, keys.count});
+      kernels.attention_probabilities({.m = m,
+                                       .n = kv.count,
+                                       .exponentials = exponentials,
+                                       .exponentials_stride = 4 * key_columns,
+                                       .row = reciprocals,
+                                       .dst = how.probabilities + row * kv.count,
+                                       .dst_stride = kv.count});
     }
   }
 }
 
-/// Calls run(text, head) for the task's share of all pairs, text by text.
-template <typename Run>
-void for_pairs(const Pass& pass, size_t task, Run run) {
-  const size_t heads = pass.layer.num_heads, threads = pass.engine.options.threads;
-  const size_t pairs = heads * pass.input.batch;
-  TextRows text = first_text(pass);
+/// Where a head's own keys and values are: in the cache of a decoder, else in the task's scratch.
+KvView self_kv(const Run& run, size_t layer, const HeadTask& at) {
+  const TextRows& text = at.text;
+  const size_t count = text.past + text.length;
+  if (run.causal) return self_cache(run.engine).slot({layer, text.text, at.head}, count);
+  KvView kv = view_slot(run.scratch<uint8_t>(at.task, run.plan.kv), run.plan.kv_slot, count,
+                        pad_inputs(count));
+  if (run.input.key_mask != nullptr) kv.mask = run.input.key_mask + text.begin;
+  return kv;
+}
+
+/// Calls visit for the task's share of all (text, head) pairs, text by text.
+template <typename Visit>
+void for_heads(const Run& run, const Layer& layer, Queries queries, size_t task, Visit visit) {
+  const size_t heads = layer.num_heads, threads = run.engine.options.threads;
+  const size_t pairs = heads * run.input.batch;
+  TextRows text = first_text(run, queries);
   for (size_t pair = pairs * task / threads; pair < pairs * (task + 1) / threads; ++pair) {
-    while (text.text < pair / heads) text = next_text(pass, text);
-    run(text, pair % heads);
+    while (text.text < pair / heads) text = next_text(run, queries, text);
+    visit(HeadTask{text, pair % heads, task});
   }
 }
 
 }  // namespace
 
-void self_attention(const Pass& pass, size_t task) {
-  for_pairs(pass, task, [&](const TextRows& text, size_t head) {
-    const HeadKeys keys = self_keys(pass, task, text, head);
-    const Attending what = {
-        pass.layer.self,
-        text_mask(pass, pass.input.pair_mask, text, KeysOf::kSelf),
-        pass.input.query_mask != nullptr ? pass.input.query_mask + text.begin : nullptr,
-        pass.causal,
-        pass.layer.distances.table != nullptr,
-        head_probabilities(pass, pass.output.attentions, text, head, KeysOf::kSelf)};
-    project_self(pass, task, text, head, keys);
-    attend(pass, task, text, head, what, keys);
+void self_attention(const Run& run, const Layer& layer, Queries queries) {
+  const embert_input& input = run.input;
+  const RelativePositions& relative = layer.relative_positions;
+  parallel(run, [&, queries](size_t task) {
+    for_heads(run, layer, queries, task, [&](const HeadTask& at) {
+      const KvView kv = self_kv(run, layer.index, at);
+      const Attending how = {
+          .attention = layer.self,
+          .relative = relative.table != nullptr ? &relative : nullptr,
+          .pair_mask = text_mask(run, input.pair_mask, at.text, KeysOf::kSelf),
+          .query_mask = input.query_mask != nullptr ? input.query_mask + at.text.begin : nullptr,
+          .causal = run.causal,
+          .probabilities =
+              head_probabilities(run, layer.index, at, run.output.attentions, KeysOf::kSelf)};
+      project_self(run, layer, at, kv);
+      attend(run, layer.index, at, how, kv);
+    });
   });
 }
 
-void cross_attention(const Pass& pass, size_t task) {
-  for_pairs(pass, task, [&](const TextRows& text, size_t head) {
-    const HeadKeys keys = source_keys(pass, text, head);
-    const Attending what = {
-        pass.layer.cross,
-        text_mask(pass, pass.input.cross_mask, text, KeysOf::kSource),
-        nullptr,
-        false,
-        false,
-        head_probabilities(pass, pass.output.cross_attentions, text, head, KeysOf::kSource)};
-    project_cross_query(pass, task, text, head);
-    attend(pass, task, text, head, what, keys);
+void cross_attention(const Run& run, const Layer& layer, Queries queries) {
+  parallel(run, [&, queries](size_t task) {
+    const KvCache cache = source_cache(run.engine);
+    for_heads(run, layer, queries, task, [&](const HeadTask& at) {
+      const size_t source = source_of(run.engine, at.text.text);
+      const KvView kv = cache.slot({layer.index, source, at.head}, cache.length(source));
+      const Attending how = {
+          .attention = layer.cross,
+          .relative = nullptr,
+          .pair_mask = text_mask(run, run.input.cross_mask, at.text, KeysOf::kSource),
+          .query_mask = nullptr,
+          .causal = false,
+          .probabilities = head_probabilities(run, layer.index, at, run.output.cross_attentions,
+                                              KeysOf::kSource)};
+      project_cross_query(run, layer, at);
+      attend(run, layer.index, at, how, kv);
+    });
   });
 }
 
-void project_source(const Pass& pass, size_t source, const int16_t* states, size_t length) {
-  const Plan& plan = pass.plan;
-  const Kernels& kernels = pass.engine.kernels;
-  const Dense16& dense = pass.layer.cross_key_value;
-  const size_t width = pass.stack.config->cross_hidden_size, inputs = pad_inputs(width),
-               columns = pad_columns(pass.head_size());
-  uint8_t* planes = pass.scratch<uint8_t>(0, plan.lhs);  // [2 rows][lhs_stride]
-  int32_t* acc = pass.scratch<int32_t>(0, plan.acc);     // [2 rows][acc_columns]
-  const TextRows text = {source, 0, 0, 0, 0};
-  for (size_t head = 0; head < pass.layer.num_heads; ++head) {
-    HeadKeys keys = source_keys(pass, text, head);
-    clear_padding(keys);
+void project_source(const Buffers& buffers, const Layer& layer, const SourceStates& states) {
+  const StackPlan& plan = buffers.plan;
+  const Kernels& kernels = buffers.engine.kernels;
+  const BlobStack& config = last_config(buffers.engine);
+  const Dense16& dense = layer.cross_key_value;
+  const size_t width = config.cross_hidden_size, inputs = pad_inputs(width),
+               columns = pad_columns(config.head_size), acc_stride = plan.acc_columns;
+  uint8_t* planes = buffers.scratch<uint8_t>(0, plan.lhs);  // [2 rows][lhs_stride]
+  int32_t* acc = buffers.scratch<int32_t>(0, plan.acc);     // [2 rows][acc_columns]
+  const KvCache cache = source_cache(buffers.engine);
+  for (size_t head = 0; head < layer.num_heads; ++head) {
+    const KvView kv = cache.slot({layer.index, states.source, head}, states.length);
+    clear_padding(kv);
     const size_t first = head * 2 * columns;
-    for (size_t row = 0; row < length; row += kBlockRows / 2) {
-      const size_t m = smaller(kBlockRows / 2, length - row);
-      kernels.convert_s8x2_s16(
-          {m, width, states + row * width, width, planes, plan.lhs_stride, kSignedLhsFlip});
-      kernels.gemm({2 * m, 2 * columns, inputs, planes, plan.lhs_stride, LhsType::kSigned,
-                    dense.dense.weights + first * inputs, nullptr, dense.dense.sums + first, acc,
-                    plan.acc_columns});
-      // In place: a joined row takes the place of its two planes' first.
-      kernels.convert_s32_s32x2({m, 2 * columns, acc, plan.acc_columns, dense.join_shift,
-                                 dense.dense.bias + first, acc, 2 * size_t{plan.acc_columns}});
-      store_keys(pass, pass.layer.cross, first, row, m, acc, 2 * size_t{plan.acc_columns}, keys);
+    for (size_t row = 0; row < states.length; row += kBlockRows / 2) {
+      const size_t m = smaller(kBlockRows / 2, states.length - row);
+      kernels.convert_s8x2_s16({.m = m,
+                                .k = width,
+                                .src = states.rows + row * width,
+                                .src_stride = width,
+                                .dst = planes,
+                                .dst_stride = plan.lhs_stride,
+                                .flip = kSignedLhsFlip});
+      kernels.gemm({.m = 2 * m,
+                    .n = 2 * columns,
+                    .k = inputs,
+                    .lhs = planes,
+                    .lhs_stride = plan.lhs_stride,
+                    .lhs_type = LhsType::kSigned,
+                    .rhs = dense.dense.weights + first * inputs,
+                    .bias = nullptr,
+                    .sums = dense.dense.sums + first,
+                    .dst = acc,
+                    .dst_stride = acc_stride});
+      // In place: a joined row overwrites the first of its two planes' rows.
+      kernels.convert_s32_s32x2({.m = m,
+                                 .n = 2 * columns,
+                                 .acc = acc,
+                                 .acc_stride = acc_stride,
+                                 .join_shift = dense.join_shift,
+                                 .bias = dense.dense.bias + first,
+                                 .dst = acc,
+                                 .dst_stride = 2 * acc_stride});
+      store_kv(kernels, layer.cross,
+               {.first_column = first,
+                .row = row,
+                .m = m,
+                .head_size = config.head_size,
+                .acc = acc,
+                .stride = 2 * acc_stride},
+               kv);
     }
   }
 }

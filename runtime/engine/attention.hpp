@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multi-head attention (Vaswani et al. 2017, section 3.2.2): the parallel regions that leave all
-// heads' contexts in the arena. The (text, head) pairs are shared out over the tasks.
+// Multi-head attention (Vaswani et al. 2017, section 3.2.2): parallel regions that leave the
+// contexts of all heads in the arena. The tasks share the (text, head) pairs.
 #pragma once
 
 #include "runtime/engine/run.hpp"
 
 namespace embert {
 
-/// Each text attends itself, and what a decoder's cache holds of it.
-void self_attention(const Pass& pass, size_t task);
-/// Each text attends its source.
-void cross_attention(const Pass& pass, size_t task);
+/// Each text attends itself: the tokens of this call and those in a decoder's cache.
+void self_attention(const Run& run, const Layer& layer, Queries queries);
+/// Each text attends the encoder states of its source.
+void cross_attention(const Run& run, const Layer& layer, Queries queries);
 
-/// Keys and values of a layer for tokens of one source: states s16 [length][cross_hidden_size] in
-/// the step that the stack reads. pass.layer is the layer; scratch is that of task 0 of `at`.
-void project_source(const Pass& pass, size_t source, const int16_t* states, size_t length);
+/// The states of one source: s16 [length][cross_hidden_size] with the scale that the last stack
+/// reads.
+struct SourceStates {
+  size_t source;
+  const int16_t* rows;
+  size_t length;
+};
+/// Writes a layer's keys and values of a source to the source cache. The layer belongs to the last
+/// stack; `buffers` gives the scratch.
+void project_source(const Buffers& buffers, const Layer& layer, const SourceStates& states);
 
 }  // namespace embert

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/engine/check_input.hpp"
 
-#include "runtime/engine/run.hpp"
 #include "runtime/model/scale.hpp"
 
 namespace embert {
@@ -22,8 +21,7 @@ embert_status check_lengths(const Engine& engine, size_t stack, const embert_inp
   const bool is_source = stack + 1 < header.num_stacks;
   const bool causal = (header.stacks[stack].flags & kStackCausal) != 0;
   const uint32_t room = is_source ? engine.options.max_source_tokens : engine.options.max_tokens;
-  const Plan plan = make_plan(header, stack, engine.options);
-  const uint32_t* cached = engine.at<uint32_t>(plan.cache.lengths);
+  const uint32_t* cached = engine.at<uint32_t>(engine.plan.self.lengths);  // read where causal
   *tokens = 0;
   for (uint32_t i = 0; i < input.batch; ++i) {
     if (input.lengths[i] == 0) return EMBERT_STATUS_EMPTY_INPUT;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What callers give is checked here, and only here.
+// Checks of what callers pass to the engine. Nothing below checks again.
 #pragma once
 
 #include "runtime/engine/engine.hpp"
@@ -10,10 +10,10 @@ static constexpr uint32_t kMaxBatch = 1024;
 
 embert_status check_options(const BlobHeader& header, const embert_options& options);
 
-/// Texts for a stack, which has room for max_tokens of each.
+/// Checks texts for a stack against the model's tables, the engine's room and a decoder's cache.
 embert_status check_input(const Engine& engine, size_t stack, const embert_input& input);
 
-/// Outputs that the model can give.
+/// Refuses outputs that the model does not have.
 embert_status check_output(const BlobHeader& header, const embert_output& output);
 
 }  // namespace embert

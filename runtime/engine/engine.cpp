@@ -12,31 +12,31 @@
 namespace embert {
 namespace {
 
-/// The heads that output asks for, text by text.
-void run_heads(const Pass& pass, embert_output& output) {
-  const BlobHeader& header = *pass.engine.model.header;
-  const size_t size = pass.hidden_size();
-  const int16_t* hidden = pass.at<int16_t>(pass.plan.normalized);  // [tokens or texts][H]
+/// Computes the task heads that output asks for.
+void run_heads(const Run& run, embert_output& output) {
+  const BlobHeader& header = *run.engine.model.header;
+  const size_t size = run.hidden_size();
+  const int16_t* hidden = run.at<int16_t>(run.plan.normalized);  // [tokens or texts][H]
   if (output.token_logits != nullptr) {
-    classify_tokens(pass, hidden, pass.tokens, output.token_logits);
+    classify_tokens(run, hidden, run.tokens, output.token_logits);
     output.token_logits_scale.float_bits = header.token_logits_scale;
   }
   if (output.pooled != nullptr || output.logits != nullptr) {
     const int16_t* first = hidden;
-    for (size_t text = 0; text < pass.input.batch; ++text) {
+    for (size_t text = 0; text < run.input.batch; ++text) {
       int16_t* pooled = output.pooled != nullptr ? output.pooled + text * size
-                                                 : pass.scratch<int16_t>(0, pass.plan.row);
-      pool_first_token(pass, first, pooled);
+                                                 : run.scratch<int16_t>(0, run.plan.row);
+      pool_first_token(run, first, pooled);
       if (output.logits != nullptr) {
-        classify_pooled(pass, pooled, output.logits + text * header.num_labels);
+        classify_pooled(run, pooled, output.logits + text * header.num_labels);
       }
-      first += pass.first_only ? size : pass.input.lengths[text] * size;
+      first += run.first_only ? size : run.input.lengths[text] * size;
     }
     output.pooled_scale.float_bits = header.pooled_scale;
     output.logits_scale.float_bits = header.logits_scale;
   }
   if (output.hidden != nullptr) *output.hidden = hidden;
-  output.hidden_scale.float_bits = pass.stack.config->hidden_scale;
+  output.hidden_scale.float_bits = run.stack.config->hidden_scale;
 }
 
 embert_status check_run(const Engine& engine, const embert_input& input,
@@ -46,16 +46,16 @@ embert_status check_run(const Engine& engine, const embert_input& input,
   return check_input(engine, last_stack(engine), input);
 }
 
-/// Runs a checked input through the last stack and its heads.
-Pass run(Engine& engine, const embert_input& input, embert_output& output) {
+/// Runs a checked input through the last stack and its task heads.
+Run run_checked(Engine& engine, const embert_input& input, embert_output& output) {
   const bool pooled_only = (output.pooled != nullptr || output.logits != nullptr) &&
                            output.hidden == nullptr && output.hidden_states == nullptr &&
                            output.attentions == nullptr && output.cross_attentions == nullptr &&
                            output.token_logits == nullptr;
-  const Pass pass = run_stack(engine, last_stack(engine), input, output, pooled_only);
-  engine.rows = pooled_only ? 0 : pass.tokens;
-  run_heads(pass, output);
-  return pass;
+  const Run run = run_stack(engine, last_stack(engine), input, output, pooled_only);
+  engine.rows = pooled_only ? 0 : static_cast<uint32_t>(run.tokens);
+  run_heads(run, output);
+  return run;
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ embert_status embert_arena_bytes(const embert_model* model, const embert_options
   const BlobHeader& header = *model_of(*model).header;
   const embert_status status = check_options(header, *options);
   if (status != EMBERT_STATUS_OK) return status;
-  const uint64_t total = arena_size(header, *options);
+  const uint64_t total = plan_arena(header, *options).total();
   if (total > SIZE_MAX / 2) {
     return EMBERT_STATUS_INVALID_OPTION;  // more than the machine can address
   }
@@ -110,6 +110,7 @@ embert_status embert_engine_init(const embert_model* model, const embert_options
   made.model = model_of(*model);
   made.kernels = select_kernels(made.model.isa_mask);
   made.options = *options;
+  made.plan = plan_arena(*made.model.header, *options);
   memcpy(arena, &made, sizeof(made));
   *engine = static_cast<embert_engine*>(arena);
   if (is_decoder(**engine)) clear_cache(**engine);
@@ -122,7 +123,7 @@ embert_status embert_run(embert_engine* engine, const embert_input* input, ember
     return EMBERT_STATUS_NULL_ARGUMENT;
   }
   const embert_status status = check_run(*engine, *input, *output);
-  if (status == EMBERT_STATUS_OK) run(*engine, *input, *output);
+  if (status == EMBERT_STATUS_OK) run_checked(*engine, *input, *output);
   return status;
 }
 
@@ -149,15 +150,16 @@ embert_status embert_embed(embert_engine* engine, const embert_input* input, emb
   embert_output output = {};
   const embert_status status = check_run(*engine, *input, output);
   if (status != EMBERT_STATUS_OK) return status;
-  const Pass pass = run(*engine, *input, output);
-  const int16_t* hidden = pass.at<int16_t>(pass.plan.normalized);
+  const Run run = run_checked(*engine, *input, output);
+  const int16_t* hidden = run.at<int16_t>(run.plan.normalized);
   for (uint32_t i = 0; i < input->batch; ++i) {
-    pool_text(pass, hidden, input->lengths[i], kind, embeddings + i * pass.hidden_size());
-    hidden += input->lengths[i] * pass.hidden_size();
+    pool_text(run, hidden, input->lengths[i], static_cast<BlobPooling>(kind),
+              embeddings + i * run.hidden_size());
+    hidden += input->lengths[i] * run.hidden_size();
   }
   constexpr uint32_t kFloat2PowMinus15 = (127u - 15u) << 23;
   if (scale != nullptr) {
-    scale->float_bits = header.normalize != 0 ? kFloat2PowMinus15 : pass.stack.config->hidden_scale;
+    scale->float_bits = header.normalize != 0 ? kFloat2PowMinus15 : run.stack.config->hidden_scale;
   }
   return EMBERT_STATUS_OK;
 }

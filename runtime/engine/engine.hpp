@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine: what one inference needs beside the model, at the start of the arena.
+// The engine: everything that a run needs beside the model. It lies at the start of the arena.
 #pragma once
 
 #include "kernels/dispatch.hpp"
@@ -12,9 +12,9 @@ struct Engine {
   Model model;
   Kernels kernels;
   embert_options options;
-  uint64_t rows;          ///< tokens whose last hidden state the last call left in the arena
-  uint32_t texts;         ///< in the cache of a decoder
-  uint32_t source_texts;  ///< whose encoder states are attended
+  ArenaPlan plan;
+  uint32_t rows;          ///< tokens whose last hidden state the last call left in the arena
+  uint32_t source_texts;  ///< texts whose encoder states cross-attention reads
 
   /// A buffer of the arena, which starts with this object.
   template <typename T>
@@ -26,15 +26,39 @@ struct Engine {
     return reinterpret_cast<const T*>(reinterpret_cast<const uint8_t*>(this) + offset);
   }
 };
-static_assert(sizeof(Engine) <= kEngineBytes, "the engine has its fixed place in the arena");
+static_assert(sizeof(Engine) <= kEngineBytes, "the engine fits its fixed room in the arena");
 
-/// The stack that texts of embert_run go into, and the heads stand on.
+/// The stack that the texts of embert_run go into. The task heads stand on it.
 static inline size_t last_stack(const Engine& engine) {
   return engine.model.header->num_stacks - 1;
 }
 
+static inline const BlobStack& last_config(const Engine& engine) {
+  return engine.model.header->stacks[last_stack(engine)];
+}
+
 static inline bool is_decoder(const Engine& engine) {
-  return (engine.model.header->stacks[last_stack(engine)].flags & kStackCausal) != 0;
+  return (last_config(engine).flags & kStackCausal) != 0;
+}
+
+/// The arena's buffers as a stack's plan places them.
+struct Buffers {
+  Engine& engine;
+  const StackPlan& plan;
+
+  template <typename T>
+  T* at(uint64_t offset) const {
+    return engine.at<T>(offset);
+  }
+  /// A buffer in the scratch of a task.
+  template <typename T>
+  T* scratch(size_t task, uint64_t offset) const {
+    return engine.at<T>(plan.scratch + task * plan.scratch_bytes + offset);
+  }
+};
+
+static inline Buffers last_buffers(Engine& engine) {
+  return {engine, engine.plan.stacks[last_stack(engine)]};
 }
 
 }  // namespace embert

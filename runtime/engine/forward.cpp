@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forward pass, as in the paper: embeddings; then for each layer attention, its output with the
-// residual, and the feed-forward network with the residual; between them, in decoders that read an
-// encoder, cross-attention. Two or three parallel regions a block: attention over (text, head), the
-// others over rows.
+// The forward pass, as in the paper: embeddings; then for each layer attention and feed-forward
+// network, each added to the residual, and in decoders that read an encoder cross-attention between
+// them. A block is one or two parallel regions: attention over (text, head) pairs, the others over
+// rows.
 //
-// In post-norm (Devlin et al. 2018) a LayerNorm's output replaces the sum that it reads, and is
-// what the next block adds to. In pre-norm the sum stays, and LayerNorm's output goes beside it.
+// Each block ends with the LayerNorm that makes the input of the next one, its argument `then`. In
+// post-norm (Devlin et al. 2018) LayerNorm's output replaces the residual sum that it reads, and
+// the next block adds to it. In pre-norm the sum stays, and LayerNorm's output lies beside it.
 #include "runtime/engine/forward.hpp"
 
 #include <string.h>
@@ -18,199 +19,319 @@
 namespace embert {
 namespace {
 
-/// normalized = LayerNorm(residual) for a block of rows.
-void normalize(const Pass& pass, const Norm& norm, size_t row, size_t m) {
-  if (norm.gain == nullptr || m == 0) return;
-  const size_t hidden = pass.hidden_size();
-  const int16_t* residual = pass.at<int16_t>(pass.plan.residual) + row * hidden;
-  int16_t* normalized = pass.at<int16_t>(pass.plan.normalized) + row * hidden;
-  pass.engine.kernels.layernorm(
-      {m, hidden, residual, normalized, hidden, norm.epsilon_n2, norm.gain, norm.bias, norm.shift});
+/// How a layer's input is made from the residual sum, or behind the last layer the last hidden
+/// state.
+struct LayerInput {
+  Norm norm;
+  ChannelRescale hidden_rescale;
+  size_t hidden_state;  ///< number of this hidden state: 0 the embeddings, l + 1 after layer l
+};
+
+// noinline: keeps a Layer (700 bytes, 400 with 32-bit pointers) off the caller's frame.
+[[gnu::noinline]] LayerInput layer_input(const Run& run, size_t index) {
+  if (index == run.num_layers()) return {run.stack.final_norm, {}, index};
+  const Layer layer = model_layer(run.engine.model, run.stack, index);
+  return {layer.input_norm, layer.hidden_rescale, index};
 }
 
-/// Hidden state `index` of a block of rows, for callers that ask for it: the residual sum in
-/// pre-norm, else what the next layer reads, out of the domain in which it reads it.
-void show_hidden_state(const Pass& pass, size_t index, size_t row, size_t m) {
-  if (pass.output.hidden_states == nullptr) return;
-  const size_t hidden = pass.hidden_size();
-  const int16_t* rows = pass.at<int16_t>(pass.plan.residual) + row * hidden;
-  int16_t* dst = pass.output.hidden_states + (index * pass.tokens + row) * hidden;
-  if (pass.next_rescale.multiplier == nullptr) {
+/// normalized = LayerNorm(residual) for rows row .. row + m - 1.
+void normalize(const Run& run, const Norm& norm, size_t row, size_t m) {
+  if (norm.gain == nullptr || m == 0) return;
+  const size_t hidden = run.hidden_size();
+  run.engine.kernels.layernorm({.m = m,
+                                .n = hidden,
+                                .src = run.at<int16_t>(run.plan.residual) + row * hidden,
+                                .dst = run.at<int16_t>(run.plan.normalized) + row * hidden,
+                                .stride = hidden,
+                                .epsilon_n2 = norm.epsilon_n2,
+                                .gain = norm.gain,
+                                .bias = norm.bias,
+                                .shift = norm.shift});
+}
+
+/// Copies rows of a hidden state to the caller who asked for it: in pre-norm the residual sum, else
+/// the next layer's input, rescaled from per-channel scales to one.
+void write_hidden_state(const Run& run, const LayerInput& state, size_t row, size_t m) {
+  if (run.output.hidden_states == nullptr) return;
+  const size_t hidden = run.hidden_size();
+  const int16_t* rows = run.at<int16_t>(run.plan.residual) + row * hidden;
+  int16_t* dst = run.output.hidden_states + (state.hidden_state * run.tokens + row) * hidden;
+  if (state.hidden_rescale.multiplier == nullptr) {
     memcpy(dst, rows, m * hidden * sizeof(int16_t));
   } else {
-    pass.engine.kernels.rescale_channels({m, hidden, rows, hidden, pass.next_rescale.multiplier,
-                                          pass.next_rescale.offset, dst, hidden});
+    run.engine.kernels.rescale_channels({.m = m,
+                                         .n = hidden,
+                                         .src = rows,
+                                         .src_stride = hidden,
+                                         .multiplier = state.hidden_rescale.multiplier,
+                                         .offset = state.hidden_rescale.offset,
+                                         .dst = dst,
+                                         .dst_stride = hidden});
   }
 }
 
-/// Token, position and segment embeddings, and their LayerNorm.
-void embed_rows(const Pass& pass, size_t task) {
-  const Stack& stack = pass.stack;
-  const Kernels& kernels = pass.engine.kernels;
-  const embert_input& input = pass.input;
-  const size_t hidden = pass.hidden_size();
-  int16_t* residual = pass.at<int16_t>(pass.plan.residual);  // [tokens][H]
-  const int32_t embeddings_ratio =
+/// Makes the layer's input of rows whose residual sum is complete.
+void finish_rows(const Run& run, const LayerInput& then, size_t row, size_t m) {
+  normalize(run, then.norm, row, m);
+  write_hidden_state(run, then, row, m);
+}
+
+/// residual = token + position + segment embedding, for a task's rows.
+void embed_rows(const Run& run, RowRange rows) {
+  const Stack& stack = run.stack;
+  const Kernels& kernels = run.engine.kernels;
+  const embert_input& input = run.input;
+  const size_t hidden = run.hidden_size();
+  int16_t* residual = run.at<int16_t>(run.plan.residual);  // [tokens][H]
+  const int32_t vector_multiplier =
       input.embeddings != nullptr
           ? scale_ratio_q16(input.embeddings_scale.float_bits, stack.config->embedding_scale)
           : 0;
 
-  const Rows rows = task_rows(pass, task);
-  TextRows text = first_text(pass);
+  TextRows text = first_text(run, Queries::kAll);
   for (size_t row = rows.begin; row < rows.end; ++row) {
-    while (row - text.begin >= text.length) text = next_text(pass, text);
+    while (row - text.begin >= text.length) text = next_text(run, Queries::kAll, text);
     const size_t type = input.type_ids != nullptr ? static_cast<size_t>(input.type_ids[row]) : 0;
     const size_t position = input.position_ids != nullptr
                                 ? static_cast<size_t>(input.position_ids[row])
                                 : text.past + row - text.begin;
-    const int16_t* of_position = stack.positions + position * hidden;
-    const int16_t* of_segment = type > 0 ? stack.segments + type * hidden : nullptr;
+    const int16_t* position_row = stack.positions + position * hidden;
+    const int16_t* segment_row = type > 0 ? stack.segments + type * hidden : nullptr;
     int16_t* dst = residual + row * hidden;
     if (input.embeddings != nullptr) {
-      kernels.embedding_vector({hidden, input.embeddings + row * hidden, embeddings_ratio,
-                                of_position, of_segment, dst});
+      kernels.embedding_vector({.n = hidden,
+                                .src = input.embeddings + row * hidden,
+                                .multiplier = vector_multiplier,
+                                .position = position_row,
+                                .segment = segment_row,
+                                .dst = dst});
     } else {
       const size_t id = static_cast<size_t>(input.ids[row]);
-      kernels.embedding({hidden, stack.words + id * hidden, stack.word_multipliers[id], of_position,
-                         of_segment, dst});
+      kernels.embedding({.n = hidden,
+                         .word = stack.word_embeddings + id * hidden,
+                         .multiplier = stack.word_multipliers[id],
+                         .position = position_row,
+                         .segment = segment_row,
+                         .dst = dst});
     }
   }
-  const size_t m = rows.end - rows.begin;
-  normalize(pass, pass.next_norm, rows.begin, m);
-  show_hidden_state(pass, 0, rows.begin, m);
 }
 
-/// How many columns of a dense layer fit the accumulators at a time, for m rows.
-size_t columns_at_a_time(const Plan& plan, size_t m) {
+/// The embedding sum of all tokens.
+void embed(const Run& run, const LayerInput& then) {
+  parallel(run, [&](size_t task) {
+    const RowRange rows = task_rows(run, Queries::kAll, task);
+    embed_rows(run, rows);
+    finish_rows(run, then, rows.begin, rows.end - rows.begin);
+  });
+}
+
+/// Columns of a dense layer whose sums fit the accumulators at a time, for m rows.
+size_t columns_at_a_time(const StackPlan& plan, size_t m) {
   return kBlockRows * plan.acc_columns / m / kPanelColumns * kPanelColumns;
 }
 
-/// residual += lhs * weights for a block of quantised rows from `row` on: the sums that end in the
-/// residual.
-void add_dense(const Pass& pass, size_t task, const ResidualDense& dense, size_t row, size_t m,
-               size_t k, const uint8_t* lhs, size_t lhs_stride, LhsType type,
-               const int32_t* row_max) {
-  const Kernels& kernels = pass.engine.kernels;
-  const size_t hidden = pass.hidden_size(), run = columns_at_a_time(pass.plan, m);
-  int16_t* residual = pass.at<int16_t>(pass.plan.residual) + row * hidden;
-  int32_t* acc = pass.scratch<int32_t>(task, pass.plan.acc);  // [m][run]
-  for (size_t column = 0; column < hidden; column += run) {
-    const size_t n = smaller(run, hidden - column);
-    Requantize factor = dense.dense.factor;
+/// Rows that were quantised with a scale of their own.
+struct QuantizedRows {
+  const uint8_t* data;  ///< [m][k]
+  size_t stride;        ///< bytes
+  size_t m, k;          ///< k is padded to 4
+  LhsType type;
+  const int32_t* row_max;  ///< [m]
+};
+
+/// residual += rows * weights, for the rows of the residual from `row` on.
+void add_dense(const Run& run, size_t task, const ResidualDense& out, const QuantizedRows& rows,
+               size_t row) {
+  const Kernels& kernels = run.engine.kernels;
+  const size_t hidden = run.hidden_size(), block = columns_at_a_time(run.plan, rows.m);
+  int16_t* residual = run.at<int16_t>(run.plan.residual) + row * hidden;
+  int32_t* acc = run.scratch<int32_t>(task, run.plan.acc);  // [m][block]
+  for (size_t column = 0; column < hidden; column += block) {
+    const size_t n = smaller(block, hidden - column);
+    Requantize factor = out.dense.factor;
     factor.multiplier += column;
-    kernels.gemm({m, pad_columns(n), k, lhs, lhs_stride, type, dense.dense.weights + column * k,
-                  nullptr, dense.dense.sums + column, acc, run});
-    kernels.requantize_residual({m, n, acc, run, factor, row_max, residual + column,
-                                 dense.residual + column, dense.constant + column,
-                                 residual + column, hidden});
+    kernels.gemm({.m = rows.m,
+                  .n = pad_columns(n),
+                  .k = rows.k,
+                  .lhs = rows.data,
+                  .lhs_stride = rows.stride,
+                  .lhs_type = rows.type,
+                  .rhs = out.dense.weights + column * rows.k,
+                  .bias = nullptr,
+                  .sums = out.dense.sums + column,
+                  .dst = acc,
+                  .dst_stride = block});
+    kernels.requantize_residual({.m = rows.m,
+                                 .n = n,
+                                 .acc = acc,
+                                 .acc_stride = block,
+                                 .factor = factor,
+                                 .row_max = rows.row_max,
+                                 .residual = residual + column,
+                                 .residual_multiplier = out.residual + column,
+                                 .constant = out.constant + column,
+                                 .dst = residual + column,
+                                 .dst_stride = hidden});
   }
 }
 
-/// x + W_o c and the LayerNorm that makes the next block's input.
-void attention_output(const Pass& pass, size_t task, const ResidualDense& output,
-                      const Norm& norm) {
-  const Plan& plan = pass.plan;
-  const size_t stride = plan.context_stride, width = pass.layer.num_heads * pass.head_size();
-  int16_t* context = pass.at<int16_t>(plan.shared);  // [rows][stride], bytes in place afterwards
-  int32_t* row_max = pass.scratch<int32_t>(task, plan.row_max);
+/// residual += W_o * context, where width is heads * D; then the next block's LayerNorm.
+void attention_output(const Run& run, const ResidualDense& out, size_t width, Queries queries,
+                      const Norm& then) {
+  parallel(run, [&, width, queries](size_t task) {
+    const StackPlan& plan = run.plan;
+    const size_t stride = plan.context_stride;
+    int16_t* context = run.at<int16_t>(plan.shared);  // [rows][stride]; bytes in place afterwards
+    int32_t* row_max = run.scratch<int32_t>(task, plan.row_max);  // [m]
 
-  const Rows rows = task_rows(pass, task);
-  for (size_t row = rows.begin; row < rows.end; row += kBlockRows) {
-    const size_t m = smaller(kBlockRows, rows.end - row);
-    uint8_t* bytes = reinterpret_cast<uint8_t*>(context + row * stride);
-    pass.engine.kernels.quantize_s8_s16(
-        {m, width, context + row * stride, stride, bytes, 2 * stride, row_max});
-    add_dense(pass, task, output, row, m, pad_inputs(width), bytes, 2 * stride, LhsType::kSigned,
-              row_max);
-    normalize(pass, norm, row, m);
-  }
-}
-
-void self_attention_output(const Pass& pass, size_t task) {
-  attention_output(pass, task, pass.layer.self.out, pass.layer.attention_norm);
-}
-
-void cross_attention_output(const Pass& pass, size_t task) {
-  attention_output(pass, task, pass.layer.cross.out, pass.layer.cross_norm);
-}
-
-/// x + W_2 f(W_1 x) and the LayerNorm that makes the next layer's input.
-void feed_forward(const Pass& pass, size_t task) {
-  const Plan& plan = pass.plan;
-  const Kernels& kernels = pass.engine.kernels;
-  const Dense& ffn_up = pass.layer.ffn_up;
-  const size_t hidden = pass.hidden_size(), inputs = pad_inputs(hidden);
-  const size_t inner = pass.layer.intermediate_size, stride = plan.ffn_stride;
-  const int16_t* normalized = pass.at<int16_t>(plan.normalized);  // [rows][H]
-  uint16_t* activations =
-      pass.at<uint16_t>(plan.shared) + task * plan.ffn_rows * stride;  // [ffn_rows][stride]
-  uint8_t* bytes = reinterpret_cast<uint8_t*>(activations);            // in place
-  uint8_t* lhs = pass.scratch<uint8_t>(task, plan.lhs);                // [block][lhs_stride]
-  int32_t* acc = pass.scratch<int32_t>(task, plan.acc);                // [m][run]
-  int32_t* row_max = pass.scratch<int32_t>(task, plan.row_max);
-
-  const Rows rows = task_rows(pass, task);
-  for (size_t row = rows.begin; row < rows.end; row += plan.ffn_rows) {
-    const size_t m = smaller(plan.ffn_rows, rows.end - row), run = columns_at_a_time(plan, m);
-    kernels.convert_s8_s16({m, hidden, normalized + row * hidden, hidden, lhs, plan.lhs_stride});
-    for (size_t column = 0; column < inner; column += run) {
-      const size_t n = smaller(run, inner - column);
-      Requantize factor = ffn_up.factor;
-      factor.multiplier += column;
-      kernels.gemm({m, pad_columns(n), inputs, lhs, plan.lhs_stride, LhsType::kSigned,
-                    ffn_up.weights + column * inputs, ffn_up.bias + column, ffn_up.sums + column,
-                    acc, run});
-      kernels.requantize_activation(
-          {m, n, acc, run, factor, pass.layer.activation, activations + column, stride});
+    const RowRange rows = task_rows(run, queries, task);
+    for (size_t row = rows.begin; row < rows.end; row += kBlockRows) {
+      const size_t m = smaller(kBlockRows, rows.end - row);
+      uint8_t* bytes = reinterpret_cast<uint8_t*>(context + row * stride);
+      run.engine.kernels.quantize_s8_s16({.m = m,
+                                          .k = width,
+                                          .src = context + row * stride,
+                                          .src_stride = stride,
+                                          .dst = bytes,
+                                          .dst_stride = 2 * stride,
+                                          .row_max = row_max});
+      const QuantizedRows quantized = {.data = bytes,
+                                       .stride = 2 * stride,
+                                       .m = m,
+                                       .k = pad_inputs(width),
+                                       .type = LhsType::kSigned,
+                                       .row_max = row_max};
+      add_dense(run, task, out, quantized, row);
+      normalize(run, then, row, m);
     }
-    kernels.quantize_u8_u16({m, inner, activations, stride, bytes, 2 * stride, row_max});
-    add_dense(pass, task, pass.layer.ffn_down, row, m, pad_inputs(inner), bytes, 2 * stride,
-              LhsType::kUnsigned, row_max);
-    normalize(pass, pass.next_norm, row, m);
-    show_hidden_state(pass, pass.layer_index + 1, row, m);
+  });
+}
+
+/// residual += W_2 f(W_1 x) for a task's rows, then the next layer's input of them.
+void feed_forward_rows(const Run& run, size_t task, const Layer& layer, RowRange rows,
+                       const LayerInput& then) {
+  const StackPlan& plan = run.plan;
+  const Kernels& kernels = run.engine.kernels;
+  const Dense& up = layer.ffn_up;
+  const size_t hidden = run.hidden_size(), inputs = pad_inputs(hidden);
+  const size_t inner = layer.intermediate_size, stride = plan.ffn_stride;
+  const int16_t* normalized = run.at<int16_t>(plan.normalized);  // [rows][H]
+  uint16_t* activations =
+      run.at<uint16_t>(plan.shared) + task * plan.ffn_rows * stride;  // [ffn_rows][stride]
+  uint8_t* bytes = reinterpret_cast<uint8_t*>(activations);           // in place
+  uint8_t* lhs = run.scratch<uint8_t>(task, plan.lhs);                // [m][lhs_stride]
+  int32_t* acc = run.scratch<int32_t>(task, plan.acc);                // [m][block]
+  int32_t* row_max = run.scratch<int32_t>(task, plan.row_max);        // [m]
+
+  for (size_t row = rows.begin; row < rows.end; row += plan.ffn_rows) {
+    const size_t m = smaller(plan.ffn_rows, rows.end - row), block = columns_at_a_time(plan, m);
+    kernels.convert_s8_s16({.m = m,
+                            .k = hidden,
+                            .src = normalized + row * hidden,
+                            .src_stride = hidden,
+                            .dst = lhs,
+                            .dst_stride = plan.lhs_stride});
+    for (size_t column = 0; column < inner; column += block) {
+      const size_t n = smaller(block, inner - column);
+      Requantize factor = up.factor;
+      factor.multiplier += column;
+      kernels.gemm({.m = m,
+                    .n = pad_columns(n),
+                    .k = inputs,
+                    .lhs = lhs,
+                    .lhs_stride = plan.lhs_stride,
+                    .lhs_type = LhsType::kSigned,
+                    .rhs = up.weights + column * inputs,
+                    .bias = up.bias + column,
+                    .sums = up.sums + column,
+                    .dst = acc,
+                    .dst_stride = block});
+      kernels.requantize_activation({.m = m,
+                                     .n = n,
+                                     .acc = acc,
+                                     .acc_stride = block,
+                                     .factor = factor,
+                                     .activation = layer.activation,
+                                     .dst = activations + column,
+                                     .dst_stride = stride});
+    }
+    kernels.quantize_u8_u16({.m = m,
+                             .k = inner,
+                             .src = activations,
+                             .src_stride = stride,
+                             .dst = bytes,
+                             .dst_stride = 2 * stride,
+                             .row_max = row_max});
+    const QuantizedRows quantized = {.data = bytes,
+                                     .stride = 2 * stride,
+                                     .m = m,
+                                     .k = pad_inputs(inner),
+                                     .type = LhsType::kUnsigned,
+                                     .row_max = row_max};
+    add_dense(run, task, layer.ffn_down, quantized, row);
+    finish_rows(run, then, row, m);
   }
 }
 
-// Not inlined, as the next: a Layer is 300 bytes or more of stack, which would stay there under all
-// layers.
-/// What makes the input of layer `index`, or behind the last one the last hidden state.
-[[gnu::noinline]] void set_next(Pass& pass, size_t index) {
-  if (index < pass.stack.config->num_layers) {
-    const Layer next = model_layer(pass.engine.model, pass.stack, index);
-    pass.next_norm = next.input_norm;
-    pass.next_rescale = next.rescale_channels;
-  } else {
-    pass.next_norm = pass.stack.final_norm;
-    pass.next_rescale = {};
-  }
+void feed_forward(const Run& run, const Layer& layer, Queries queries, const LayerInput& then) {
+  parallel(run, [&, queries](size_t task) {
+    feed_forward_rows(run, task, layer, task_rows(run, queries, task), then);
+  });
 }
 
-/// The layer that runs next, and what stands behind it.
-[[gnu::noinline]] void enter_layer(Pass& pass, size_t index) {
-  pass.layer_index = index;
-  pass.layer = model_layer(pass.engine.model, pass.stack, index);
-  set_next(pass, index + 1);
-}
-
-/// Each text's first row to the front: what follows is computed for these alone.
-void gather_first_rows(Pass& pass) {
-  const size_t hidden = pass.hidden_size();
-  int16_t* residual = pass.at<int16_t>(pass.plan.residual);
-  for (TextRows text = first_text(pass); text.text < pass.input.batch;
-       text = next_text(pass, text)) {
-    memmove(residual + text.text * hidden, residual + text.begin * hidden,
+/// Moves each text's first row to the front. The blocks that follow compute these rows alone.
+void gather_first_rows(const Run& run) {
+  const size_t hidden = run.hidden_size();
+  int16_t* residual = run.at<int16_t>(run.plan.residual);
+  for (TextRows text = first_text(run, Queries::kFirst); text.text < run.input.batch;
+       text = next_text(run, Queries::kFirst, text)) {
+    memmove(residual + text.first_query * hidden, residual + text.begin * hidden,
             hidden * sizeof(int16_t));
   }
-  pass.rows = pass.input.batch;
-  pass.gathered = true;
 }
 
-[[gnu::noinline]] void show_scales(const Pass& pass) {
-  embert_scale* scales = pass.output.hidden_state_scales;
-  if (pass.output.hidden_states == nullptr || scales == nullptr) return;
-  const BlobStack& config = *pass.stack.config;
+void run_layer(const Run& run, const Layer& layer, const LayerInput& next) {
+  const Queries queries = run.queries(layer.index);
+  const size_t width = layer.num_heads * run.head_size();
+
+  self_attention(run, layer, queries);
+  if (queries == Queries::kFirst) gather_first_rows(run);
+  if (layer.has_cross_attention()) {
+    attention_output(run, layer.self.out, width, queries, /*then=*/layer.cross_norm);
+    cross_attention(run, layer, queries);
+    attention_output(run, layer.cross.out, width, queries, /*then=*/layer.ffn_norm);
+  } else {
+    attention_output(run, layer.self.out, width, queries, /*then=*/layer.ffn_norm);
+  }
+  feed_forward(run, layer, queries, /*then=*/next);
+}
+
+/// The caller's mask bytes of this call's tokens go behind those in the cache.
+void append_masks(const Run& run) {
+  const KvCache cache = self_cache(run.engine);
+  const uint8_t* mask = run.input.key_mask;
+  for (size_t text = 0; text < run.input.batch; ++text) {
+    cache.append_mask(text, mask, run.input.lengths[text]);
+    if (mask != nullptr) mask += run.input.lengths[text];
+  }
+}
+
+/// The tokens of this call are in the cache from now on.
+void commit_tokens(const Run& run) {
+  const KvCache cache = self_cache(run.engine);
+  for (size_t text = 0; text < run.input.batch; ++text) {
+    cache.length(text) += run.input.lengths[text];
+  }
+}
+
+// noinline: see layer_input.
+[[gnu::noinline]] void write_scales(const Run& run) {
+  embert_scale* scales = run.output.hidden_state_scales;
+  if (run.output.hidden_states == nullptr || scales == nullptr) return;
+  const BlobStack& config = *run.stack.config;
   for (size_t l = 0; l < config.num_layers; ++l) {
-    scales[l].float_bits = model_layer(pass.engine.model, pass.stack, l).hidden_scale;
+    scales[l].float_bits = model_layer(run.engine.model, run.stack, l).hidden_scale;
   }
   const bool pre_norm = (config.flags & kStackPreNorm) != 0;
   scales[config.num_layers].float_bits = pre_norm ? config.sum_scale : config.hidden_scale;
@@ -218,29 +339,19 @@ void gather_first_rows(Pass& pass) {
 
 }  // namespace
 
-Pass run_stack(Engine& engine, size_t stack, const embert_input& input, const embert_output& output,
-               bool first_only) {
-  Pass pass = make_pass(engine, stack, input, output);
-  pass.first_only = first_only;
-  if (pass.causal) remember_masks(pass);
+Run run_stack(Engine& engine, size_t stack, const embert_input& input, const embert_output& output,
+              bool first_only) {
+  const Run run(engine, stack, input, output, first_only);
+  if (run.causal) append_masks(run);
 
-  set_next(pass, 0);
-  parallel(pass, embed_rows);
-  for (size_t l = 0; l < pass.stack.config->num_layers; ++l) {
-    enter_layer(pass, l);
-    parallel(pass, self_attention);
-    if (pass.is_pruned()) gather_first_rows(pass);
-    parallel(pass, self_attention_output);
-    if (pass.layer.cross_query.weights != nullptr) {
-      parallel(pass, cross_attention);
-      parallel(pass, cross_attention_output);
-    }
-    parallel(pass, feed_forward);
+  embed(run, /*then=*/layer_input(run, 0));
+  for (size_t l = 0; l < run.num_layers(); ++l) {
+    run_layer(run, model_layer(engine.model, run.stack, l), /*next=*/layer_input(run, l + 1));
   }
 
-  if (pass.causal) remember_tokens(pass);
-  show_scales(pass);
-  return pass;
+  if (run.causal) commit_tokens(run);
+  write_scales(run);
+  return run;
 }
 
 }  // namespace embert

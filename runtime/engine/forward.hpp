@@ -5,10 +5,10 @@
 
 namespace embert {
 
-/// Runs the texts of a checked input through a stack, and writes hidden states and attention
-/// probabilities where output asks for them. Afterwards the last hidden state s16 [tokens][H], or
-/// with first_only [texts][H], is in plan.normalized.
-Pass run_stack(Engine& engine, size_t stack, const embert_input& input, const embert_output& output,
-               bool first_only);
+/// Runs the texts of a checked input through a stack. Writes hidden states and attention
+/// probabilities where output asks for them. Afterwards the last hidden state s16 [tokens][H] is in
+/// plan.normalized; with first_only it is [batch][H], the first token of each text.
+Run run_stack(Engine& engine, size_t stack, const embert_input& input, const embert_output& output,
+              bool first_only);
 
 }  // namespace embert

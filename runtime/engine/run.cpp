@@ -4,62 +4,55 @@
 namespace embert {
 namespace {
 
-TextRows text_at(const Pass& pass, size_t text, size_t begin) {
-  if (text >= pass.input.batch) return {text, begin, 0, 0, 0};
-  const size_t length = pass.input.lengths[text];
-  const size_t past = pass.causal ? pass.at<uint32_t>(pass.plan.cache.lengths)[text] : 0;
-  return {text, begin, length, past, pass.is_pruned() ? 1 : length};
+size_t count_tokens(const embert_input& input) {
+  size_t tokens = 0;
+  for (size_t text = 0; text < input.batch; ++text) tokens += input.lengths[text];
+  return tokens;
 }
 
-constexpr embert_input kNoInput = {};
-constexpr embert_output kNoOutput = {};
-
-struct Region {
-  const Pass& pass;
-  void (*task)(const Pass& pass, size_t task);
-};
-
-void run_task(void* argument, size_t index) {
-  const Region& region = *static_cast<const Region*>(argument);
-  region.task(region.pass, index);
+TextRows text_at(const Run& run, Queries queries, size_t text, size_t begin) {
+  TextRows rows = {};
+  rows.text = text;
+  rows.begin = begin;
+  if (text >= run.input.batch) return rows;
+  rows.length = run.input.lengths[text];
+  rows.past = run.causal ? run.at<uint32_t>(run.engine.plan.self.lengths)[text] : 0;
+  rows.queries = queries == Queries::kFirst ? 1 : rows.length;
+  rows.first_query = queries == Queries::kFirst ? text : begin;
+  return rows;
 }
 
 }  // namespace
 
-Pass make_pass(Engine& engine, size_t stack, const embert_input& input,
-               const embert_output& output) {
-  Pass pass = {engine, input, output};
-  pass.stack = model_stack(engine.model, stack);
-  pass.plan = make_plan(*engine.model.header, stack, engine.options);
-  pass.causal = (pass.stack.config->flags & kStackCausal) != 0;
-  for (size_t text = 0; text < input.batch; ++text) pass.tokens += input.lengths[text];
-  pass.rows = pass.tokens;
-  return pass;
+Run::Run(Engine& used_engine, size_t used_stack, const embert_input& given_input,
+         const embert_output& wanted_output, bool only_first)
+    : Buffers{used_engine, used_engine.plan.stacks[used_stack]},
+      stack(model_stack(used_engine.model, used_stack)),
+      input(given_input),
+      output(wanted_output),
+      tokens(count_tokens(given_input)),
+      causal((stack.config->flags & kStackCausal) != 0),
+      first_only(only_first) {}
+
+TextRows first_text(const Run& run, Queries queries) { return text_at(run, queries, 0, 0); }
+
+TextRows next_text(const Run& run, Queries queries, const TextRows& text) {
+  return text_at(run, queries, text.text + 1, text.begin + text.length);
 }
 
-Pass make_pass(Engine& engine, size_t stack) {
-  return make_pass(engine, stack, kNoInput, kNoOutput);
-}
-
-TextRows first_text(const Pass& pass) { return text_at(pass, 0, 0); }
-
-TextRows next_text(const Pass& pass, const TextRows& text) {
-  return text_at(pass, text.text + 1, text.begin + (pass.gathered ? 1 : text.length));
-}
-
-Rows task_rows(const Pass& pass, size_t task) {
-  const size_t tiles = (pass.rows + 7) / 8, threads = pass.engine.options.threads;
+RowRange task_rows(const Run& run, Queries queries, size_t task) {
+  const size_t rows = queries == Queries::kFirst ? run.input.batch : run.tokens;
+  const size_t tiles = (rows + 7) / 8, threads = run.engine.options.threads;
   const size_t begin = tiles * task / threads * 8, end = tiles * (task + 1) / threads * 8;
-  return {smaller(begin, pass.rows), smaller(end, pass.rows)};
+  return {smaller(begin, rows), smaller(end, rows)};
 }
 
-void parallel(const Pass& pass, void (*task)(const Pass& pass, size_t task)) {
-  Region region = {pass, task};
-  const embert_options& options = pass.engine.options;
+void run_tasks(const embert_options& options, void (*task)(void* argument, size_t i),
+               void* argument) {
   if (options.threads == 1) {
-    run_task(&region, 0);
+    task(argument, 0);
   } else {
-    options.parallel_for(options.parallel_context, run_task, &region, options.threads);
+    options.parallel_for(options.parallel_context, task, argument, options.threads);
   }
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Power-on self-test: a text that the blob carries must give the tokens and the bits that it gave
-// where the blob was made. No output needs a buffer: all numbers go into one checksum as they come.
+// Power-on self-test: a text that the blob carries must give the same tokens and the same bits as
+// where the blob was made. Outputs go into one checksum block by block, so none needs a buffer.
 #include <string.h>
 
 #include "runtime/engine/kv_cache.hpp"
-#include "runtime/generation/language_model.hpp"
+#include "runtime/engine/lm_head.hpp"
 
 namespace embert {
 namespace {
@@ -26,9 +26,9 @@ Selftest model_selftest(const Model& model) {
           section + before_text, bytes - before_text};
 }
 
-/// Whether the text's tokens are the ids that the rest of the test runs on. Not inlined: its ids
-/// would stay on the stack under the run.
-[[gnu::noinline]] bool gives_the_ids(const Model& model, const Selftest& test) {
+/// Whether the tokenizer gives the ids that the rest of the test runs on. noinline: keeps its ids
+/// off the stack while the model runs.
+[[gnu::noinline]] bool tokenizes_to_ids(const Model& model, const Selftest& test) {
   if (test.text_bytes == 0) return true;
   const uint32_t most =
       model.header->max_tokens < kMaxSelftestTokens ? model.header->max_tokens : kMaxSelftestTokens;
@@ -46,37 +46,38 @@ Selftest model_selftest(const Model& model) {
          memcmp(ids, test.ids, test.record->tokens * sizeof(int32_t)) == 0;
 }
 
-/// Over what the last run left in the arena, and what the heads make of it.
+/// Of the last hidden state that the run left in the arena, and of all task heads on it.
 uint32_t checksum_of_outputs(Engine& engine, size_t tokens) {
   const Model& model = engine.model;
-  const uint32_t heads = model.header->task_heads;
-  const Pass pass = make_pass(engine, last_stack(engine));
-  const size_t size = pass.hidden_size();
-  const int16_t* hidden = pass.at<int16_t>(pass.plan.normalized);  // [tokens][H]
+  const BlobHeader& header = *model.header;
+  const Buffers buffers = last_buffers(engine);
+  const size_t size = last_config(engine).hidden_size;
+  const int16_t* hidden = buffers.at<int16_t>(buffers.plan.normalized);  // [tokens][H]
   uint32_t crc = 0;
-  const auto add = [&](const void* numbers, size_t bytes) {
-    crc = engine.kernels.crc32c(crc, static_cast<const uint8_t*>(numbers), bytes);
+  const auto add = [&](const void* data, size_t bytes) {
+    crc = engine.kernels.crc32c(crc, static_cast<const uint8_t*>(data), bytes);
   };
   const auto add_logit = [&](size_t, size_t, int32_t logit) { add(&logit, sizeof(logit)); };
 
   add(hidden, tokens * size * sizeof(int16_t));
-  if ((heads & kHeadTokenClassifier) != 0) {
-    dense_rows(pass, model_token_classifier(model), hidden, 1, size, model.header->num_token_labels,
-               add_logit);
-  }
-  if ((heads & kHeadPooler) != 0) {
-    int16_t* pooled = pass.scratch<int16_t>(0, pass.plan.row);  // [H]
-    pool_first_token(pass, hidden, pooled);
-    add(pooled, size * sizeof(int16_t));
-    if ((heads & kHeadClassifier) != 0) {
-      dense_rows(pass, model_classifier(model), pooled, 1, size, model.header->num_labels,
+  if ((header.task_heads & kHeadTokenClassifier) != 0) {
+    dense16_rows(buffers, model_token_classifier(model), {hidden, 1, size}, header.num_token_labels,
                  add_logit);
+  }
+  if ((header.task_heads & kHeadPooler) != 0) {
+    int16_t* pooled = buffers.scratch<int16_t>(0, buffers.plan.row);  // [H]
+    pool_first_token(buffers, hidden, pooled);
+    add(pooled, size * sizeof(int16_t));
+    if ((header.task_heads & kHeadClassifier) != 0) {
+      dense16_rows(buffers, model_classifier(model), {pooled, 1, size}, header.num_labels,
+                   add_logit);
     }
   }
-  if ((heads & kHeadLm) != 0) {
-    for_words(
-        pass, LmRow(pass, hidden + (tokens - 1) * size),
-        [&](const int32_t* logits, size_t count, size_t) { add(logits, count * sizeof(int32_t)); });
+  if ((header.task_heads & kHeadLm) != 0) {
+    const LmRow row(buffers, hidden + (tokens - 1) * size);
+    for_vocab_blocks(row, [&](const int32_t* logits, size_t count, size_t) {
+      add(logits, count * sizeof(int32_t));
+    });
   }
   return crc;
 }
@@ -111,7 +112,7 @@ embert_status embert_selftest(embert_engine* engine, uint32_t* checksum) {
   forget_texts(*engine);
   if (status != EMBERT_STATUS_OK) return status;
   if (checksum != nullptr) *checksum = found;
-  return found == test.record->crc32c && gives_the_ids(engine->model, test)
+  return found == test.record->crc32c && tokenizes_to_ids(engine->model, test)
              ? EMBERT_STATUS_OK
              : EMBERT_STATUS_SELFTEST_FAILED;
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/engine/task_heads.hpp"
 
-#include "kernels/arithmetic/layout.hpp"
-
 namespace embert {
 namespace {
 
-/// tanh at 2^-12 times 7: 16 bits well used, exact to undo.
+/// The pooled vector is tanh with scale 2^-12, times 7: that fills 16 bits and is exact to undo.
 constexpr int32_t kPooledFactor = 7;
 constexpr int32_t kTanhExponent = 12;
 
+size_t hidden_size(const Buffers& buffers) { return last_config(buffers.engine).hidden_size; }
+
 }  // namespace
 
-void pool_text(const Pass& pass, const int16_t* hidden, size_t length, uint32_t pooling,
+void pool_text(const Buffers& buffers, const int16_t* hidden, size_t length, BlobPooling pooling,
                int16_t* embedding) {
-  const size_t size = pass.hidden_size();
-  int32_t* sums = pass.scratch<int32_t>(0, pass.plan.sums);  // [H]
+  const size_t size = hidden_size(buffers);
+  int32_t* sums = buffers.scratch<int32_t>(0, buffers.plan.pool_sums);  // [H]
   for (size_t c = 0; c < size; ++c) sums[c] = hidden[c];
   for (size_t row = 1; row < length && pooling != kPoolingCls; ++row) {
     const int16_t* values = hidden + row * size;
@@ -25,7 +25,7 @@ void pool_text(const Pass& pass, const int16_t* hidden, size_t length, uint32_t 
       for (size_t c = 0; c < size; ++c) sums[c] = values[c] > sums[c] ? values[c] : sums[c];
     }
   }
-  if (pass.engine.model.header->normalize == 0) {
+  if (buffers.engine.model.header->normalize == 0) {
     const int64_t rows = pooling == kPoolingMean ? static_cast<int64_t>(length) : 1;
     for (size_t c = 0; c < size; ++c) {
       const int64_t doubled = int64_t{2} * sums[c] + rows;  // floor(sum / rows + 1/2)
@@ -34,8 +34,8 @@ void pool_text(const Pass& pass, const int16_t* hidden, size_t length, uint32_t 
     }
     return;
   }
-  // The mean's division cancels in the norm. |sum| <= 2^24 and H <= 2^12, so the squares stay below
-  // 2^60.
+  // Dividing by the number of rows would not change the unit vector. |sum| <= 2^24 and H <= 2^12,
+  // so the sum of squares stays below 2^60.
   uint64_t squares = 0;
   for (size_t c = 0; c < size; ++c) {
     squares += static_cast<uint64_t>(int64_t{sums[c]} * sums[c]);
@@ -48,26 +48,28 @@ void pool_text(const Pass& pass, const int16_t* hidden, size_t length, uint32_t 
   }
 }
 
-void pool_first_token(const Pass& pass, const int16_t* hidden, int16_t* pooled) {
+void pool_first_token(const Buffers& buffers, const int16_t* hidden, int16_t* pooled) {
   const Activation tanh = model_activation(kActivationTanh, kTanhExponent);
-  const size_t size = pass.hidden_size();
-  dense_rows(pass, model_pooler(pass.engine.model), hidden, 1, size, size,
-             [&](size_t, size_t c, int32_t y) {
-               const int32_t u = activate(clamp<int32_t>(y, -32767, 32767), tanh);
-               pooled[c] = static_cast<int16_t>((u - (1 << kTanhExponent)) * kPooledFactor);
-             });
+  const size_t size = hidden_size(buffers);
+  dense16_rows(buffers, model_pooler(buffers.engine.model), {hidden, 1, size}, size,
+               [&](size_t, size_t c, int32_t y) {
+                 const int32_t u = activate(clamp<int32_t>(y, -32767, 32767), tanh);
+                 pooled[c] = static_cast<int16_t>((u - (1 << kTanhExponent)) * kPooledFactor);
+               });
 }
 
-void classify_pooled(const Pass& pass, const int16_t* pooled, int32_t* logits) {
-  dense_rows(pass, model_classifier(pass.engine.model), pooled, 1, pass.hidden_size(),
-             pass.engine.model.header->num_labels,
-             [&](size_t, size_t c, int32_t y) { logits[c] = y; });
+void classify_pooled(const Buffers& buffers, const int16_t* pooled, int32_t* logits) {
+  const Model& model = buffers.engine.model;
+  dense16_rows(buffers, model_classifier(model), {pooled, 1, hidden_size(buffers)},
+               model.header->num_labels, [&](size_t, size_t c, int32_t y) { logits[c] = y; });
 }
 
-void classify_tokens(const Pass& pass, const int16_t* hidden, size_t tokens, int32_t* logits) {
-  const size_t labels = pass.engine.model.header->num_token_labels;
-  dense_rows(pass, model_token_classifier(pass.engine.model), hidden, tokens, pass.hidden_size(),
-             labels, [&](size_t i, size_t c, int32_t y) { logits[i * labels + c] = y; });
+void classify_tokens(const Buffers& buffers, const int16_t* hidden, size_t tokens,
+                     int32_t* logits) {
+  const Model& model = buffers.engine.model;
+  const size_t labels = model.header->num_token_labels;
+  dense16_rows(buffers, model_token_classifier(model), {hidden, tokens, hidden_size(buffers)},
+               labels, [&](size_t i, size_t c, int32_t y) { logits[i * labels + c] = y; });
 }
 
 }  // namespace embert

@@ -1,47 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/generation/language_model.hpp"
+// The public functions of the language model's head.
+#include "embert/embert_lm.h"
 
 #include <string.h>
 
-#include "embert/embert_lm.h"
-#include "kernels/arithmetic/layout.hpp"
+#include "runtime/engine/lm_head.hpp"
 #include "runtime/tasks/top_list.hpp"
 
 namespace embert {
-
-LmRow::LmRow(const Pass& pass, const int16_t* hidden)
-    : pass_(pass), head_(model_lm(pass.engine.model)) {
-  const Kernels& kernels = pass.engine.kernels;
-  const size_t size = pass.hidden_size();
-  const int16_t* row = hidden;
-  if (head_.transform.dense.weights != nullptr) {
-    int16_t* made = pass.scratch<int16_t>(0, pass.plan.row);  // [H]
-    // The activation's offset is the same in every channel, and LayerNorm takes it out.
-    dense_rows(pass, head_.transform, hidden, 1, size, size, [&](size_t, size_t c, int32_t y) {
-      made[c] = static_cast<int16_t>(activate(clamp<int32_t>(y, -32767, 32767), head_.activation));
-    });
-    kernels.layernorm({1, size, made, made, size, head_.norm.epsilon_n2, head_.norm.gain,
-                       head_.norm.bias, head_.norm.shift});
-    row = made;
-  }
-  uint8_t* planes = pass.scratch<uint8_t>(0, pass.plan.lhs);
-  kernels.convert_s8x2_s16({1, size, row, size, planes, pass.plan.lhs_stride, 0});
-  planes_ = reinterpret_cast<const int8_t*>(planes);
-}
-
-const int32_t* LmRow::logits(size_t first, size_t count) const {
-  const size_t size = pass_.hidden_size();
-  int32_t* sums = pass_.scratch<int32_t>(0, pass_.plan.words);  // [2][kWordBlock]
-  pass_.engine.kernels.dot_rows({2, count, size, planes_, pass_.plan.lhs_stride,
-                                 head_.rows + first * size, size, sums, kWordBlock});
-  for (size_t i = 0; i < count; ++i) {
-    const int64_t joined = int64_t{sums[i]} * 256 + sums[kWordBlock + i];
-    const int64_t scaled = shift_round(joined * head_.multipliers[first + i], head_.shift);
-    sums[i] = sat32(scaled + head_.bias[first + i]);
-  }
-  return sums;
-}
-
 namespace {
 
 embert_status check_row(const Engine& engine, uint32_t row) {
@@ -49,20 +15,21 @@ embert_status check_row(const Engine& engine, uint32_t row) {
   return row < engine.rows ? EMBERT_STATUS_OK : EMBERT_STATUS_ROW_OUT_OF_RANGE;
 }
 
-/// The gate has looked at the scale.
+/// The validator has checked the scale.
 LogitRatio ratio_of(embert_scale scale) {
   LogitRatio ratio = {};
   make_logit_ratio(scale, &ratio);
   return ratio;
 }
 
-const int16_t* hidden_row(const Pass& pass, uint32_t row) {
-  return pass.at<int16_t>(pass.plan.normalized) + row * pass.hidden_size();
+const int16_t* hidden_row(const Buffers& buffers, uint32_t row) {
+  return buffers.at<int16_t>(buffers.plan.normalized) +
+         row * size_t{last_config(buffers.engine).hidden_size};
 }
 
-/// The best words, as many as list has room for, and the denominator of all.
-embert_log_sum rank_words(const Pass& pass, const LmRow& lm, TopList* list) {
-  for_words(pass, lm, [&](const int32_t* logits, size_t count, size_t first) {
+/// Ranks the vocabulary: the best tokens, as many as the list has room for, and the denominator.
+embert_log_sum rank_tokens(const LmRow& lm, TopList* list) {
+  for_vocab_blocks(lm, [&](const int32_t* logits, size_t count, size_t first) {
     add_to_top_list(list, logits, count, static_cast<int32_t>(first));
   });
   return finish_top_list(list);
@@ -77,9 +44,9 @@ embert_status embert_lm_logits(embert_engine* engine, uint32_t row, int32_t* log
   if (engine == nullptr || logits == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
   const embert_status status = check_row(*engine, row);
   if (status != EMBERT_STATUS_OK) return status;
-  const Pass pass = make_pass(*engine, last_stack(*engine));
-  const LmRow lm(pass, hidden_row(pass, row));
-  for_words(pass, lm, [&](const int32_t* block, size_t count, size_t first) {
+  const Buffers buffers = last_buffers(*engine);
+  const LmRow lm(buffers, hidden_row(buffers, row));
+  for_vocab_blocks(lm, [&](const int32_t* block, size_t count, size_t first) {
     memcpy(logits + first, block, count * sizeof(int32_t));
   });
   if (scale != nullptr) scale->float_bits = engine->model.header->lm_logits_scale;
@@ -96,16 +63,16 @@ embert_status embert_lm_top(embert_engine* engine, uint32_t row, size_t top_k,
   const embert_status status = check_row(*engine, row);
   if (status != EMBERT_STATUS_OK) return status;
   if (top_k == 0) return EMBERT_STATUS_INVALID_OPTION;
-  const embert_scale step = {engine->model.header->lm_logits_scale};
-  const LogitRatio ratio = ratio_of(step);
+  const embert_scale logits_scale = {engine->model.header->lm_logits_scale};
+  const LogitRatio ratio = ratio_of(logits_scale);
 
-  const Pass pass = make_pass(*engine, last_stack(*engine));
-  const LmRow lm(pass, hidden_row(pass, row));
+  const Buffers buffers = last_buffers(*engine);
+  const LmRow lm(buffers, hidden_row(buffers, row));
   TopList list = begin_top_list(candidates, top_k, ratio);
-  const embert_log_sum sum = rank_words(pass, lm, &list);
+  const embert_log_sum sum = rank_tokens(lm, &list);
   *count = list.count;
   if (log_sum != nullptr) *log_sum = sum;
-  if (scale != nullptr) *scale = step;
+  if (scale != nullptr) *scale = logits_scale;
   return EMBERT_STATUS_OK;
 }
 
@@ -116,23 +83,23 @@ embert_status embert_lm_score(embert_engine* engine, uint32_t row, embert_candid
   const embert_status status = check_row(*engine, row);
   if (status != EMBERT_STATUS_OK) return status;
   if (n == 0) return EMBERT_STATUS_EMPTY_INPUT;
-  const embert_scale step = {engine->model.header->lm_logits_scale};
-  const LogitRatio ratio = ratio_of(step);
-  const Pass pass = make_pass(*engine, last_stack(*engine));
+  const embert_scale logits_scale = {engine->model.header->lm_logits_scale};
+  const LogitRatio ratio = ratio_of(logits_scale);
   for (size_t i = 0; i < n; ++i) {
-    if (static_cast<uint32_t>(candidates[i].id) >= pass.stack.config->vocab_size) {
+    if (static_cast<uint32_t>(candidates[i].id) >= last_config(*engine).vocab_size) {
       return EMBERT_STATUS_TOKEN_OUT_OF_RANGE;
     }
   }
 
-  const LmRow lm(pass, hidden_row(pass, row));
+  const Buffers buffers = last_buffers(*engine);
+  const LmRow lm(buffers, hidden_row(buffers, row));
   TopList none = begin_top_list(nullptr, 0, ratio);
-  const embert_log_sum sum = rank_words(pass, lm, &none);
+  const embert_log_sum sum = rank_tokens(lm, &none);
   for (size_t i = 0; i < n; ++i) {
     candidates[i].logit = *lm.logits(static_cast<size_t>(candidates[i].id), 1);
     score_candidate(&candidates[i], sum, ratio);
   }
   if (log_sum != nullptr) *log_sum = sum;
-  if (scale != nullptr) *scale = step;
+  if (scale != nullptr) *scale = logits_scale;
   return EMBERT_STATUS_OK;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views into a blob that model_check.cpp has found sound.
+// Finds the parts of a blob that validator.cpp has accepted.
 #include "runtime/model/model.hpp"
 
 #include <string.h>
@@ -23,12 +23,12 @@ const BlobSection& section(const Model& model, BlobSectionKind kind) {
   return model.sections[model_sections_begin(model) + kind - kFirstModelSection];
 }
 
-/// The parts of a section, one after another.
+/// Hands out the parts of a section one after another. False where the section is empty.
 class Parts {
  public:
   Parts(const Model& model, const BlobSection& section)
-      : at_(model.blob + section.offset), there_(section.bytes > 0) {}
-  explicit operator bool() const { return there_; }
+      : at_(model.blob + section.offset), is_present_(section.bytes > 0) {}
+  explicit operator bool() const { return is_present_; }
 
   template <typename T>
   const T* take(size_t count) {
@@ -39,7 +39,7 @@ class Parts {
 
  private:
   const uint8_t* at_;
-  bool there_;
+  bool is_present_;
 };
 
 Requantize factor(const int32_t* multiplier, BlobShifts shifts) {
@@ -103,7 +103,7 @@ Stack model_stack(const Model& model, size_t index) {
   const auto contents = [&](uint32_t kind) {
     return model.blob + model.sections[stack.first_section + kind - kSectionLayers].offset;
   };
-  stack.words = reinterpret_cast<const int8_t*>(contents(kSectionWordEmbeddings));
+  stack.word_embeddings = reinterpret_cast<const int8_t*>(contents(kSectionWordEmbeddings));
   stack.word_multipliers = reinterpret_cast<const int32_t*>(contents(kSectionWordMultipliers));
   stack.positions = reinterpret_cast<const int16_t*>(contents(kSectionPositions));
   stack.segments = reinterpret_cast<const int16_t*>(contents(kSectionSegments));
@@ -123,7 +123,7 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
   const BlobLayer& record = reinterpret_cast<const BlobLayer*>(model.blob + sections->offset)[l];
   const size_t hidden = config.hidden_size, heads = record.num_heads,
                columns = pad_columns(config.head_size), width = heads * config.head_size,
-               distances = pad_columns(2 * config.max_positions - 1);
+               offsets = pad_columns(2 * config.max_positions - 1);
   const auto parts = [&](uint32_t kind) {
     return Parts(
         model, sections[kSectionsBeforeLayers + l * kSectionsPerLayer + kind - kFirstLayerSection]);
@@ -140,13 +140,14 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
   };
 
   Layer layer = {};
+  layer.index = l;
   layer.num_heads = heads;
   layer.intermediate_size = record.intermediate_size;
   layer.input_norm = norm(parts(kSectionInputNorm), hidden, record.input_norm);
   layer.hidden_scale = record.hidden_scale;
   if (Parts rows = parts(kSectionHiddenRescale)) {
-    layer.rescale_channels.multiplier = rows.take<int32_t>(hidden);
-    layer.rescale_channels.offset = rows.take<int32_t>(hidden);
+    layer.hidden_rescale.multiplier = rows.take<int32_t>(hidden);
+    layer.hidden_rescale.offset = rows.take<int32_t>(hidden);
   }
 
   layer.qkv = dense(parts(kSectionQkv), heads * 3 * columns, hidden, {});
@@ -159,16 +160,21 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
   layer.self.out = residual_dense(parts(kSectionAttnOut), hidden, width, record.self.out);
   if (Parts table = parts(kSectionRelativePositions)) {
     Parts ratios = parts(kSectionRelativeRatios);
-    layer.distances.table = table.take<int8_t>(distances * pad_inputs(config.head_size));
-    layer.distances.sums = table.take<int32_t>(distances);
-    layer.distances.query = factor(ratios.take<int32_t>(heads), record.query_relative);
-    layer.distances.key = factor(
+    layer.relative_positions.table = table.take<int8_t>(offsets * pad_inputs(config.head_size));
+    layer.relative_positions.sums = table.take<int32_t>(offsets);
+    layer.relative_positions.query = factor(ratios.take<int32_t>(heads), record.query_relative);
+    layer.relative_positions.key = factor(
         config.position_kind == kPositionRelativeKeyQuery ? ratios.take<int32_t>(heads) : nullptr,
         record.key_relative);
   }
-  layer.attention_norm = norm(parts(kSectionNormAfterAttn), hidden, record.norm_after_attn);
+  // The blob names a LayerNorm by the block before it, a Layer by the block that reads it.
+  const Norm after_attn = norm(parts(kSectionNormAfterAttn), hidden, record.norm_after_attn);
 
-  if ((config.flags & kStackCrossAttention) != 0) {
+  if ((config.flags & kStackCrossAttention) == 0) {
+    layer.ffn_norm = after_attn;
+  } else {
+    layer.cross_norm = after_attn;
+    layer.ffn_norm = norm(parts(kSectionNormAfterCross), hidden, record.norm_after_cross);
     layer.cross_query =
         dense(parts(kSectionCrossQuery), heads * columns, hidden, record.cross.query);
     layer.cross_key_value = {
@@ -182,7 +188,6 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
     layer.cross.context =
         factor(parts(kSectionCrossContext).take<int32_t>(heads * columns), record.cross.context);
     layer.cross.out = residual_dense(parts(kSectionCrossOut), hidden, width, record.cross.out);
-    layer.cross_norm = norm(parts(kSectionNormAfterCross), hidden, record.norm_after_cross);
   }
 
   layer.ffn_up = dense(parts(kSectionFfnUp), layer.intermediate_size, hidden, record.ffn_up);
@@ -222,7 +227,7 @@ LmHead model_lm(const Model& model) {
   head.norm = norm(Parts(model, section(model, kSectionLmNorm)), hidden, header.lm_norm);
   const bool untied = (header.task_heads & kHeadLmUntied) != 0;
   const auto own = [&](BlobSectionKind kind) { return model_section(model, kind); };
-  head.rows = untied ? reinterpret_cast<const int8_t*>(own(kSectionLmRows)) : stack.words;
+  head.rows = untied ? reinterpret_cast<const int8_t*>(own(kSectionLmRows)) : stack.word_embeddings;
   head.multipliers = untied ? reinterpret_cast<const int32_t*>(own(kSectionLmMultipliers))
                             : stack.word_multipliers;
   head.bias = reinterpret_cast<const int32_t*>(own(kSectionLmBias));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An opened model: where the parts of a checked blob lie. Views only, nothing is copied.
+// An opened model: pointers to the parts of a validated blob. Nothing is copied.
 #pragma once
 
 #include "embert/embert.h"
@@ -15,34 +15,34 @@ struct Model {
   const BlobSection* sections;  ///< [header->section_count]
   uint32_t isa_mask;
   uint32_t has_tokenizer;
-  TokenizerView tokenizer;  ///< where has_tokenizer
+  TokenizerView tokenizer;  ///< valid with has_tokenizer
 };
 
-/// The public object's contents, copied: an array of integers may not be read as a struct.
+/// A copy of what the public object holds: C++ does not allow to read its array as a struct.
 Model model_of(const embert_model& object);
 
 /// A dense layer: dst = lhs * weights, then a factor for each column.
 struct Dense {
   const int8_t* weights;  ///< n16k4 [N(n)] x [K(k)]
-  const int32_t* bias;    ///< [N(n)], null where a constant follows the requantisation
-  const int32_t* sums;    ///< [N(n)]
+  const int32_t* bias;    ///< [N(n)], null in a ResidualDense, which has a constant instead
+  const int32_t* sums;    ///< [N(n)] column sums of the weights
   Requantize factor;      ///< [N(n)]
 };
 
-/// A dense layer whose sum ends in the residual.
+/// A dense layer whose output is added to the residual.
 struct ResidualDense {
   Dense dense;
-  const int32_t* residual;  ///< [N(H)]
-  const int32_t* constant;  ///< [N(H)]
+  const int32_t* residual;  ///< [N(H)] multipliers of the residual
+  const int32_t* constant;  ///< [N(H)] added after the requantisation
 };
 
-/// A dense layer on 16-bit rows in two planes.
+/// A dense layer on 16-bit rows, which the GEMM reads as two planes of 8 bits.
 struct Dense16 {
   Dense dense;
-  int32_t join_shift;
+  int32_t join_shift;  ///< of the two planes' sums
 };
 
-/// gain is null where there is no LayerNorm.
+/// A LayerNorm; gain is null where there is none.
 struct Norm {
   const int32_t* gain;  ///< [H]
   const int32_t* bias;  ///< [H]
@@ -50,7 +50,9 @@ struct Norm {
   int32_t shift;
 };
 
-/// How a head's queries attend keys and values; multipliers of head 0.
+/// What the attention heads of a layer need beside the weights of queries, keys and values.
+/// Multipliers of query, key and value are those of head 0; later heads follow at the distance of
+/// the dense layer's columns.
 struct Attention {
   Requantize query, key, value;
   const uint32_t* score_multipliers;  ///< [num_heads]
@@ -59,53 +61,58 @@ struct Attention {
   ResidualDense out;
 };
 
-/// Relative positions in the scores; table is null without.
-struct Distances {
+/// Relative positions in the scores; table is null without them.
+struct RelativePositions {
   const int8_t* table;  ///< n16k4 [N(2P-1)] x [K(D)]: column P-1 + key - query
-  const int32_t* sums;  ///< [N(2P-1)]
-  Requantize query;     ///< ratios [num_heads] of queries times table to a score's unit
-  Requantize key;       ///< of keys times table; multiplier is null where only queries count
+  const int32_t* sums;  ///< [N(2P-1)] column sums of the table
+  Requantize query;     ///< [num_heads] (query times table) to the scale of a score
+  Requantize key;       ///< [num_heads] (key times table); multiplier null where only queries count
 };
 
-/// A channel's hidden state out of the domain that the layer reads; null where they are the same.
+/// Takes a layer's input back from per-channel scales to one scale, for callers who ask for hidden
+/// states. multiplier is null where the input has one scale already.
 struct ChannelRescale {
   const int32_t* multiplier;  ///< [H]
   const int32_t* offset;      ///< [H]
 };
 
-/// One layer, as the paper has it.
+/// One layer. Each LayerNorm is named by the block that reads its output.
 struct Layer {
+  size_t index;
   size_t num_heads;
   size_t intermediate_size;
-  Norm input_norm;  ///< makes the input of this layer from the sum before it
-  ChannelRescale rescale_channels;
-  uint32_t hidden_scale;  ///< float32 bits
+  Norm input_norm;  ///< makes this layer's input from the residual sum of the layer before
+  ChannelRescale hidden_rescale;
+  uint32_t hidden_scale;  ///< float32 bits: scale of this layer's input as a hidden state
   Dense qkv;  ///< columns: a head's queries, keys, values, each N(D); then the next head
   Attention self;
-  Distances distances;
-  Norm attention_norm;
-  Dense cross_query;        ///< columns: N(D) a head; as all of cross, null without cross-attention
+  RelativePositions relative_positions;
+  Norm cross_norm;          ///< makes the input of cross-attention
+  Dense cross_query;        ///< columns: N(D) a head
   Dense16 cross_key_value;  ///< columns: a head's keys, values, each N(D); then the next head
   Attention cross;
-  Norm cross_norm;
+  Norm ffn_norm;  ///< makes the input of the feed-forward network
   Dense ffn_up;
   Activation activation;
   ResidualDense ffn_down;
+
+  /// Without it, all cross members are zero.
+  bool has_cross_attention() const { return cross_query.weights != nullptr; }
 };
 
-/// Embeddings, layers and last LayerNorm of an encoder or a decoder.
+/// The embeddings and the last LayerNorm of an encoder or a decoder.
 struct Stack {
   const BlobStack* config;
   size_t first_section;             ///< in the table of sections
-  const int8_t* words;              ///< [V][H]
+  const int8_t* word_embeddings;    ///< [V][H]
   const int32_t* word_multipliers;  ///< [V]
-  const int16_t* positions;         ///< [P][H]
-  const int16_t* segments;          ///< [T][H]
-  Norm final_norm;
+  const int16_t* positions;         ///< [P][H], the row of segment 0 added
+  const int16_t* segments;          ///< [T][H], differences to segment 0
+  Norm final_norm;                  ///< makes the last hidden state
 };
 Stack model_stack(const Model& model, size_t index);
 Layer model_layer(const Model& model, const Stack& stack, size_t layer);
-/// The stack that the heads stand on.
+/// The stack that the task heads stand on.
 Stack model_last_stack(const Model& model);
 
 Dense16 model_pooler(const Model& model);
@@ -113,12 +120,13 @@ Dense16 model_classifier(const Model& model);
 Dense16 model_token_classifier(const Model& model);
 Dense16 model_projection(const Model& model);
 
-/// The language model's head.
+/// The language model's head: dense layer, activation and LayerNorm, then a product with a row for
+/// each token of the vocabulary. transform.dense.weights is null without the first three.
 struct LmHead {
-  Dense16 transform;  ///< where there is one, as the next two
+  Dense16 transform;
   Activation activation;
   Norm norm;
-  const int8_t* rows;          ///< s8 [V][H]
+  const int8_t* rows;          ///< [V][H]: the word embeddings, or rows of its own
   const int32_t* multipliers;  ///< [V]
   const int32_t* bias;         ///< [V]
   int32_t shift;
@@ -128,7 +136,7 @@ LmHead model_lm(const Model& model);
 /// The tables of kernels/arithmetic/tables.hpp with a layer's exponent.
 Activation model_activation(uint32_t kind, int32_t exponent);
 
-/// Contents of a section of the model (kFirstModelSection and up).
+/// Contents of a section that a model has once (kFirstModelSection and up).
 const uint8_t* model_section(const Model& model, BlobSectionKind kind);
 size_t model_section_bytes(const Model& model, BlobSectionKind kind);
 
