@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The structs of a model blob, the only noun that runtime and converter share. FORMAT.md beside
-// this file says what each field means, what range it has and what a reader must reject. Everything
-// is little-endian and naturally aligned; the blob starts at a 64-byte aligned address and so does
-// every section.
+// The structs of a model blob. The converter writes it, the runtime reads it; they share nothing
+// else. FORMAT.md beside this file gives the meaning and the range of each field, and what a reader
+// must reject. Everything is little-endian and naturally aligned. The blob and each of its sections
+// start at a 64-byte aligned address.
 #pragma once
 
 #include <stddef.h>
@@ -15,30 +15,31 @@ static constexpr uint32_t kBlobVersion = 3;
 static constexpr size_t kBlobAlignment = 64;
 static constexpr size_t kBlobCrcStart = 16;  ///< the checksum covers [16, blob_bytes)
 
-/// Limits of the format: what a valid blob may ask for.
+/// Limits of the sizes in a valid blob.
 static constexpr uint32_t kMaxStacks = 2;
 static constexpr uint32_t kMaxHiddenSize = 4096;
 static constexpr uint32_t kMaxLayers = 48;
 static constexpr uint32_t kMaxHeads = 128;
 static constexpr uint32_t kMaxHeadSize = 128;
-static constexpr uint32_t kMaxIntermediateSize = 4224;  ///< copies of wide columns included
+static constexpr uint32_t kMaxIntermediateSize = 4224;  ///< split outlier channels included
 static constexpr uint32_t kMaxVocabSize = 1u << 20;
 static constexpr uint32_t kMaxPositions = 512;
 static constexpr uint32_t kMaxTypes = 16;
 static constexpr uint32_t kMaxLabels = 4096;
 
-/// Bounds of the values in sections: with them no sum, product or shift of the kernels overflows
-/// (kernels/README.md).
+/// Bounds of the values in sections. Within them no sum, product or shift of the kernels overflows;
+/// kernels/README.md has the proof.
 static constexpr int32_t kMaxWordMultiplier = 16909320;  ///< times 127 below 2^31
 static constexpr int32_t kMaxDenseBias = (1 << 30) - 1;
 static constexpr int32_t kMaxNormBias = (1 << 29) - 1;
 static constexpr int32_t kMaxResidualMultiplier = (1 << 29) - 1;
 static constexpr int32_t kMaxResidualConstant = (1 << 28) - (1 << 19);
 static constexpr uint32_t kMaxScoreMultiplier = 1u << 31;
-static constexpr uint32_t kMaxScoreCap = (1u << 30) - (1u << 22);  ///< masked scores lie as far
+/// Below 2^30, by which masked scores lie under all others.
+static constexpr uint32_t kMaxScoreCap = (1u << 30) - (1u << 22);
 static constexpr int64_t kMaxEpsilon = int64_t{1} << 54;
 
-/// Weight layouts; a reader refuses one that none of its kernels reads.
+/// Weight layouts. A reader refuses one that none of its kernels reads.
 enum BlobLayout : uint32_t { kLayoutN16K4 = 1 };
 
 enum BlobActivation : uint32_t {
@@ -57,8 +58,8 @@ enum BlobPooling : uint32_t {
   kPoolingCount = 3
 };
 
-/// How positions enter a stack: as rows of a table in the embedding sum, or as distances between
-/// query and key in the scores (Shaw et al. 2018, eq. 4; Huang et al. 2020, method 4).
+/// How positions enter a stack: as rows of a table in the embedding sum, or in the scores, relative
+/// between query and key (Shaw et al. 2018, eq. 4; Huang et al. 2020, method 4).
 enum BlobPositionKind : uint32_t {
   kPositionTable = 0,
   kPositionRelativeKey = 1,
@@ -68,21 +69,20 @@ enum BlobPositionKind : uint32_t {
 
 /// Properties of a stack, as bits.
 enum BlobStackFlags : uint32_t {
-  kStackCausal = 1,          ///< a query sees no key behind itself; keys and values are cached
+  kStackCausal = 1,          ///< a query sees no later key; keys and values are cached
   kStackCrossAttention = 2,  ///< each layer also attends the states of an encoder
-  kStackPreNorm = 4,         ///< LayerNorm in front of attention and feed-forward, not behind
+  kStackPreNorm = 4,         ///< LayerNorm before attention and feed-forward, not behind them
   kStackFlagsAll = 7
 };
 
-/// What stands on the last hidden state of the last stack, as bits. A classifier has a pooler in
-/// front of it.
+/// The task heads on the last hidden state of the last stack, as bits. A classifier needs a pooler.
 enum BlobTaskHeads : uint32_t {
   kHeadPooler = 1,
   kHeadClassifier = 2,       ///< on the pooled vector
   kHeadTokenClassifier = 4,  ///< on each token
   kHeadLm = 8,               ///< language model: logits over the vocabulary
   kHeadLmUntied = 16,        ///< with rows of its own instead of the word embeddings
-  kHeadLmTransform = 32,     ///< with a dense layer, activation and LayerNorm in front of the rows
+  kHeadLmTransform = 32,     ///< with a dense layer, activation and LayerNorm before the rows
   kHeadProjection = 64,      ///< between encoder and decoder of different width
   kHeadAll = 127
 };
@@ -97,7 +97,7 @@ enum BlobClassifierTask : uint32_t {
 /// What the labels of the token classifier mean.
 enum BlobTokenTask : uint32_t { kTaskTokens = 0, kTaskAnswer = 1, kTokenTaskCount = 2 };
 
-/// How the classifier's logits are meant: softmax over labels, a sigmoid each, or plain numbers.
+/// What the classifier's logits mean: softmax over labels, a sigmoid each, or plain numbers.
 enum BlobProblem : uint32_t {
   kProblemSingleLabel = 0,
   kProblemMultiLabel = 1,
@@ -111,35 +111,36 @@ struct BlobShifts {
   int32_t right;  ///< 0..31, 0 where left is not
 };
 
-/// A LayerNorm's numbers that are not one a channel. All zero where there is no LayerNorm.
+/// The scalars of a LayerNorm. All zero where there is none.
 struct BlobNorm {
   int64_t epsilon_n2;  ///< 1..2^54
   int32_t shift;       ///< 8..38
   uint32_t reserved;   ///< 0
 };
 
-/// Attention's shifts around the multipliers.
+/// The shifts of attention's tensors.
 struct BlobAttention {
   BlobShifts query, key, value, context, out;
 };
 
 struct BlobLayer {
-  uint32_t num_heads;           ///< heads that this layer has (pruned ones are gone)
-  uint32_t intermediate_size;   ///< copies of wide columns included
+  uint32_t num_heads;           ///< attention heads of this layer, after pruning
+  uint32_t intermediate_size;   ///< split outlier channels included
   int32_t activation_exponent;  ///< 5..12
-  uint32_t hidden_scale;        ///< float32 bits: step of this layer's input as a hidden state
+  uint32_t hidden_scale;        ///< float32 bits: scale of this layer's input as a hidden state
   BlobAttention self, cross;    ///< cross all zero without cross-attention
   BlobShifts query_relative, key_relative;  ///< zero without relative positions
   BlobShifts ffn_up, ffn_down;
-  BlobNorm input_norm;  ///< the LayerNorm that makes this layer's input, in its QKV input's domain
+  // LayerNorms by where they stand. A reader names them by the block that reads their output.
+  BlobNorm input_norm;        ///< makes this layer's input, with the channel scales that QKV reads
   BlobNorm norm_after_attn;   ///< makes the input of cross-attention, or else of the feed-forward
-  BlobNorm norm_after_cross;  ///< makes the input of the feed-forward, with cross-attention
-  int32_t cross_join_shift;  ///< 0..8: keys and values of cross-attention are made from 16-bit rows
-  uint32_t reserved;         ///< 0
+  BlobNorm norm_after_cross;  ///< with cross-attention: makes the input of the feed-forward
+  int32_t cross_join_shift;   ///< 0..8: joins the planes of cross-attention's keys and values
+  uint32_t reserved;          ///< 0
 };
 
-/// A dense layer on 16-bit rows, which go in as two planes: sums joined as RS(256 * high + low,
-/// join_shift).
+/// A dense layer on 16-bit rows. Each row goes in as two planes of 8 bits; the planes' sums are joined
+/// as RS(256 * high + low, join_shift).
 struct BlobDense16 {
   BlobShifts shifts;
   int32_t join_shift;  ///< 0..8
@@ -151,7 +152,7 @@ struct BlobStack {
   uint32_t flags;  ///< BlobStackFlags
   uint32_t hidden_size;
   uint32_t num_layers;
-  uint32_t num_heads;  ///< largest of a layer
+  uint32_t num_heads;  ///< attention heads, largest of a layer
   uint32_t head_size;
   uint32_t intermediate_size;  ///< largest of a layer
   uint32_t vocab_size;
@@ -160,10 +161,10 @@ struct BlobStack {
   uint32_t activation;         ///< BlobActivation
   uint32_t position_kind;      ///< BlobPositionKind
   uint32_t cross_hidden_size;  ///< width of the states that cross-attention reads, else 0
-  uint32_t embedding_scale;    ///< float32 bits: step of the embedding sum
-  uint32_t cross_scale;        ///< float32 bits: step of the states that cross-attention reads
-  uint32_t hidden_scale;       ///< float32 bits: step of the last hidden state
-  uint32_t sum_scale;          ///< float32 bits: step of the last residual sum
+  uint32_t embedding_scale;    ///< float32 bits: scale of the embedding sum
+  uint32_t cross_scale;        ///< float32 bits: scale of the states that cross-attention reads
+  uint32_t hidden_scale;       ///< float32 bits: scale of the last hidden state
+  uint32_t sum_scale;          ///< float32 bits: scale of the last residual sum
   BlobNorm final_norm;         ///< makes the last hidden state
 };
 
@@ -181,24 +182,24 @@ struct BlobHeader {
   uint32_t normalize;   ///< 1: embeddings have length 1
   uint32_t classifier_task, problem, num_labels;  ///< of the classifier; 0 without one
   uint32_t token_task, num_token_labels;          ///< of the token classifier; 0 without one
-  uint32_t start_id, end_id;  ///< generation starts with and ends at; UINT32_MAX: none
+  uint32_t start_id, end_id;  ///< first and last token of a generated text; UINT32_MAX: none
   /// float32 bits: real = value * scale
   uint32_t pooled_scale, logits_scale, token_logits_scale, lm_logits_scale;
-  int32_t lm_exponent;  ///< 5..12: step of the transform's activation is 2^-e; else 0
-  int32_t lm_shift;     ///< 0..40: places that a product with a row of the vocabulary loses
+  int32_t lm_exponent;  ///< 5..12: scale of the transform's activation is 2^-e; 0 without transform
+  int32_t lm_shift;     ///< 0..40: right shift of a product with a row of the vocabulary
   BlobNorm lm_norm;
   BlobDense16 pooler, classifier, token_classifier, lm_transform, projection;
   BlobStack stacks[kMaxStacks];
   uint8_t reserved[152];  ///< 0
 };
 
-/// The table of sections follows the header: section_count of these, in the order of
-/// BlobSectionKind, those of a stack together and in them those of a layer. Sections lie in the
-/// order of the table without overlap; gaps are less than 64 zero bytes.
+/// The table of sections follows the header: section_count entries in the order of BlobSectionKind,
+/// grouped by stack and in a stack by layer. Sections lie in the order of the table without overlap.
+/// Gaps are fewer than 64 zero bytes.
 struct BlobSection {
   uint16_t kind;    ///< BlobSectionKind
-  uint16_t stack;   ///< 0 where the kind is one of the model
-  uint32_t layer;   ///< 0 where the kind is not one a layer
+  uint16_t stack;   ///< 0 for a kind that the model has once
+  uint32_t layer;   ///< 0 for a kind that a layer does not have
   uint64_t offset;  ///< from the blob's start, a multiple of 64
   uint64_t bytes;   ///< of the contents
 };
@@ -206,8 +207,8 @@ struct BlobSection {
 /// N(x) is x padded to 16 columns, K(x) padded to 4 inputs. H hidden, I intermediate, A heads of
 /// the layer, D head size. Parts of a section follow each other without gaps:
 ///
-///   dense [N] x [K]           s8 n16k4 weights (kernels/arithmetic/layout.hpp), s32 bias [N], sums [N],
-///                             multipliers [N]; "sums" are the weights' column sums
+///   dense [N] x [K]           s8 n16k4 weights (kernels/arithmetic/layout.hpp), s32 bias [N],
+///                             sums [N] (the weights' column sums), multipliers [N]
 ///   residual dense [N] x [K]  s8 n16k4 weights, s32 sums [N], multipliers [N], residual [N],
 ///                             constants [N]
 ///   norm                      s32 gain [H], bias [H]
@@ -221,11 +222,11 @@ enum BlobSectionKind : uint32_t {
   kSectionPositions,        ///< s16 [P][H], the row of segment 0 added
   kSectionSegments,         ///< s16 [T][H], differences to segment 0: the first row is zero
   // once a layer
-  kSectionInputNorm,  ///< norm
-  kSectionHiddenRescale,  ///< s32 multipliers [H], offsets [H]: input as hidden state (rescale_channels)
-  kSectionQkv,            ///< dense [A * 3 N(D)] x [K(H)]: a head's queries, keys, values
-  kSectionScores,         ///< u32 multipliers [A], s32 distance caps [A]
-  kSectionContext,        ///< s32 multipliers [A][N(D)]
+  kSectionInputNorm,          ///< norm
+  kSectionHiddenRescale,      ///< s32 multipliers [H], offsets [H]: the input as a hidden state
+  kSectionQkv,                ///< dense [A * 3 N(D)] x [K(H)]: a head's queries, keys, values
+  kSectionScores,             ///< u32 multipliers [A], s32 caps [A]
+  kSectionContext,            ///< s32 multipliers [A][N(D)]
   kSectionRelativePositions,  ///< s8 n16k4 [N(2P-1)] x [K(D)], s32 sums [N(2P-1)], reversed
   kSectionRelativeRatios,     ///< s32 of the queries' product [A], of the keys' [A]
   kSectionAttnOut,            ///< residual dense [N(H)] x [K(A * D)]
@@ -239,7 +240,7 @@ enum BlobSectionKind : uint32_t {
   kSectionFfnUp,              ///< dense [N(I)] x [K(H)]
   kSectionFfnDown,            ///< residual dense [N(H)] x [K(I)]
   // once a stack, behind its layers
-  kSectionFinalNorm,  ///< norm
+  kSectionFinalNorm,  ///< norm: makes the last hidden state
   // once; H, V and activation are those of the last stack
   kSectionPooler,           ///< dense [N(H)] x [K(H)]
   kSectionClassifier,       ///< dense [N(labels)] x [K(H)]
@@ -267,7 +268,7 @@ static constexpr uint32_t stack_sections(uint32_t num_layers) {
   return kSectionsBeforeLayers + num_layers * kSectionsPerLayer + 1;
 }
 
-/// A text and the checksum of what the model makes of it (embert_selftest).
+/// A text, and the checksum of the model's outputs for it (embert_selftest).
 struct BlobSelftest {
   uint32_t crc32c;
   uint32_t tokens;  ///< 1..kMaxSelftestTokens

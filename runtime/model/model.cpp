@@ -123,7 +123,7 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
   const BlobLayer& record = reinterpret_cast<const BlobLayer*>(model.blob + sections->offset)[l];
   const size_t hidden = config.hidden_size, heads = record.num_heads,
                columns = pad_columns(config.head_size), width = heads * config.head_size,
-               offsets = pad_columns(2 * config.max_positions - 1);
+               table_columns = pad_columns(2 * config.max_positions - 1);
   const auto parts = [&](uint32_t kind) {
     return Parts(
         model, sections[kSectionsBeforeLayers + l * kSectionsPerLayer + kind - kFirstLayerSection]);
@@ -160,8 +160,8 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
   layer.self.out = residual_dense(parts(kSectionAttnOut), hidden, width, record.self.out);
   if (Parts table = parts(kSectionRelativePositions)) {
     Parts ratios = parts(kSectionRelativeRatios);
-    layer.relative_positions.table = table.take<int8_t>(offsets * pad_inputs(config.head_size));
-    layer.relative_positions.sums = table.take<int32_t>(offsets);
+    layer.relative_positions.table = table.take<int8_t>(table_columns * pad_inputs(config.head_size));
+    layer.relative_positions.sums = table.take<int32_t>(table_columns);
     layer.relative_positions.query = factor(ratios.take<int32_t>(heads), record.query_relative);
     layer.relative_positions.key = factor(
         config.position_kind == kPositionRelativeKeyQuery ? ratios.take<int32_t>(heads) : nullptr,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gate: a blob is hostile until every number that later code relies on has been looked at.
-// FORMAT.md lists the same rules. Checks run in the order header, checksum, header fields,
-// sections, so that a damaged file is called damaged and not wrong.
+// The validator: a blob may be hostile until every value that later code relies on has been checked.
+// FORMAT.md lists the same rules. Checks run in the order magic, version, size, checksum, header
+// fields, sections, so that a damaged file gets the status of a damaged file.
 #include "runtime/model/validator.hpp"
 
 #include <string.h>
@@ -31,7 +31,7 @@ bool norm_ok(const BlobNorm& n) {
 bool optional_norm_ok(const BlobNorm& n) {
   return has_norm(n) ? norm_ok(n) : n.epsilon_n2 == 0 && n.reserved == 0;
 }
-bool head_dense_ok(const BlobDense16& d) {
+bool dense16_ok(const BlobDense16& d) {
   return shifts_ok(d.shifts) && d.join_shift >= 0 && d.join_shift <= 8 && d.reserved == 0;
 }
 template <typename T>
@@ -41,10 +41,8 @@ bool all_zero(const T& object) {
   for (uint8_t byte : bytes) any |= byte;
   return any == 0;
 }
-/// Zero where the model has no use for it.
-bool head_dense_ok(const BlobDense16& d, bool used) {
-  return used ? head_dense_ok(d) : all_zero(d);
-}
+/// Must be zero in a model that does not use it.
+bool dense16_ok(const BlobDense16& d, bool used) { return used ? dense16_ok(d) : all_zero(d); }
 
 bool stack_ok(const BlobStack& s) {
   const bool cross = (s.flags & kStackCrossAttention) != 0;
@@ -95,11 +93,9 @@ bool header_ok(const BlobHeader& h) {
        (!has(kHeadLm) || scale_ok(h.lm_logits_scale)) &&
        (h.start_id < last.vocab_size || h.start_id == UINT32_MAX) &&
        (h.end_id < last.vocab_size || h.end_id == UINT32_MAX) &&
-       head_dense_ok(h.pooler, has(kHeadPooler)) &&
-       head_dense_ok(h.classifier, has(kHeadClassifier)) &&
-       head_dense_ok(h.token_classifier, has(kHeadTokenClassifier)) &&
-       head_dense_ok(h.lm_transform, lm_transform) &&
-       head_dense_ok(h.projection, has(kHeadProjection)) &&
+       dense16_ok(h.pooler, has(kHeadPooler)) && dense16_ok(h.classifier, has(kHeadClassifier)) &&
+       dense16_ok(h.token_classifier, has(kHeadTokenClassifier)) &&
+       dense16_ok(h.lm_transform, lm_transform) && dense16_ok(h.projection, has(kHeadProjection)) &&
        (lm_transform ? norm_ok(h.lm_norm) && h.lm_exponent >= 5 && h.lm_exponent <= 12
                      : all_zero(h.lm_norm) && h.lm_exponent == 0) &&
        h.lm_shift >= 0 && h.lm_shift <= (has(kHeadLm) ? 40 : 0) && h.section_count == sections;
@@ -109,7 +105,7 @@ bool header_ok(const BlobHeader& h) {
 
 bool layer_ok(const BlobStack& s, const BlobLayer& l) {
   const bool pre = (s.flags & kStackPreNorm) != 0, cross = (s.flags & kStackCrossAttention) != 0;
-  // Only the first layer of a post-norm stack may read the embedding sum as it is.
+  // In a post-norm stack the first layer may lack its norm: it reads the embedding sum as it is.
   return in_range(l.num_heads, 1, s.num_heads) &&
          in_range(l.intermediate_size, 1, s.intermediate_size) && l.activation_exponent >= 5 &&
          l.activation_exponent <= 12 && attention_ok(l.self) && shifts_ok(l.query_relative) &&
@@ -123,7 +119,7 @@ bool layer_ok(const BlobStack& s, const BlobLayer& l) {
 
 template <typename T>
 bool all_in(const T* values, size_t count, T lowest, T highest) {
-  uint32_t outside = 0;  // no early exit: the loop runs over megabytes and must vectorise
+  uint32_t outside = 0;  // no early exit: the loop reads megabytes and must vectorise
   for (size_t i = 0; i < count; ++i) {
     outside |=
         static_cast<uint32_t>(values[i] < lowest) | static_cast<uint32_t>(values[i] > highest);
@@ -134,12 +130,12 @@ bool all_within(const int32_t* values, size_t count, int32_t bound) {
   return all_in<int32_t>(values, count, -bound, bound);
 }
 
-/// Sums are the columns' sums of the weights, padding included: the kernels of one processor use
-/// them where those of another do not, so with wrong ones the same blob would give different bits.
+/// Sums must be the column sums of the weights with their padding. Only some kernels use them, so
+/// wrong sums would give different bits on different processors.
 bool sums_ok(const int8_t* weights, size_t columns, size_t inputs, const int32_t* sums) {
   for (size_t panel = 0; panel < columns; panel += kPanelColumns) {
     int32_t lanes[kPanelColumns * kStepInputs] =
-        {};  // one a byte of a step, so that the loop vectorises
+        {};  // one for each byte of a group of 4 inputs, so that the loop vectorises
     for (size_t step = 0; step < inputs / kStepInputs;
          ++step, weights += kPanelColumns * kStepInputs) {
       for (size_t lane = 0; lane < kPanelColumns * kStepInputs; ++lane) {
@@ -156,8 +152,8 @@ bool sums_ok(const int8_t* weights, size_t columns, size_t inputs, const int32_t
   return true;
 }
 
-/// The blob in sections, walked in their fixed order. Every section is checked to stand in its
-/// place, and its size and values by one function a kind of contents. The first failure sticks.
+/// Walks the blob's sections in their fixed order. Checks the position of each section, and its size
+/// and values with one function for each kind of contents. Keeps the first failure.
 class Walk {
  public:
   Walk(const uint8_t* blob, const BlobHeader& header)
@@ -185,16 +181,16 @@ class Walk {
     layer_ = layer;
   }
 
-  /// The next section's contents, of this kind and size; null after a failure and where it is
-  /// empty.
+  /// Contents of the next section, which must have this kind and size. Null if it is empty, and
+  /// after a failure.
   const uint8_t* next(uint32_t kind, uint64_t bytes) {
-    const BlobSection* s = place(kind);
+    const BlobSection* s = check_position(kind);
     require(s != nullptr && s->bytes == bytes, EMBERT_STATUS_BLOB_SECTION);
     return sound() && bytes > 0 ? blob_ + s->offset : nullptr;
   }
-  /// The same for contents of any size.
+  /// The same for a section that may have any size.
   const uint8_t* next_of_any_size(uint32_t kind, uint64_t* bytes) {
-    const BlobSection* s = place(kind);
+    const BlobSection* s = check_position(kind);
     if (!sound()) return nullptr;
     *bytes = s->bytes;
     return blob_ + s->offset;
@@ -257,7 +253,7 @@ class Walk {
   }
 
  private:
-  const BlobSection* place(uint32_t kind) {
+  const BlobSection* check_position(uint32_t kind) {
     if (!sound()) return nullptr;
     const BlobSection& s = *next_++;
     const uint64_t start = (end_ + kBlobAlignment - 1) / kBlobAlignment * kBlobAlignment;
@@ -272,7 +268,7 @@ class Walk {
   const uint8_t* blob_;
   const BlobHeader& header_;
   const BlobSection* next_;
-  uint64_t end_;  ///< of the part walked so far
+  uint64_t end_;  ///< of the sections so far
   uint32_t stack_ = 0, layer_ = 0;
   embert_status status_ = EMBERT_STATUS_OK;
 };
@@ -280,19 +276,19 @@ class Walk {
 void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l) {
   const bool cross = (s.flags & kStackCrossAttention) != 0;
   const bool relative = s.position_kind != kPositionTable;
-  const bool folded = has_norm(l.input_norm) && (s.flags & kStackPreNorm) == 0;
+  const bool rescaled = has_norm(l.input_norm) && (s.flags & kStackPreNorm) == 0;
   const size_t hidden = s.hidden_size, heads = l.num_heads, columns = pad_columns(s.head_size),
-               width = heads * s.head_size, distances = pad_columns(2 * s.max_positions - 1);
+               width = heads * s.head_size, table_columns = pad_columns(2 * s.max_positions - 1);
   walk.norm(kSectionInputNorm, has_norm(l.input_norm), hidden);
-  walk.next(kSectionHiddenRescale, folded ? 8 * hidden : 0);  // any values
+  walk.next(kSectionHiddenRescale, rescaled ? 8 * hidden : 0);  // any values
   walk.dense(kSectionQkv, true, heads * 3 * columns, hidden);
   walk.scores(kSectionScores, true, heads);
   walk.multipliers(kSectionContext, heads * columns, INT32_MAX);
   const size_t inputs = pad_inputs(s.head_size);
   if (const uint8_t* table =
-          walk.next(kSectionRelativePositions, relative ? distances * inputs + 4 * distances : 0)) {
-    walk.weights(reinterpret_cast<const int8_t*>(table), distances, inputs,
-                 reinterpret_cast<const int32_t*>(table + distances * inputs));
+          walk.next(kSectionRelativePositions, relative ? table_columns * inputs + 4 * table_columns : 0)) {
+    walk.weights(reinterpret_cast<const int8_t*>(table), table_columns, inputs,
+                 reinterpret_cast<const int32_t*>(table + table_columns * inputs));
   }
   walk.multipliers(kSectionRelativeRatios,
                    s.position_kind == kPositionRelativeKeyQuery ? 2 * heads
@@ -311,19 +307,19 @@ void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l) {
   walk.residual_dense(kSectionFfnDown, true, hidden, l.intermediate_size);
 }
 
-void check_words(Walk& walk, uint32_t rows_kind, bool there, uint32_t vocab_size, size_t hidden) {
-  const uint64_t words = there ? vocab_size : 0;
-  if (const int8_t* rows = walk.array<int8_t>(rows_kind, words * hidden)) {
-    walk.require_value(all_in<int8_t>(rows, static_cast<size_t>(words) * hidden, -127, 127));
+/// A row and a multiplier for each token of the vocabulary.
+void check_vocab_rows(Walk& walk, uint32_t rows_kind, uint32_t tokens, size_t hidden) {
+  if (const int8_t* rows = walk.array<int8_t>(rows_kind, uint64_t{tokens} * hidden)) {
+    walk.require_value(all_in<int8_t>(rows, size_t{tokens} * hidden, -127, 127));
   }
-  walk.multipliers(rows_kind + 1, words, kMaxWordMultiplier);
+  walk.multipliers(rows_kind + 1, tokens, kMaxWordMultiplier);
 }
 
 void check_stack(Walk& walk, const BlobStack& s, uint32_t index) {
   const size_t hidden = s.hidden_size;
   walk.enter(index, 0);
   const BlobLayer* layers = walk.array<BlobLayer>(kSectionLayers, s.num_layers);
-  check_words(walk, kSectionWordEmbeddings, true, s.vocab_size, hidden);
+  check_vocab_rows(walk, kSectionWordEmbeddings, s.vocab_size, hidden);
   walk.next(kSectionPositions, s.max_positions * hidden * 2);  // any values
   if (const int16_t* segments = walk.array<int16_t>(kSectionSegments, s.type_vocab_size * hidden)) {
     walk.require_value(all_in<int16_t>(segments, hidden, 0, 0));
@@ -338,7 +334,7 @@ void check_stack(Walk& walk, const BlobStack& s, uint32_t index) {
     walk.enter(index, l);
     check_layer(walk, s, layer);
   }
-  // The header names the largest layer: the arena is planned from it.
+  // The header must give the sizes of the largest layer: the arena is planned from them.
   walk.require(most_heads == s.num_heads && widest == s.intermediate_size,
                EMBERT_STATUS_BLOB_HEADER);
   walk.enter(index, 0);
@@ -367,7 +363,7 @@ void check_selftest(Walk& walk, const BlobHeader& h, bool has_tokenizer) {
   }
 }
 
-/// Every section in its place, of its size, with values inside their bounds.
+/// Checks position, size and values of every section.
 embert_status check_sections(const uint8_t* blob, const BlobHeader& h) {
   Walk walk(blob, h);
   for (uint32_t i = 0; i < h.num_stacks; ++i) check_stack(walk, h.stacks[i], i);
@@ -380,15 +376,15 @@ embert_status check_sections(const uint8_t* blob, const BlobHeader& h) {
   walk.dense(kSectionTokenClassifier, has(kHeadTokenClassifier), h.num_token_labels, hidden);
   walk.dense(kSectionLmTransform, has(kHeadLmTransform), hidden, hidden);
   walk.norm(kSectionLmNorm, has(kHeadLmTransform), hidden);
-  check_words(walk, kSectionLmRows, has(kHeadLmUntied), last.vocab_size, hidden);
-  const size_t words = has(kHeadLm) ? last.vocab_size : 0;
-  if (const int32_t* bias = walk.array<int32_t>(kSectionLmBias, words)) {
-    walk.require_value(all_within(bias, words, kMaxDenseBias));
+  check_vocab_rows(walk, kSectionLmRows, has(kHeadLmUntied) ? last.vocab_size : 0, hidden);
+  const size_t lm_tokens = has(kHeadLm) ? last.vocab_size : 0;
+  if (const int32_t* bias = walk.array<int32_t>(kSectionLmBias, lm_tokens)) {
+    walk.require_value(all_within(bias, lm_tokens, kMaxDenseBias));
   }
   walk.dense(kSectionProjection, has(kHeadProjection), last.cross_hidden_size,
              h.stacks[0].hidden_size);
   uint64_t tokenizer = 0, any = 0;
-  walk.next_of_any_size(kSectionTokenizer, &tokenizer);  // checked when it is opened
+  walk.next_of_any_size(kSectionTokenizer, &tokenizer);  // tokenizer_open checks it
   walk.names(kSectionLabels, h.num_labels);
   walk.names(kSectionTokenLabels, h.num_token_labels);
   walk.next_of_any_size(kSectionCertificate, &any);  // text
@@ -396,9 +392,8 @@ embert_status check_sections(const uint8_t* blob, const BlobHeader& h) {
   return walk.finish();
 }
 
-/// Whether every text that the tokenizer makes is one that the model takes. The template for pairs
-/// is not looked at: models without a second segment have it, too, and a pair's type is checked
-/// when it is run.
+/// Whether the model takes every single text that the tokenizer makes. The template for pairs is not
+/// checked: models without a second segment have it, too, and a run checks the types of a pair.
 bool tokenizer_fits(const TokenizerHeader& tokenizer, const BlobStack& model) {
   bool ok = tokenizer.token_count <= model.vocab_size;
   for (uint32_t i = 0; i < tokenizer.single.count; ++i) {

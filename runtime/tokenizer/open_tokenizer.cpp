@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks a tokenizer section once, so that tokenising needs no checks. The rules are those of
-// TOKENIZER_FORMAT.md.
+// Validates a tokenizer section once, by the rules of TOKENIZER_FORMAT.md. Tokenising needs no checks
+// afterwards.
 #include "runtime/tokenizer/text_stream.hpp"
 #include "runtime/tokenizer/tokenizer.hpp"
 #include "runtime/tokenizer/vocabulary.hpp"
@@ -13,8 +13,7 @@ using Status = TokenizerStatus;
 bool is_utf8(const uint8_t* begin, const uint8_t* end) {
   while (begin < end) {
     const Utf8Char c = decode_utf8(begin, end);
-    // U+FFFD itself is three bytes long; a part that is no UTF-8 may be too, but then its first
-    // bytes differ.
+    // decode_utf8 gives U+FFFD for malformed bytes, too. Only U+FFFD itself has these three bytes.
     if (c.code_point == 0xFFFD &&
         !(c.bytes == 3 && begin[0] == 0xEF && begin[1] == 0xBF && begin[2] == 0xBD)) {
       return false;
@@ -24,13 +23,13 @@ bool is_utf8(const uint8_t* begin, const uint8_t* end) {
   return true;
 }
 
-// The arrays follow the header, each at the next multiple of 64, with zeros between.
+// Hands out the arrays behind the header. Each begins at the next multiple of 64, with zeros between.
 class Layout {
  public:
   Layout(const uint8_t* section, uint64_t section_bytes)
       : section_(section), section_bytes_(section_bytes) {}
 
-  // Null if the array would not fit.
+  // Returns null if the array does not fit.
   const uint8_t* take(uint64_t bytes) {
     const uint64_t begin = end_;
     const uint64_t padded =
@@ -114,15 +113,15 @@ Status check_strings(const TokenizerView& view) {
   return begin == h.string_bytes ? Status::kOk : Status::kSectionBadStrings;
 }
 
-// Every unit that can be reached has its children and its value inside the array. Nodes may form a
-// circle in a broken trie; a look-up still ends, as each step takes a byte of a word (or of the 255
-// that an added token may have).
+// Every reachable unit has its children and its value inside the array. In a broken trie nodes may
+// form a circle. A look-up still ends, because each step takes a byte of a word, or one of the 255
+// bytes that an added token may have.
 Status check_units(const uint32_t* units, uint32_t count, uint32_t values) {
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t unit = units[i];
     const uint32_t payload = unit >> kUnitPayloadShift;
     if ((unit & kUnitIsChild) == 0) {
-      // Unused, or the value of a node.
+      // Either unused, or the value of a node.
       if ((unit & (0xFFu | kUnitIsLeaf | kUnitHasValue)) != 0) return Status::kSectionBadUnit;
     } else if ((unit & kUnitIsLeaf) != 0) {
       if (payload >= values || (unit & kUnitHasValue) != 0) return Status::kSectionBadUnit;

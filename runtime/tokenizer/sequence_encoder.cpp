@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits a text at added tokens and into words, and words into pieces. Words of plain ASCII, nearly
-// all in most texts, are read straight from the text; everything else goes through the normaliser.
+// Splits a text at added tokens, then into words, and words into pieces. Plain ASCII words, which
+// are nearly all words of most texts, are read straight from the text. Everything else goes through
+// the normaliser.
 #include "runtime/tokenizer/sequence_encoder.hpp"
 
 #include "runtime/tokenizer/text_stream.hpp"
@@ -28,68 +29,68 @@ bool is_space(uint32_t code_point) {
   return (unicode::properties(code_point).flags & unicode::kSpace) != 0;
 }
 
-// A word of ASCII characters that stand side by side in the text.
+// A word of adjacent ASCII characters of the text.
 struct PlainWord {
   const uint8_t* bytes;
   uint32_t length;
   uint32_t byte_start;
   uint32_t char_start;
 
-  TokenPlace place(uint32_t begin, uint32_t end) {
+  TokenOffsets offsets(uint32_t begin, uint32_t end) {
     return {byte_start + begin, byte_start + end, char_start + begin, char_start + end};
   }
-  TokenPlace whole() { return place(0, length); }
+  TokenOffsets whole() { return offsets(0, length); }
 };
 
-// A word as it comes out of the normaliser. Only max_word_chars are kept: a longer word is unknown
-// whatever it is. Where its characters came from is not kept but read again from a bookmark: places
-// of 200 characters would be most of a small machine's stack.
+// A word as it comes out of the normaliser. It keeps max_word_chars characters: a longer word is
+// unknown, whatever it is. It does not keep its characters' offsets but reads them again from a
+// bookmark: the offsets of 200 characters would take most of a small machine's stack.
 struct NormalizedWord {
   uint8_t bytes[4 * kMaxWordChars];
   uint32_t length = 0;
   uint32_t characters = 0;
-  SourcePlace first = {}, last = {};
-  TextStream places;     // stands before the character that comes next
-  SourcePlace at = {};   // of the character that it gave last
-  uint32_t counted = 0;  // bytes of the characters that it gave
+  SourceOffsets first = {}, last = {};
+  TextStream originals;   // stands before the character that comes next
+  SourceOffsets at = {};  // of the character that it gave last
+  uint32_t counted = 0;   // bytes of the characters that it gave
 
-  explicit NormalizedWord(const TextStream& stream) : places(stream) {}
+  explicit NormalizedWord(const TextStream& stream) : originals(stream) {}
 
-  // Empty; the next character is the one that `stream` gives next.
+  // Empties the word. Its first character will be the next one of `stream`.
   void begin(const TextStream& stream) {
     length = characters = counted = 0;
-    places = stream;
+    originals = stream;
   }
 
   void append(const NormalizedChar& c, uint32_t limit) {
     if (characters < limit) length += encode_utf8(c.code_point, bytes + length);
-    if (characters == 0) first = c.place;
-    last = c.place;
+    if (characters == 0) first = c.offsets;
+    last = c.offsets;
     ++characters;
   }
 
-  // Of the character that a byte belongs to; asked for bytes in rising order.
-  const SourcePlace& place_of(uint32_t byte) {
+  // Offsets of the character that a byte belongs to. Must be asked for bytes in rising order.
+  const SourceOffsets& offsets_of(uint32_t byte) {
     for (; counted <= byte; ++counted) {
       NormalizedChar c;
-      if ((bytes[counted] & 0xC0) != 0x80 && places.next(&c)) at = c.place;
+      if ((bytes[counted] & 0xC0) != 0x80 && originals.next(&c)) at = c.offsets;
     }
     return at;
   }
 
-  TokenPlace place(uint32_t begin, uint32_t end) {
+  TokenOffsets offsets(uint32_t begin, uint32_t end) {
     if (begin == 0 && end == length) return whole();
-    const SourcePlace from = place_of(begin), &to = place_of(end - 1);
+    const SourceOffsets from = offsets_of(begin), &to = offsets_of(end - 1);
     return {from.byte_start, to.byte_end, from.char_index, to.char_index + 1};
   }
-  TokenPlace whole() const {
+  TokenOffsets whole() const {
     return {first.byte_start, last.byte_end, first.char_index, last.char_index + 1};
   }
 };
 
 struct AddedMatch {
   uint32_t index;
-  uint32_t begin;  // bytes of the text, white space that the token takes in included
+  uint32_t begin;  // in bytes of the text, with the white space that the token takes in
   uint32_t end;
 };
 
@@ -115,7 +116,7 @@ class SequenceEncoder {
   }
 
  private:
-  // The leftmost, then longest added token of the raw text from the cursor on.
+  // Finds the leftmost added token of the raw text behind the cursor; of several there, the longest.
   bool find_raw_token(AddedMatch* match) const {
     for (uint32_t begin = cursor_.byte; begin < bytes_; ++begin) {
       if (!has_bit(view_.raw_first_bytes, text_[begin])) continue;
@@ -153,7 +154,7 @@ class SequenceEncoder {
     }
   }
 
-  // A stretch without raw added tokens, from the cursor to `end`.
+  // Encodes the text from the cursor to `end`, which holds no raw added token.
   void encode_piece(uint32_t end) {
     if ((flags_ & kTokenizerHasNormalizedTokens) != 0) {
       encode_normalized(end);
@@ -191,13 +192,13 @@ class SequenceEncoder {
     cursor_.character += characters;
   }
 
-  // False, with nothing done, if the word does not end at a blank, punctuation or the end of the
-  // piece.
+  // Returns false and does nothing if a character other than a blank or ASCII punctuation follows
+  // the word.
   bool encode_plain_word(uint32_t end) {
     const uint8_t* const word = text_ + cursor_.byte;
     const uint32_t limit = end - cursor_.byte;
     const bool lowercase = (flags_ & kTokenizerLowercase) != 0;
-    uint8_t folded[kMaxWordChars];
+    uint8_t lowered[kMaxWordChars];
     uint32_t length = 0;
     AsciiClass after = kBlank;
     for (; length < limit; ++length) {
@@ -205,12 +206,12 @@ class SequenceEncoder {
       after = classify(byte);
       if (after != kWord) break;
       if (lowercase && length < kMaxWordChars) {
-        folded[length] =
+        lowered[length] =
             static_cast<uint8_t>(byte + (static_cast<uint8_t>(byte - 'A') < 26 ? 32 : 0));
       }
     }
     if (length < limit && after != kBlank && after != kMarkOfPunctuation) return false;
-    PlainWord plain = {lowercase ? folded : word, length, cursor_.byte, cursor_.character};
+    PlainWord plain = {lowercase ? lowered : word, length, cursor_.byte, cursor_.character};
     if (length > view_.header->max_word_chars) {
       sink_.emit(view_.header->unk_id, plain.whole(), word_++);
     } else {
@@ -230,13 +231,12 @@ class SequenceEncoder {
       const uint32_t piece =
           longest_piece(view_, root, skip, word.bytes + at, word.length - at, &id);
       if (piece == 0) {
-        // One unknown part makes the whole word unknown: its token goes where the pieces so far
-        // went.
+        // One unknown part makes the whole word unknown: [UNK] overwrites the pieces so far.
         sink_.count = before;
         sink_.emit(view_.header->unk_id, word.whole(), word_++);
         return;
       }
-      sink_.emit(id, sink_.wants_places() ? word.place(at, at + piece) : TokenPlace{}, word_);
+      sink_.emit(id, sink_.wants_offsets() ? word.offsets(at, at + piece) : TokenOffsets{}, word_);
       at += piece;
       root = view_.header->continuation_root;
       skip = view_.header->prefix_bytes;
@@ -253,12 +253,12 @@ class SequenceEncoder {
     word->characters = word->length = 0;
   }
 
-  // Goes on through the normaliser, up to the end or to where plain words may be read again.
+  // Reads through the normaliser, to the end or to where plain words can be read again.
   void encode_normalized(uint32_t end) {
     const bool match_tokens = (flags_ & kTokenizerHasNormalizedTokens) != 0;
     TextStream stream(text_, cursor_, end, flags_);
     NormalizedWord word(stream);
-    SourcePlace blank = {};  // first of the white space that has just been read
+    SourceOffsets blank = {};  // the first of the white space before the current character
     bool after_blank = false;
     for (;;) {
       if (word.characters == 0) word.begin(stream);
@@ -271,10 +271,10 @@ class SequenceEncoder {
         if (has_bit(view_.normalized_first_bytes, utf8[0])) {
           TextStream rest = bookmark;
           uint32_t index = kNoToken;
-          SourcePlace last = {};
+          SourceOffsets last = {};
           if (match_normalized_token(&rest, &index, &last)) {
             flush(&word);
-            emit_normalized_token(index, after_blank ? blank : c.place, c.place, last, &rest);
+            emit_normalized_token(index, after_blank ? blank : c.offsets, c.offsets, last, &rest);
             stream = rest;
             after_blank = false;
             continue;
@@ -286,7 +286,7 @@ class SequenceEncoder {
       const uint8_t flags = unicode::properties(c.code_point).flags;
       if ((flags & unicode::kSpace) != 0) {
         flush(&word);
-        if (!after_blank) blank = c.place;
+        if (!after_blank) blank = c.offsets;
         after_blank = true;
       } else {
         after_blank = false;
@@ -303,9 +303,9 @@ class SequenceEncoder {
     cursor_ = stream.cursor();
   }
 
-  // The longest normalised added token that begins where `stream` stands; the stream goes behind
-  // it.
-  bool match_normalized_token(TextStream* stream, uint32_t* index, SourcePlace* last) const {
+  // Finds the longest normalised added token that begins where `stream` stands, and moves the stream
+  // behind it.
+  bool match_normalized_token(TextStream* stream, uint32_t* index, SourceOffsets* last) const {
     TextStream ahead = *stream;
     AddedTokenWalk walk = {view_.header->normalized_root};
     NormalizedChar c;
@@ -320,21 +320,21 @@ class SequenceEncoder {
       }
       if (found == kNoToken) continue;
       *index = found;
-      *last = c.place;
+      *last = c.offsets;
       *stream = ahead;
     }
     return *index != kNoToken;
   }
 
-  void emit_normalized_token(uint32_t index, const SourcePlace& blank, const SourcePlace& first,
-                             SourcePlace last, TextStream* rest) {
+  void emit_normalized_token(uint32_t index, const SourceOffsets& blank, const SourceOffsets& first,
+                             SourceOffsets last, TextStream* rest) {
     const AddedTokenRecord& token = view_.added_tokens[index];
-    const SourcePlace& from = (token.flags & kAddedTokenStripLeft) != 0 ? blank : first;
+    const SourceOffsets& from = (token.flags & kAddedTokenStripLeft) != 0 ? blank : first;
     while ((token.flags & kAddedTokenStripRight) != 0) {
       TextStream ahead = *rest;
       NormalizedChar c;
       if (!ahead.next(&c) || !is_space(c.code_point)) break;
-      last = c.place;
+      last = c.offsets;
       *rest = ahead;
     }
     sink_.emit(token.id, {from.byte_start, last.byte_end, from.char_index, last.char_index + 1},

@@ -10,29 +10,29 @@
 
 namespace embert {
 
-struct TokenPlace {
+struct TokenOffsets {
   uint32_t byte_start;
   uint32_t byte_end;
   uint32_t char_start;
   uint32_t char_end;
 };
 
-/// Takes the tokens of one text in order, counts them, and writes those of a window to the caller's
-/// arrays.
+/// Receives the tokens of one text in order, counts them, and writes those of a window to the
+/// caller's arrays.
 struct TokenSink {
   const Encoding* arrays;
-  size_t at;       // where the window's first token goes in the arrays
-  uint32_t first;  // the window: tokens first <= number < last
+  size_t at;       // index of the window's first token in the arrays
+  uint32_t first;  // the window has the tokens first <= number < last
   uint32_t last;
   int32_t type_id;
   int32_t sequence_id;
   uint32_t count = 0;  // tokens so far
 
-  bool wants_places() const {
+  bool wants_offsets() const {
     return arrays->byte_offsets != nullptr || arrays->char_offsets != nullptr;
   }
 
-  void emit(uint32_t id, const TokenPlace& place, uint32_t word) {
+  void emit(uint32_t id, const TokenOffsets& offsets, uint32_t word) {
     const uint32_t number = count++;
     if (number < first || number >= last) return;
     const size_t i = at + (number - first);
@@ -40,19 +40,19 @@ struct TokenSink {
     if (arrays->ids != nullptr) arrays->ids[i] = static_cast<int32_t>(id);
     if (arrays->type_ids != nullptr) arrays->type_ids[i] = type_id;
     if (arrays->byte_offsets != nullptr) {
-      arrays->byte_offsets[2 * i] = place.byte_start;
-      arrays->byte_offsets[2 * i + 1] = place.byte_end;
+      arrays->byte_offsets[2 * i] = offsets.byte_start;
+      arrays->byte_offsets[2 * i + 1] = offsets.byte_end;
     }
     if (arrays->char_offsets != nullptr) {
-      arrays->char_offsets[2 * i] = place.char_start;
-      arrays->char_offsets[2 * i + 1] = place.char_end;
+      arrays->char_offsets[2 * i] = offsets.char_start;
+      arrays->char_offsets[2 * i + 1] = offsets.char_end;
     }
     if (arrays->word_ids != nullptr) arrays->word_ids[i] = static_cast<int32_t>(word);
     if (arrays->sequence_ids != nullptr) arrays->sequence_ids[i] = sequence_id;
   }
 };
 
-/// Sends all tokens of a text to the sink; afterwards sink->count is their number.
+/// Sends all tokens of a text to the sink. Afterwards sink->count is their number.
 void encode_sequence(const TokenizerView& view, const uint8_t* text, uint32_t bytes,
                      TokenSink* sink);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The normaliser. The hard case is canonical ordering: NFD sorts each run of combining marks by
-// class, and a few marks survive stripping. A run may be as long as the text, so it is not stored
-// but read again for every class that survives in it (there are about a dozen such classes, hence
-// linear time).
+// class, and a few marks survive stripping. A run may be as long as the text, so the stream does not
+// store it but reads it again for every class that survives in it. There are about a dozen such
+// classes, so the time is linear.
 #include "runtime/tokenizer/text_stream.hpp"
 
 #include "runtime/format/tokenizer_format.hpp"
@@ -12,7 +12,7 @@ namespace embert {
 namespace {
 
 constexpr uint32_t kReplacement = 0xFFFD;
-constexpr uint32_t kCapitalIWithDot = 0x130;  // the only code point whose lower case is two
+constexpr uint32_t kCapitalIWithDot = 0x130;  // the only one with two code points in lower case
 constexpr uint32_t kCombiningDotAbove = 0x307;
 constexpr uint32_t kHangulFirst = 0xAC00;
 constexpr uint32_t kHangulCount = 11172;
@@ -27,7 +27,7 @@ bool in_range(uint8_t byte, uint8_t low, uint8_t high) { return byte >= low && b
 Utf8Char decode_utf8(const uint8_t* begin, const uint8_t* end) {
   const uint8_t lead = begin[0];
   if (lead < 0x80) return {lead, 1};
-  // The second byte's range excludes overlong forms, surrogates and what lies above U+10FFFF.
+  // The second byte's range excludes overlong forms, surrogates and code points above U+10FFFF.
   uint8_t low = 0x80;
   uint8_t high = 0xBF;
   uint32_t length = 0;
@@ -61,7 +61,7 @@ Utf8Char decode_utf8(const uint8_t* begin, const uint8_t* end) {
 bool TextStream::read_clean(TextCursor* cursor, NormalizedChar* out) const {
   while (cursor->byte < end_) {
     const Utf8Char in = decode_utf8(text_ + cursor->byte, text_ + end_);
-    out->place = {cursor->byte, cursor->byte + in.bytes, cursor->character};
+    out->offsets = {cursor->byte, cursor->byte + in.bytes, cursor->character};
     cursor->byte += in.bytes;
     cursor->character += 1;
     out->code_point = in.code_point;
@@ -75,7 +75,7 @@ bool TextStream::read_clean(TextCursor* cursor, NormalizedChar* out) const {
   return false;
 }
 
-// False at the end of the run; the reader then stands before the code point that ends it.
+// False at the end of the run. The reader then stands before the code point that ends it.
 bool TextStream::read_mark(MarkReader* reader, Mark* mark) const {
   if (reader->tail_next < reader->tail_count) {
     mark->survivor = reader->tail[reader->tail_next++];
@@ -95,7 +95,8 @@ bool TextStream::read_mark(MarkReader* reader, Mark* mark) const {
   return true;
 }
 
-// Finds the lowest class above `above` of which a mark survives, and the rank of its first mark.
+// Selects the lowest class above `above` that has a surviving mark. run_.rank becomes the number of
+// the text's marks that sort before it.
 bool TextStream::select_class(uint32_t above) {
   uint32_t selected = kNoClass;
   MarkReader reader = run_.start;
@@ -118,16 +119,16 @@ bool TextStream::select_class(uint32_t above) {
   return true;
 }
 
-bool TextStream::begin_run(const MarkReader& start, const SourcePlace& before) {
+bool TextStream::begin_run(const MarkReader& start, const SourceOffsets& before) {
   run_.start = start;
-  run_.places = start.cursor;
-  run_.place = before;
-  run_.places_read = 0;
+  run_.originals = start.cursor;
+  run_.offsets = before;
+  run_.originals_read = 0;
   return select_class(0);
 }
 
-// The k-th mark of the sorted run takes the place of the k-th mark of the text; an inserted mark,
-// which no code point of the text stands for, takes the place of the mark sorted before it.
+// The k-th mark of the sorted run gets the offsets of the k-th mark of the text. An inserted mark
+// belongs to no code point of the text: it gets the offsets of the mark sorted before it.
 bool TextStream::next_in_run(NormalizedChar* out) {
   while (run_.active) {
     Mark mark;
@@ -135,13 +136,13 @@ bool TextStream::next_in_run(NormalizedChar* out) {
       if (mark.combining_class != run_.combining_class) continue;
       if (!mark.inserted) ++run_.rank;
       if (mark.survivor == 0) continue;
-      while (run_.places_read < run_.rank) {
+      while (run_.originals_read < run_.rank) {
         NormalizedChar original;
-        if (!read_clean(&run_.places, &original)) break;
-        run_.place = original.place;
-        ++run_.places_read;
+        if (!read_clean(&run_.originals, &original)) break;
+        run_.offsets = original.offsets;
+        ++run_.originals_read;
       }
-      *out = {mark.survivor, run_.place};
+      *out = {mark.survivor, run_.offsets};
       return true;
     }
     select_class(run_.combining_class);
@@ -149,59 +150,59 @@ bool TextStream::next_in_run(NormalizedChar* out) {
   return false;
 }
 
-void TextStream::push(uint32_t code_point, const SourcePlace& place) {
-  pending_place_ = place;
+void TextStream::push(uint32_t code_point, const SourceOffsets& offsets) {
+  pending_offsets_ = offsets;
   pending_[pending_end_++] = code_point;
 }
 
-void TextStream::push_lowercase(uint32_t code_point, const SourcePlace& place) {
+void TextStream::push_lowercase(uint32_t code_point, const SourceOffsets& offsets) {
   if ((flags_ & kTokenizerLowercase) == 0) {
-    push(code_point, place);
+    push(code_point, offsets);
   } else if (code_point == kCapitalIWithDot) {
-    push('i', place);
-    push(kCombiningDotAbove, place);
+    push('i', offsets);
+    push(kCombiningDotAbove, offsets);
   } else {
     const int32_t delta = unicode::properties(code_point).lowercase_delta;
-    push(static_cast<uint32_t>(static_cast<int32_t>(code_point) + delta), place);
+    push(static_cast<uint32_t>(static_cast<int32_t>(code_point) + delta), offsets);
   }
 }
 
 void TextStream::push_stripped(const NormalizedChar& in, uint8_t flags) {
   const uint32_t hangul = in.code_point - kHangulFirst;
   if (hangul < kHangulCount) {
-    push(0x1100 + hangul / kHangulPerInitial, in.place);
-    push(0x1161 + hangul % kHangulPerInitial / kHangulFinals, in.place);
-    if (hangul % kHangulFinals != 0) push(0x11A7 + hangul % kHangulFinals, in.place);
+    push(0x1100 + hangul / kHangulPerInitial, in.offsets);
+    push(0x1161 + hangul % kHangulPerInitial / kHangulFinals, in.offsets);
+    if (hangul % kHangulFinals != 0) push(0x11A7 + hangul % kHangulFinals, in.offsets);
     return;
   }
   if ((flags & unicode::kDecomposes) == 0) {
-    push_lowercase(in.code_point, in.place);
+    push_lowercase(in.code_point, in.offsets);
     return;
   }
   uint32_t parts[3] = {};
   const uint32_t count = unicode::decomposition(in.code_point, parts);
-  push_lowercase(parts[0], in.place);
+  push_lowercase(parts[0], in.offsets);
   if (count == 1) return;
   if (unicode::properties(parts[1]).combining_class == 0) {
-    for (uint32_t i = 1; i < count; ++i) push_lowercase(parts[i], in.place);
+    for (uint32_t i = 1; i < count; ++i) push_lowercase(parts[i], in.offsets);
     return;
   }
   MarkReader start = {cursor_, {parts[1], count == 3 ? parts[2] : 0}, count - 1, 0};
-  begin_run(start, in.place);
+  begin_run(start, in.offsets);
 }
 
 bool TextStream::next(NormalizedChar* out) {
   const bool strip = (flags_ & kTokenizerStripAccents) != 0;
   for (;;) {
     if (pending_begin_ != pending_end_) {
-      *out = {pending_[pending_begin_++], pending_place_};
+      *out = {pending_[pending_begin_++], pending_offsets_};
       return true;
     }
     pending_begin_ = 0;
     pending_end_ = 0;
     if (run_.active) {
       NormalizedChar in;
-      if (next_in_run(&in)) push_lowercase(in.code_point, in.place);
+      if (next_in_run(&in)) push_lowercase(in.code_point, in.offsets);
       continue;
     }
     const TextCursor before = cursor_;
@@ -213,18 +214,18 @@ bool TextStream::next(NormalizedChar* out) {
     }
     const unicode::Properties& properties = unicode::properties(in.code_point);
     if (strip && properties.combining_class != 0) {
-      begin_run({before, {0, 0}, 0, 0}, in.place);
+      begin_run({before, {0, 0}, 0, 0}, in.offsets);
       continue;
     }
     if (strip && (properties.flags & unicode::kMark) != 0) continue;
     const bool cjk = (properties.flags & unicode::kCjk) != 0 && (flags_ & kTokenizerSplitCjk) != 0;
-    if (cjk) push(' ', in.place);
+    if (cjk) push(' ', in.offsets);
     if (strip) {
       push_stripped(in, properties.flags);
     } else {
-      push_lowercase(in.code_point, in.place);
+      push_lowercase(in.code_point, in.offsets);
     }
-    if (cjk) push(' ', in.place);
+    if (cjk) push(' ', in.offsets);
   }
 }
 

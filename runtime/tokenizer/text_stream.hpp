@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The normaliser: reads a piece of text one normalised code point at a time, each with the place it
-// came from. Cleaning, spaces around ideographs, canonical decomposition without accents and
-// lower-casing happen on the way, in the order of the Hugging Face BertNormalizer, so nothing is
-// ever stored.
+// The normaliser: gives one normalised code point at a time, with the offsets of the original. It
+// cleans, puts spaces around ideographs, decomposes, strips accents and lower-cases in the order of
+// Hugging Face's BertNormalizer. It stores no text.
 #ifndef EMBERT_RUNTIME_TOKENIZER_TEXT_STREAM_HPP_
 #define EMBERT_RUNTIME_TOKENIZER_TEXT_STREAM_HPP_
 
@@ -11,8 +10,8 @@
 
 namespace embert {
 
-/// A code point of the original text.
-struct SourcePlace {
+/// Where a code point stands in the original text.
+struct SourceOffsets {
   uint32_t byte_start;
   uint32_t byte_end;
   uint32_t char_index;
@@ -20,7 +19,7 @@ struct SourcePlace {
 
 struct NormalizedChar {
   uint32_t code_point;
-  SourcePlace place;
+  SourceOffsets offsets;
 };
 
 struct Utf8Char {
@@ -28,8 +27,8 @@ struct Utf8Char {
   uint32_t bytes;
 };
 
-/// Decodes one code point of well-formed UTF-8; needs begin < end. Where the bytes are no UTF-8,
-/// the longest part that begins a well-formed sequence (at least one byte) counts as one U+FFFD.
+/// Decodes one code point; needs begin < end. Where the bytes are not UTF-8, the longest part that
+/// begins a well-formed sequence (at least one byte) counts as one U+FFFD.
 Utf8Char decode_utf8(const uint8_t* begin, const uint8_t* end);
 
 /// Writes the UTF-8 of a code point; returns its 1 to 4 bytes.
@@ -62,25 +61,24 @@ struct TextCursor {
   uint32_t character;
 };
 
-/// Small and copyable: a copy is a bookmark from which reading goes on independently.
+/// Small and copyable: a copy is a bookmark, from which one can read on independently.
 class TextStream {
  public:
-  /// Reads text[from.byte, end) with the TokenizerFlags of a section. The place must be one where
-  /// the original text can be cut: the begin of a piece, or after an ASCII character.
+  /// Reads text[from.byte, end) with the TokenizerFlags of a section. `from` must be a position where
+  /// the original text can be cut: the begin of a piece, or behind an ASCII character.
   TextStream(const uint8_t* text, TextCursor from, uint32_t end, uint32_t flags)
       : text_(text), end_(end), flags_(flags), cursor_(from) {}
 
   /// The next normalised code point; false at the end.
   bool next(NormalizedChar* out);
 
-  /// True if everything that was read has been given out, so that reading may go on elsewhere from
-  /// cursor().
+  /// True if nothing that was read is pending, so that another reader may go on from cursor().
   bool idle() const { return pending_begin_ == pending_end_ && !run_.active; }
   TextCursor cursor() const { return cursor_; }
 
  private:
-  // One element of a run of non-starters: a combining mark, or the tail of a decomposed character
-  // (inserted).
+  // One element of a run of non-starters: a combining mark of the text, or a part of a decomposed
+  // character (inserted).
   struct Mark {
     uint32_t survivor;  // the code point, or 0 if stripping removes it
     uint8_t combining_class;
@@ -95,33 +93,32 @@ class TextStream {
     uint32_t tail_next;
   };
 
-  // A run of non-starters of which some survive: they come out sorted by class, though the text is
-  // only read.
+  // A run of non-starters. Those that survive stripping come out sorted by class.
   struct Run {
     MarkReader start;
     MarkReader reader;
-    TextCursor places;  // reads the original marks in their own order, for the alignment
-    SourcePlace place;  // the last that was read from `places`
-    uint32_t places_read;
-    uint32_t rank;  // marks of the text that sort before the one to come
+    TextCursor originals;   // reads the original marks in their own order, for the offsets
+    SourceOffsets offsets;  // of the last mark that `originals` read
+    uint32_t originals_read;
+    uint32_t rank;  // marks of the text that sort before the next one
     uint8_t combining_class;
     bool active;
   };
 
   bool read_clean(TextCursor* cursor, NormalizedChar* out) const;
   bool read_mark(MarkReader* reader, Mark* mark) const;
-  bool begin_run(const MarkReader& start, const SourcePlace& before);
+  bool begin_run(const MarkReader& start, const SourceOffsets& before);
   bool select_class(uint32_t above);
   bool next_in_run(NormalizedChar* out);
-  void push(uint32_t code_point, const SourcePlace& place);
-  void push_lowercase(uint32_t code_point, const SourcePlace& place);
+  void push(uint32_t code_point, const SourceOffsets& offsets);
+  void push_lowercase(uint32_t code_point, const SourceOffsets& offsets);
   void push_stripped(const NormalizedChar& in, uint8_t flags);
 
   const uint8_t* text_;
   uint32_t end_;
   uint32_t flags_;
   TextCursor cursor_;
-  SourcePlace pending_place_ = {};
+  SourceOffsets pending_offsets_ = {};
   uint32_t pending_[6] = {};
   uint8_t pending_begin_ = 0;
   uint8_t pending_end_ = 0;

@@ -19,15 +19,15 @@ struct TokenRange {
   uint64_t last;
 };
 
-// How one text is cut: windows of `room` tokens, each of which repeats `stride` tokens of the one
-// before.
+// How one text is cut: windows of `room` tokens. Each repeats `stride` tokens of the one before, so
+// it begins `step` tokens later.
 struct Cut {
   uint64_t windows;
   uint64_t room;
   uint64_t step;
 
   TokenRange range(uint64_t window) const {
-    // A room of 0 has an empty window and then one with the whole text, as in Hugging Face.
+    // A room of 0 gives an empty window and then one with the whole text, as in Hugging Face.
     if (room == 0) return window == 0 ? TokenRange{0, 0} : TokenRange{0, kUnlimited};
     return {window * step, window * step + room};
   }
@@ -73,8 +73,8 @@ class Tokenization {
     const bool limited = max_tokens != 0 && options_.truncation != Truncation::kNone;
     uint64_t room = kUnlimited;
     if (limited) {
-      // The stride is checked against a single text with special tokens, whatever the call asks
-      // for.
+      // As in Hugging Face, the stride is checked against a single text with special tokens, also in
+      // calls with a pair or without special tokens.
       const uint32_t for_single = special_tokens(header_.single);
       if (max_tokens >= for_single && max_tokens - for_single < stride)
         return TokenizerStatus::kStrideTooLarge;
@@ -88,8 +88,8 @@ class Tokenization {
 
  private:
   TokenizerStatus run_single(uint64_t room, uint64_t stride) {
-    // Where a window begins does not depend on the text's length, so one pass does: it writes and
-    // counts.
+    // The begin of a window does not depend on the text's length, so one pass both writes the window
+    // and counts the tokens.
     TokenRange range = {0, room};
     if (options_.window != 0) {
       Cut cut;
@@ -124,8 +124,9 @@ class Tokenization {
       const TokenizerStatus status = make_cut(counts_[i], rooms[i], stride, &cuts[i]);
       if (status != TokenizerStatus::kOk) return status;
     }
-    // The order of the windows: the first of both, then each further one of the first text with all
-    // of the second, then the first one of the first text with the further ones of the second.
+    // The order of the windows: first with first; then each further window of the first text with
+    // all windows of the second; then the first window of the first text with the further ones of
+    // the second.
     const uint64_t windows = cuts[0].windows * cuts[1].windows;
     if (options_.window >= windows) return finish(windows);
     const uint64_t further = (cuts[0].windows - 1) * cuts[1].windows;

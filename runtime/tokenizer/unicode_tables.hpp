@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tokenizer knows about each code point: two-stage tables, written by
-// generate_unicode_tables.py.
+// Properties of each code point for the tokenizer, in two-stage tables that
+// generate_unicode_tables.py writes.
 #ifndef EMBERT_RUNTIME_TOKENIZER_UNICODE_TABLES_HPP_
 #define EMBERT_RUNTIME_TOKENIZER_UNICODE_TABLES_HPP_
 
@@ -14,7 +14,7 @@ enum PropertyFlags : uint8_t {
   kSpace = 1 << 1,    // white space: ends a word; clean_text makes U+0020 of it unless it drops it
   kPunctuation = 1 << 2,  // a word of its own
   kCjk = 1 << 3,          // an ideograph that gets spaces around it
-  kMark = 1 << 4,         // nothing of its decomposition is left when accents are stripped
+  kMark = 1 << 4,         // stripping accents leaves nothing of its decomposition
   kDecomposes =
       1 << 5,  // stripping accents replaces it, see decomposition(); Hangul does not have this flag
 };
@@ -30,7 +30,7 @@ struct PropertyRange {
   uint32_t properties;
 };
 
-/// What is left of a code point without accents: up to three code points, filled up with 0.
+/// A code point after stripping its accents: up to three code points, then zeros.
 struct LongDecomposition {
   uint32_t code_point;
   uint32_t parts[3];
@@ -65,8 +65,8 @@ inline const Properties& properties(uint32_t code_point) {
   return kProperties[kPropertyRanges[i].properties];
 }
 
-/// Writes what stripping accents leaves of a code point with kDecomposes; returns how many (1 to
-/// 3).
+/// Strips the accents of a code point with kDecomposes: writes the 1 to 3 code points that are left
+/// and returns their number.
 inline uint32_t decomposition(uint32_t code_point, uint32_t parts[3]) {
   if (code_point >= kCompatibilityFirst) {
     parts[0] = kCompatibilitySupplement[code_point - kCompatibilityFirst];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking strings up in the tries of a checked section.
+// Look-ups in the tries of a validated section.
 #ifndef EMBERT_RUNTIME_TOKENIZER_VOCABULARY_HPP_
 #define EMBERT_RUNTIME_TOKENIZER_VOCABULARY_HPP_
 
@@ -10,8 +10,7 @@
 
 namespace embert {
 
-/// Where string `id` begins in the pool; valid for 0..token_count, the last being the end of the
-/// pool.
+/// Offset of string `id` in the pool, 0..token_count. string_begin(token_count) is the pool's end.
 inline uint32_t string_begin(const TokenizerView& view, uint32_t id) {
   return view.string_blocks[id / kStringBlock] + view.string_starts[id];
 }
@@ -23,9 +22,8 @@ inline uint32_t child_unit(const uint32_t* units, uint32_t base, uint8_t byte) {
 }
 
 /// Finds the longest vocabulary entry that `text` begins with, below the root of first or of
-/// continuing pieces
-/// (`skip_bytes` is the length of the prefix that the latter's strings have). Returns its length
-/// without prefix, or 0.
+/// continuing pieces. skip_bytes is the length of the prefix ("##") that strings of continuing
+/// pieces have, else 0. Returns the entry's length without prefix, or 0.
 inline uint32_t longest_piece(const TokenizerView& view, uint32_t root, uint32_t skip_bytes,
                               const uint8_t* text, uint32_t bytes, uint32_t* id) {
   uint32_t found = 0;
@@ -57,15 +55,15 @@ inline uint32_t longest_piece(const TokenizerView& view, uint32_t root, uint32_t
   return found;
 }
 
-/// Goes down the trie of added tokens byte by byte.
+/// Descends the trie of added tokens byte by byte.
 struct AddedTokenWalk {
   uint32_t base;
   uint32_t depth = 0;
 
-  /// False when no added token goes on with this byte. *found becomes the index of one that ends
-  /// here.
+  /// False when no added token continues with this byte. *found becomes the index of an added token
+  /// that ends here.
   bool step(const TokenizerView& view, uint8_t byte, uint32_t* found) {
-    // The depth limit keeps a hostile trie, whose nodes may form a circle, from reading on and on.
+    // The depth limit ends the walk in a hostile trie, whose nodes may form a circle.
     const uint32_t unit = child_unit(view.added_units, base, byte);
     if (unit == 0 || depth == kMaxTokenBytes) return false;
     ++depth;
