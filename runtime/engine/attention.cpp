@@ -253,15 +253,16 @@ void add_relative_positions(const Run& run, const RelativePositions& relative, c
   }
 }
 
-enum class KeysOf { kSelf, kSource };
+enum class Attended { kSelf, kSource };
 
-size_t key_count(const Run& run, const TextRows& text, KeysOf whose) {
-  return whose == KeysOf::kSelf ? text.past + text.length
-                                : source_cache(run.engine).length(source_of(run.engine, text.text));
+size_t key_count(const Run& run, const TextRows& text, Attended whose) {
+  return whose == Attended::kSelf
+             ? text.past + text.length
+             : source_cache(run.engine).length(source_of(run.engine, text.text));
 }
 
 /// (query, key) pairs of the texts before text `end`.
-size_t pairs_before(const Run& run, size_t end, KeysOf whose) {
+size_t pairs_before(const Run& run, size_t end, Attended whose) {
   size_t pairs = 0;
   for (TextRows text = first_text(run, Queries::kAll); text.text < end;
        text = next_text(run, Queries::kAll, text)) {
@@ -271,14 +272,15 @@ size_t pairs_before(const Run& run, size_t end, KeysOf whose) {
 }
 
 /// A text's part [length][keys] of a mask, or null.
-const uint8_t* text_mask(const Run& run, const uint8_t* mask, const TextRows& text, KeysOf whose) {
+const uint8_t* text_mask(const Run& run, const uint8_t* mask, const TextRows& text,
+                         Attended whose) {
   return mask != nullptr ? mask + pairs_before(run, text.text, whose) : nullptr;
 }
 
 /// A head's part [length][keys] of the caller's probabilities, or null. These are, for each layer
 /// and in it for each text, [num_heads][length][keys].
 uint16_t* head_probabilities(const Run& run, size_t layer, const HeadTask& at,
-                             uint16_t* probabilities, KeysOf whose) {
+                             uint16_t* probabilities, Attended whose) {
   if (probabilities == nullptr) return nullptr;
   const size_t heads = run.stack.config->num_heads;
   const size_t pairs =
@@ -451,11 +453,11 @@ void self_attention(const Run& run, const Layer& layer, Queries queries) {
       const Attending how = {
           .attention = layer.self,
           .relative = relative.table != nullptr ? &relative : nullptr,
-          .pair_mask = text_mask(run, input.pair_mask, at.text, KeysOf::kSelf),
+          .pair_mask = text_mask(run, input.pair_mask, at.text, Attended::kSelf),
           .query_mask = input.query_mask != nullptr ? input.query_mask + at.text.begin : nullptr,
           .causal = run.causal,
           .probabilities =
-              head_probabilities(run, layer.index, at, run.output.attentions, KeysOf::kSelf)};
+              head_probabilities(run, layer.index, at, run.output.attentions, Attended::kSelf)};
       project_self(run, layer, at, kv);
       attend(run, layer.index, at, how, kv);
     });
@@ -471,11 +473,11 @@ void cross_attention(const Run& run, const Layer& layer, Queries queries) {
       const Attending how = {
           .attention = layer.cross,
           .relative = nullptr,
-          .pair_mask = text_mask(run, run.input.cross_mask, at.text, KeysOf::kSource),
+          .pair_mask = text_mask(run, run.input.cross_mask, at.text, Attended::kSource),
           .query_mask = nullptr,
           .causal = false,
           .probabilities = head_probabilities(run, layer.index, at, run.output.cross_attentions,
-                                              KeysOf::kSource)};
+                                              Attended::kSource)};
       project_cross_query(run, layer, at);
       attend(run, layer.index, at, how, kv);
     });

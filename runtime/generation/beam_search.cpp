@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Beam search as in transformers (BeamSearchScorer with length_penalty 1, early_stopping false).
 //
-// The sequences share a trellis: a row a step, with each sequence's word and which sequence of the
-// row before it goes on from. Sequences are read back from their last word, so none is copied, and
-// a row is just what the cache is put in order by and what the decoder runs on next.
+// The sequences share a trellis. It has one row for each step: the token of each running sequence,
+// and its parent, the sequence of the row before that it continues. Sequences are read back from
+// their last token, so none is copied. A row's parents reorder the KV cache, and the decoder runs on
+// its tokens next.
 #include "runtime/engine/engine.hpp"
 #include "runtime/generation/generate.hpp"
 #include "runtime/tasks/ranking.hpp"
@@ -11,37 +12,37 @@
 namespace embert {
 namespace {
 
-/// A running sequence with one more word.
+/// A running sequence with one more token.
 struct Choice {
   embert_log2_q26 log2_score;
   uint32_t parent;
   int32_t id;
 };
 
-/// A sequence that is done.
+/// A finished sequence.
 struct Hypothesis {
   embert_log2_q26 log2_score;
-  uint32_t words;  ///< rows of the trellis
-  uint32_t last;   ///< its place in the last of them
-  uint32_t ended;  ///< 1: the end token comes behind them
+  uint32_t tokens;  ///< rows of the trellis
+  uint32_t last;    ///< index of its sequence in the last of them
+  uint32_t ended;   ///< 1: followed by the end token
 
-  uint32_t length() const { return words + ended; }
+  uint32_t length() const { return tokens + ended; }
 };
 
-/// a / a_length > b / b_length: logarithms are above -2^50, lengths at most 512.
+/// a / a_length > b / b_length. No overflow: logarithms are above -2^50, lengths at most 512.
 bool mean_above(embert_log2_q26 a, uint32_t a_length, embert_log2_q26 b, uint32_t b_length) {
   return a * b_length > b * a_length;
 }
 
 struct Beams {
-  size_t width;                  ///< most running sequences
+  size_t width;                  ///< beams: most running sequences
   embert_candidate* candidates;  ///< [2 width] of one sequence
   Choice* choices;               ///< [2 width], best first
   Hypothesis* hypotheses;        ///< [width], best first
   embert_log2_q26* scores;       ///< [width] of the running sequences
-  int32_t* ids;                  ///< [steps][width], the trellis
+  int32_t* ids;                  ///< [steps][width] the trellis
   uint32_t* parents;             ///< [steps][width]
-  uint32_t* ones;                ///< [width] tokens that a step appends
+  uint32_t* ones;                ///< [width] of 1: tokens that a step appends to each sequence
   size_t choice_count, hypothesis_count;
   uint32_t running;  ///< sequences
   uint32_t steps;    ///< rows of the trellis
@@ -53,7 +54,7 @@ void take(uintptr_t& at, size_t count, T*& part) {
   at += count * sizeof(T);
 }
 
-/// The parts one after another from the address `at` on, which is then where they end.
+/// Places the parts one after another from address `at` on. Afterwards `at` is their end.
 Beams place_beams(const embert_generate_options& options, uintptr_t& at) {
   Beams beams = {};
   beams.width = options.beams;
@@ -69,8 +70,8 @@ Beams place_beams(const embert_generate_options& options, uintptr_t& at) {
   return beams;
 }
 
-/// The best 2 * width ways to go on, in the logits of the last step; sequence i has row
-/// first_row + i. Even if half of them end, enough are left to go on with.
+/// Ranks the best 2 * width continuations by the logits of the last step; sequence i has row
+/// first_row + i. Even if half of them end, `width` are left.
 embert_status rank_choices(embert_engine* engine, uint32_t first_row, Beams& beams) {
   const auto better = [](const Choice& a, const Choice& b) { return a.log2_score > b.log2_score; };
   beams.choice_count = 0;
@@ -80,9 +81,9 @@ embert_status rank_choices(embert_engine* engine, uint32_t first_row, Beams& bea
                                                beams.candidates, &count, nullptr, nullptr);
     if (status != EMBERT_STATUS_OK) return status;
     for (size_t c = 0; c < count; ++c) {
-      const embert_candidate& word = beams.candidates[c];
+      const embert_candidate& token = beams.candidates[c];
       insert_ranked(beams.choices, 2 * beams.width, &beams.choice_count,
-                    {beams.scores[i] + word.log2_score, i, word.id}, better);
+                    {beams.scores[i] + token.log2_score, i, token.id}, better);
     }
   }
   return EMBERT_STATUS_OK;
@@ -95,7 +96,8 @@ void add_hypothesis(const Hypothesis& hypothesis, Beams& beams) {
                 });
 }
 
-/// The next row of the trellis. Choices that end are done, if they are among the best `width`.
+/// Writes the next row of the trellis. A choice that ends becomes a hypothesis if it is among the
+/// best `width`.
 void take_choices(uint32_t end_id, Beams& beams) {
   int32_t* ids = beams.ids + beams.steps * beams.width;
   uint32_t* parents = beams.parents + beams.steps * beams.width;
@@ -115,7 +117,7 @@ void take_choices(uint32_t end_id, Beams& beams) {
   ++beams.steps;
 }
 
-/// Whether the best choice, as it is now, is no better than the worst hypothesis of a full list.
+/// Whether the list of hypotheses is full and the best choice is no better than the worst of them.
 bool is_decided(const Beams& beams) {
   if (beams.hypothesis_count < beams.width) return false;
   const Hypothesis& worst = beams.hypotheses[beams.width - 1];
@@ -124,12 +126,12 @@ bool is_decided(const Beams& beams) {
 
 void write_best(const Prompt& prompt, const Beams& beams, embert_generation* generation) {
   const Hypothesis& best = beams.hypotheses[0];
-  uint32_t place = best.last;
-  for (size_t step = best.words; step-- > 0;) {
-    generation->ids[step] = beams.ids[step * beams.width + place];
-    place = beams.parents[step * beams.width + place];
+  uint32_t sequence = best.last;
+  for (size_t step = best.tokens; step-- > 0;) {
+    generation->ids[step] = beams.ids[step * beams.width + sequence];
+    sequence = beams.parents[step * beams.width + sequence];
   }
-  if (best.ended != 0) generation->ids[best.words] = static_cast<int32_t>(prompt.options.end_id);
+  if (best.ended != 0) generation->ids[best.tokens] = static_cast<int32_t>(prompt.options.end_id);
   generation->count = best.length();
   generation->finish = best.ended != 0 ? EMBERT_FINISH_END : prompt.at_most;
   generation->log2_score = best.log2_score;

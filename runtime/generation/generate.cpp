@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One token a step: the decoder runs, the language model's head gives the words that may follow,
-// and one of them is taken.
+// Greedy decoding and sampling. Each step runs the decoder on one token, ranks the next token with
+// the language model's head, and takes one of the best.
 #include "runtime/generation/generate.hpp"
 
 #include "runtime/engine/check_input.hpp"
@@ -21,12 +21,12 @@ embert_status check_generate_options(const embert_generate_options& options) {
   return ok ? EMBERT_STATUS_OK : EMBERT_STATUS_INVALID_OPTION;
 }
 
-/// How many words are looked at for the next one, without beams.
+/// Candidates for the next token, without beams.
 size_t choices(const embert_generate_options& options) {
   return options.random == nullptr ? 1 : options.sample.top_k;
 }
 
-/// Greedy decoding, or sampling: candidates [choices] is the workspace.
+/// Greedy decoding, or sampling. The workspace is candidates [choices].
 embert_status follow_one(const Prompt& prompt, embert_candidate* candidates,
                          embert_generation* generation) {
   const embert_generate_options& options = prompt.options;
@@ -120,13 +120,14 @@ embert_status embert_generate(embert_engine* engine, const embert_generate_optio
   }
   const uint32_t room = engine->options.max_tokens;
   if (prompt_length > room) return EMBERT_STATUS_TOO_MANY_TOKENS;
-  Prompt prompt = {engine,
-                   *options,
-                   prompt_ids,
-                   static_cast<uint32_t>(prompt_length),
-                   options->max_new_tokens,
-                   EMBERT_FINISH_LENGTH};
-  const uint32_t most = room - prompt.length + 1;  // the last needs no place in the cache
+  Prompt prompt = {.engine = engine,
+                   .options = *options,
+                   .ids = prompt_ids,
+                   .length = static_cast<uint32_t>(prompt_length),
+                   .most_new = options->max_new_tokens,
+                   .at_most = EMBERT_FINISH_LENGTH};
+  // The last token is not run, so the cache needs no room for it.
+  const uint32_t most = room - prompt.length + 1;
   if (prompt.most_new > most) {
     prompt.most_new = most;
     prompt.at_most = EMBERT_FINISH_CACHE_FULL;

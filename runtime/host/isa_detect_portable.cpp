@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// embert_isa_detect without cpuinfo: on x86 what the compiler's own look-up finds, which includes
-// the register state that the operating system saves. Not every compiler knows AVX-VNNI there,
-// whose processors run the AVX2 kernels. On ARM the kernel's hardware capabilities say all, so
-// cpuinfo is not asked there in any build: that of distributions (2022) does not know I8MM, and it
-// gives up where /proc/cpuinfo is that of another machine, as under an emulator.
+// embert_isa_detect without cpuinfo. On x86 it uses the compiler's own look-up, which also checks
+// the registers that the operating system saves. Not every compiler knows AVX-VNNI there; processors
+// with it run the AVX2 kernels. On ARM it reads the hardware capabilities that the Linux kernel
+// reports. ARM builds never use cpuinfo: the one that distributions ship (2022) does not know I8MM,
+// and it fails where /proc/cpuinfo belongs to another machine, as under an emulator.
 #include "embert/embert.h"
 #include "kernels/dispatch.hpp"
 #include "kernels/processor.hpp"
@@ -28,7 +28,7 @@ uint32_t machine_isas() {
   return mask;
 }
 #elif EMBERT_AARCH64 && defined(__linux__)
-// Bits of the kernel's interface, by their places: headers older than the processor lack the names.
+// Bits of the Linux interface by number: headers older than the processor lack the names.
 uint32_t machine_isas() {
   const unsigned long features = getauxval(AT_HWCAP), more = getauxval(AT_HWCAP2);
   const bool simd = (features & (1ul << 1)) != 0, crc32 = (features & (1ul << 7)) != 0;

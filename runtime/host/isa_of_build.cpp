@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// On bare metal nothing tells what the processor has: it is the one that the build is for.
+// embert_isa_detect on bare metal: the processor is the one that the build is for.
 #include "embert/embert.h"
 #include "kernels/dispatch.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// embert_host.h without pthreadpool: the pool is the caller's own thread.
+// embert_host.h without pthreadpool: every task runs in the caller's thread.
 #include "embert/embert_host.h"
 
 namespace {
 
-// A pool has no state, so all are this one, which is never written.
+// A pool has no state, so all pools are this constant.
 const uint8_t caller = 0;
 
 }  // namespace

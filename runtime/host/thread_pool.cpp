@@ -14,7 +14,7 @@ pthreadpool_t as_pthreadpool(embert_thread_pool* pool) {
   return reinterpret_cast<pthreadpool_t>(pool);
 }
 
-/// Processors that this process may run on: taskset and container limits by processor count here.
+/// Processors that this process may run on; taskset and containers may limit them.
 uint32_t allowed_processors() {
 #if defined(__linux__)
   // The kernel refuses a set smaller than its own, which is unknown: double until it fits.

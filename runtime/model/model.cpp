@@ -160,7 +160,8 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
   layer.self.out = residual_dense(parts(kSectionAttnOut), hidden, width, record.self.out);
   if (Parts table = parts(kSectionRelativePositions)) {
     Parts ratios = parts(kSectionRelativeRatios);
-    layer.relative_positions.table = table.take<int8_t>(table_columns * pad_inputs(config.head_size));
+    layer.relative_positions.table =
+        table.take<int8_t>(table_columns * pad_inputs(config.head_size));
     layer.relative_positions.sums = table.take<int32_t>(table_columns);
     layer.relative_positions.query = factor(ratios.take<int32_t>(heads), record.query_relative);
     layer.relative_positions.key = factor(

@@ -285,8 +285,8 @@ void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l) {
   walk.scores(kSectionScores, true, heads);
   walk.multipliers(kSectionContext, heads * columns, INT32_MAX);
   const size_t inputs = pad_inputs(s.head_size);
-  if (const uint8_t* table =
-          walk.next(kSectionRelativePositions, relative ? table_columns * inputs + 4 * table_columns : 0)) {
+  if (const uint8_t* table = walk.next(kSectionRelativePositions,
+                                       relative ? table_columns * inputs + 4 * table_columns : 0)) {
     walk.weights(reinterpret_cast<const int8_t*>(table), table_columns, inputs,
                  reinterpret_cast<const int32_t*>(table + table_columns * inputs));
   }

@@ -40,7 +40,7 @@ embert_answer make_answer(const embert_answer_window& window, size_t start, size
   answer.first_token = static_cast<uint32_t>(start);
   answer.last_token = static_cast<uint32_t>(end);
   if (align_to_words) {
-    // The first token is not of the context, so the way down ends there.
+    // Ends at the first token at the latest: it does not belong to the context.
     while (same_word(window, start, start - 1)) --start;
     while (end + 1 < window.tokens && same_word(window, end, end + 1)) ++end;
   }
@@ -51,7 +51,7 @@ embert_answer make_answer(const embert_answer_window& window, size_t start, size
   return answer;
 }
 
-/// Whether an answer of this score would come into the list: most do not.
+/// Whether an answer with this score would enter the list. Most do not.
 bool has_place(const embert_answers& list, embert_log2_q26 log2_score) {
   return list.count < list.capacity || log2_score > list.answers[list.count - 1].log2_score;
 }

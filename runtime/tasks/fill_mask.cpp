@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words for a place in a text: the best of the vocabulary, or those asked for.
+// Candidates for a masked token: the best of the vocabulary, or given ones.
 #include "runtime/tasks/ranking.hpp"
 #include "runtime/tasks/top_list.hpp"
 

@@ -60,8 +60,8 @@ uint64_t times_exp2(uint64_t value, uint64_t octaves) {
 
 uint64_t log2_q26(uint64_t x) {
   const int32_t whole = floor_log2(x);
-  // Squaring a number in [1, 2) doubles its logarithm, whose next bit is then in front of the
-  // point.
+  // Squaring a number in [1, 2) doubles its logarithm. The next bit of the logarithm is then its
+  // integer part.
   uint64_t y = whole >= 31 ? x >> (whole - 31) : x << (31 - whole);  // Q31
   uint64_t result = static_cast<uint64_t>(whole);
   for (int32_t bit = 0; bit < 27; ++bit) {

@@ -6,7 +6,7 @@
 namespace embert {
 namespace {
 
-/// Indices are 32-bit.
+/// Indices of values have 32 bits.
 constexpr size_t kMaxValues = size_t{1} << 31;
 
 void softmax_row(const int32_t* logits, size_t n, LogitRatio ratio, embert_q30* scores) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The denominator of a softmax, gathered while logits stream by.
+// The denominator of a softmax, summed up while the logits stream by.
 #pragma once
 
 #include "runtime/tasks/fixed_math.hpp"
 
 namespace embert {
 
-/// Most logits of one softmax: the sum of so many ones fits 63 bits in Q40.
+/// Most logits of one softmax: in Q40 the sum of so many ones fits 63 bits.
 constexpr size_t kMaxSoftmaxLogits = size_t{1} << 23;
 
-/// The sum of e^(logit * scale), as multiples of the highest logit's.
+/// The sum of e^(logit * scale), relative to that of the highest logit.
 struct LogSum {
   LogitRatio ratio;
   int32_t highest;
@@ -18,7 +18,7 @@ struct LogSum {
 
 static inline LogSum begin_log_sum(LogitRatio ratio) { return {ratio, INT32_MIN, 0}; }
 
-/// Announces a logit that may be higher than all before.
+/// Must be called for a logit before it is added: it may be the highest so far.
 static inline void raise_log_sum(LogSum* sum, int32_t logit) {
   if (logit <= sum->highest) return;
   const uint64_t octaves = octaves_q26(logit_distance(logit, sum->highest), sum->ratio);
@@ -31,7 +31,7 @@ static inline void add_to_log_sum(LogSum* sum, int32_t logit) {
   sum->sum_q40 += exp2_q40(octaves_q26(logit_distance(sum->highest, logit), sum->ratio));
 }
 
-/// At least one logit was added, the highest among them, so the sum is at least 1.
+/// The highest logit must have been added, so the sum is at least 1.
 static inline embert_log_sum finish_log_sum(const LogSum& sum) {
   const uint64_t log2_sum = log2_q26(sum.sum_q40) - (uint64_t{40} << 26);
   return {sum.highest, static_cast<uint32_t>(log2_sum)};

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A list of the best: fixed room, best first.
+// A list of the best items, best first, with fixed capacity.
 #pragma once
 
 #include <stddef.h>
 
 namespace embert {
 
-/// Puts item into list [*count], behind those that it does not come before, so that of equals the
-/// first to come stays first. Where the list is full its last item falls out, or item does not go
-/// in.
+/// Inserts an item into list [*count], which is sorted by `before`. Of equal items the one inserted
+/// first stays first. A full list drops its last item, or the new one.
 template <typename T, typename Before>
 inline void insert_ranked(T* list, size_t capacity, size_t* count, const T& item, Before before) {
   if (*count < capacity) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The next word of a text, drawn: temperature, then top-k, then nucleus sampling (Holtzman et al.
+// Draws the next token of a text: temperature, then top-k, then nucleus sampling (Holtzman et al.
 // 2019).
 #include "runtime/tasks/fixed_math.hpp"
 
@@ -13,7 +13,7 @@ uint64_t part_of(uint64_t x, uint32_t fraction) {
   return (x >> 32) * fraction + (((x & 0xffffffff) * fraction) >> 32);
 }
 
-/// Candidates weighted against the best of them, which weighs 1.
+/// Weights of candidates relative to the best one, which has weight 1.
 struct Weights {
   const embert_candidate* candidates;
   LogitRatio ratio;
@@ -53,7 +53,7 @@ embert_status embert_sample_candidate(const embert_candidate* candidates, size_t
   uint64_t total = 0;
   for (size_t i = 0; i < top; ++i) total += weights[i];
   if (options->top_p < EMBERT_Q30_ONE) {
-    // The best weighs 2^40 and top_p is at least 2^-30, so one candidate stays.
+    // The best has weight 2^40 and top_p is at least 2^-30, so at least one candidate stays.
     const uint64_t nucleus = part_of(total, options->top_p << 2);
     total = 0;
     for (size_t i = 0; i < top && total < nucleus; ++i) total += weights[i];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Token classification: labels of tokens become entities of the text.
+// Token classification: turns the labels of tokens into entities of the text.
 #include "runtime/tasks/log_sum.hpp"
 #include "runtime/tasks/ranking.hpp"
 
 namespace embert {
 namespace {
 
-/// What is grouped: a token, or a word of several.
+/// A token, or a word of several tokens. Entities are groups of units.
 struct Unit {
   size_t first, last;  ///< tokens
   uint32_t label;
@@ -21,7 +21,7 @@ bool same_text(const char* a, const char* b) {
   return *a == *b;
 }
 
-/// B-x begins an entity of x, I-x goes on with one, and so does a name without either.
+/// B-x begins an entity of kind x. I-x continues one, and so does a name without prefix.
 bool begins_entity(const char* label) { return label[0] == 'B' && label[1] == '-'; }
 const char* kind_of(const char* label) {
   return begins_entity(label) || (label[0] == 'I' && label[1] == '-') ? label + 2 : label;
@@ -43,13 +43,13 @@ bool is_special(const embert_tag_window& window, size_t token) {
   return window.word_ids[token] < 0;
 }
 
-/// Whether a token, not the first of the window, belongs to the word of the tokens before it.
+/// Whether a token continues the word of the token before it. Not for the window's first token.
 bool goes_on(const embert_tag_window& window, size_t token) {
   if (window.is_subword != nullptr) return window.is_subword[token] != 0;
   return window.word_ids[token] == window.word_ids[token - 1];
 }
 
-/// The word's label and score from its tokens' scores, special tokens between them left out.
+/// Sets the word's label and score from its tokens' scores, without the special tokens among them.
 void label_unit(const embert_tag_options& options, const embert_tag_window& window, Unit* unit) {
   const size_t n = options.num_labels;
   const embert_q30* scores = window.scores + unit->first * n;
@@ -86,7 +86,7 @@ void label_unit(const embert_tag_options& options, const embert_tag_window& wind
   }
 }
 
-/// The next unit from `token` on. False: there is none.
+/// Finds the next unit from `token` on. False: there is none.
 bool next_unit(const embert_tag_options& options, const embert_tag_window& window, size_t token,
                Unit* unit) {
   while (token < window.tokens && is_special(window, token)) ++token;
@@ -136,7 +136,7 @@ embert_status check(const embert_tag_options& options, const embert_tag_window& 
   return window.tokens == 0 ? EMBERT_STATUS_EMPTY_INPUT : EMBERT_STATUS_OK;
 }
 
-/// Whether entity takes the place of another one that it overlaps.
+/// Whether `entity` replaces `other`, which it overlaps.
 bool is_better(const embert_entity& entity, const embert_entity& other) {
   const uint32_t length = entity.char_end - entity.char_begin;
   const uint32_t other_length = other.char_end - other.char_begin;

@@ -8,17 +8,17 @@
 namespace embert {
 namespace {
 
-/// Text that loses its first blank, and what stays of it.
+/// A text that loses its first blank, and how many bytes behind it stay.
 struct Replacement {
   char text[5];
   uint8_t bytes, kept;
 };
-/// In the order of the reference.
+/// In the order of transformers' clean_up_tokenization.
 constexpr Replacement kCleanUp[] = {{" .", 2, 1},   {" ?", 2, 1},   {" !", 2, 1},  {" ,", 2, 1},
                                     {" ' ", 3, 1},  {" n't", 4, 3}, {" 'm", 3, 2}, {" 's", 3, 2},
                                     {" 've", 4, 3}, {" 're", 4, 3}};
 
-/// Replaces in place, from left to right; returns the new length.
+/// Replaces in place, from left to right. Returns the new length.
 size_t replace_all(char* text, size_t bytes, const Replacement& replacement) {
   size_t out = 0, in = 0;
   while (in < bytes) {
@@ -81,7 +81,7 @@ embert_status detokenize(const TokenizerView& tokenizer, const int32_t* ids, siz
     needed = length + piece > needed ? length + piece : needed;
     first = false;
     if (needed > capacity) {
-      length += piece;  // only counted from here on
+      length += piece;  // from here on the text is only counted
       continue;
     }
     if (blank != 0) text[length] = ' ';

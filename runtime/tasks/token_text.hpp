@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens as text, and which tokens go on with a word: what embert_tasks.h has of it, on a
-// tokenizer.
+// The text of tokens, and which tokens continue a word: embert_detokenize and embert_mark_subwords
+// on an opened tokenizer.
 #pragma once
 
 #include "embert/embert_tasks.h"

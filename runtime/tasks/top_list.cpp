@@ -10,7 +10,7 @@ TopList begin_top_list(embert_candidate* candidates, size_t capacity, LogitRatio
 }
 
 void add_to_top_list(TopList* list, const int32_t* logits, size_t n, int32_t first_id) {
-  // The denominator is scaled once a block rather than with each new highest.
+  // Scales the denominator once a block, not with each new highest logit.
   for (size_t i = 0; i < n; ++i) raise_log_sum(&list->sum, logits[i]);
   for (size_t i = 0; i < n; ++i) {
     add_to_log_sum(&list->sum, logits[i]);

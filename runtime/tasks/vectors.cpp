@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sentence vectors made smaller, and compared.
+// Makes sentence vectors smaller and compares them.
 #include "embert/embert_tasks.h"
 #include "kernels/arithmetic/fixed_point.hpp"
 

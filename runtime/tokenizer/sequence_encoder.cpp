@@ -224,12 +224,10 @@ class SequenceEncoder {
   template <typename Word>
   void encode_word(Word&& word) {
     const uint32_t before = sink_.count;
-    uint32_t root = view_.header->word_root;
-    uint32_t skip = 0;
+    PieceTrie trie = {view_.header->word_root, 0};
     for (uint32_t at = 0; at < word.length;) {
       uint32_t id = 0;
-      const uint32_t piece =
-          longest_piece(view_, root, skip, word.bytes + at, word.length - at, &id);
+      const uint32_t piece = longest_piece(view_, trie, word.bytes + at, word.length - at, &id);
       if (piece == 0) {
         // One unknown part makes the whole word unknown: [UNK] overwrites the pieces so far.
         sink_.count = before;
@@ -238,8 +236,7 @@ class SequenceEncoder {
       }
       sink_.emit(id, sink_.wants_offsets() ? word.offsets(at, at + piece) : TokenOffsets{}, word_);
       at += piece;
-      root = view_.header->continuation_root;
-      skip = view_.header->prefix_bytes;
+      trie = {view_.header->continuation_root, view_.header->prefix_bytes};
     }
     ++word_;
   }

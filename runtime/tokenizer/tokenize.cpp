@@ -176,7 +176,12 @@ class Tokenization {
     const uint32_t first =
         static_cast<uint32_t>(range.first < kUnlimited ? range.first : kUnlimited);
     const uint32_t last = static_cast<uint32_t>(range.last < kUnlimited ? range.last : kUnlimited);
-    TokenSink sink = {&encoding_, at, first, last, type_id, which};
+    TokenSink sink = {.arrays = &encoding_,
+                      .at = at,
+                      .first = first,
+                      .last = last,
+                      .type_id = type_id,
+                      .sequence_id = which};
     encode_sequence(view_, texts_[which].bytes, texts_[which].length, &sink);
     counts_[which] = sink.count;
     const uint32_t end = sink.count < last ? sink.count : last;
@@ -184,7 +189,12 @@ class Tokenization {
   }
 
   void emit_special(uint32_t id, int32_t type_id, size_t at) {
-    TokenSink sink = {&encoding_, at, 0, 1, type_id, -1};
+    TokenSink sink = {.arrays = &encoding_,
+                      .at = at,
+                      .first = 0,
+                      .last = 1,
+                      .type_id = type_id,
+                      .sequence_id = -1};
     sink.emit(id, {0, 0, 0, 0}, UINT32_MAX);
   }
 

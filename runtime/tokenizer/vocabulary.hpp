@@ -21,13 +21,18 @@ inline uint32_t child_unit(const uint32_t* units, uint32_t base, uint8_t byte) {
   return (unit & (0xFFu | kUnitIsChild)) == (byte | kUnitIsChild) ? unit : 0;
 }
 
-/// Finds the longest vocabulary entry that `text` begins with, below the root of first or of
-/// continuing pieces. skip_bytes is the length of the prefix ("##") that strings of continuing
-/// pieces have, else 0. Returns the entry's length without prefix, or 0.
-inline uint32_t longest_piece(const TokenizerView& view, uint32_t root, uint32_t skip_bytes,
-                              const uint8_t* text, uint32_t bytes, uint32_t* id) {
+/// The trie of first pieces, or of continuing pieces, whose strings begin with a prefix ("##").
+struct PieceTrie {
+  uint32_t root;
+  uint32_t prefix_bytes;
+};
+
+/// Finds the longest vocabulary entry that `text` begins with. Returns its length without prefix, or
+/// 0.
+inline uint32_t longest_piece(const TokenizerView& view, PieceTrie trie, const uint8_t* text,
+                              uint32_t bytes, uint32_t* id) {
   uint32_t found = 0;
-  uint32_t base = root;
+  uint32_t base = trie.root;
   for (uint32_t i = 0; i < bytes;) {
     const uint32_t unit = child_unit(view.word_units, base, text[i]);
     if (unit == 0) break;
@@ -35,7 +40,7 @@ inline uint32_t longest_piece(const TokenizerView& view, uint32_t root, uint32_t
     base = unit >> kUnitPayloadShift;
     if ((unit & kUnitIsLeaf) != 0) {
       // Only one entry begins like this: compare the rest of its string.
-      const uint32_t at = string_begin(view, base) + skip_bytes + i;
+      const uint32_t at = string_begin(view, base) + trie.prefix_bytes + i;
       const uint32_t end = string_begin(view, base + 1);
       if (at > end || end - at > bytes - i) break;
       const uint8_t* tail = view.strings + at;
