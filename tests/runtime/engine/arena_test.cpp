@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arena's size is exact: every model runs between guard pages in an arena of just that size.
+// The arena's size is exact: every model runs between guard pages in an arena of that size.
 #include <cstring>
 
 #include "tests/runtime/engine/engine_session.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What callers may get wrong, each with its status.
+// Wrong arguments of callers, each with its status.
 #include "tests/runtime/engine/engine_session.hpp"
 
 namespace embert::test {

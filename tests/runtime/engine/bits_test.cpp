@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same bits: every cluster of this machine, threads, batches and dirty arenas, over shapes that
-// are no multiple of a tile.
+// The same bits on every ISA of this machine, with any number of threads, in batches and in dirty
+// arenas, for shapes that are not multiples of a tile.
 #include <algorithm>
 #include <cstring>
 
@@ -57,12 +57,12 @@ SyntheticModel shape(std::uint32_t hidden, std::uint32_t heads, std::uint32_t he
 
 class Bits : public testing::TestWithParam<SyntheticModel> {};
 
-TEST_P(Bits, AreTheSameOnEveryClusterThreadsBatchAndDirt) {
+TEST_P(Bits, AreTheSameOnEveryIsaThreadsBatchAndDirt) {
   const AlignedBytes blob(make_synthetic_blob(GetParam()));
   const Texts texts(GetParam(), {1, 2, 7, 16, 17, 33, 64, 70}, 5);
   const std::vector<std::int16_t> expected = encode(open_model(blob), GetParam(), texts, 1, 1, 0);
   const auto [low, high] = std::minmax_element(expected.begin(), expected.end());
-  EXPECT_LT(*low, -500);  // the test model is alive
+  EXPECT_LT(*low, -500);  // the test model gives more than noise around zero
   EXPECT_GT(*high, 500);
   for (const std::uint32_t isa : isa_masks()) {
     const embert_model model = open_model(blob, isa);
@@ -76,8 +76,8 @@ TEST_P(Bits, AreTheSameOnEveryClusterThreadsBatchAndDirt) {
   }
 }
 
-// The same bits on every kind of processor and with every compiler: a figure, not another variant's
-// result.
+// The same bits on every kind of processor and with every compiler: compared with a constant, not
+// with another variant's result.
 TEST(GoldenBits, OfASyntheticModel) {
   const SyntheticModel model = shape(100, 5, 20, 36, kActivationGelu);
   const AlignedBytes blob(make_synthetic_blob(model));
@@ -88,7 +88,8 @@ TEST(GoldenBits, OfASyntheticModel) {
   EXPECT_EQ(crc32c_scalar(0, bytes, 2 * hidden.size()), 707151286u);
 }
 
-// And of an encoder and a decoder with everything in them: hidden states, probabilities, words.
+// The same for an encoder and a decoder with everything in them: hidden states, probabilities,
+// logits of the vocabulary.
 TEST(GoldenBits, OfAPair) {
   SyntheticModel model = decoders().back().shape;
   model.encoder = {model};

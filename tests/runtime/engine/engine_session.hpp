@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model opened from bytes, an engine in an arena of exactly the size asked for, and random
-// inputs: what the tests of this folder begin with.
+// The start of most tests in this folder: a model opened from bytes, an engine in an arena of
+// exactly the needed size, and random inputs.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine between guard pages, the ways in which its bits must be the same, and calls with
-// everything that embert_input may say.
+// An engine between guard pages, the variations that must not change its bits, and calls with every
+// member of embert_input.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ inline std::vector<Way> all_ways() {
   return ways;
 }
 
-/// An engine in a dirty arena of exactly the size that it asks for. Tokens 0: the model's most.
+/// An engine in a dirty arena of exactly the needed size. Tokens 0: as many as the model takes.
 class GuardedEngine {
  public:
   GuardedEngine(const AlignedBytes& blob, Way way, std::uint32_t max_batch = 1,
@@ -73,17 +73,17 @@ std::vector<T> joined(const PerText<T>& texts) {
   return all;
 }
 
-/// Texts and what is said of their tokens; what is empty is not given.
+/// The members of an embert_input. Empty vectors are not passed.
 struct Call {
   PerText<std::int32_t> ids, type_ids, positions;
   PerText<std::uint8_t> key_mask, query_mask, pair_mask, cross_mask;
   std::vector<std::int32_t> head_mask;
   std::uint32_t head_mask_layers = 0;
-  std::vector<std::int16_t> embeddings;  ///< in place of ids, whose lengths count
+  std::vector<std::int16_t> embeddings;  ///< in place of ids, which then give the lengths only
   embert_scale embeddings_scale = {};
 };
 
-/// What embert_run gave; texts one after another as in embert_output.
+/// The results of embert_run; texts one after another as in embert_output.
 struct Answer {
   PerText<std::int16_t> hidden;
   std::vector<std::int16_t> hidden_states, pooled;
@@ -154,7 +154,7 @@ inline embert_status try_run(embert_engine* engine, const Call& call) {
   return embert_run(engine, input.get(), &output);
 }
 
-/// embert_run of a call that is right. source_length: of each text's source, for cross-attentions.
+/// embert_run of a valid call. source_length: of each text's source, for cross-attentions.
 inline Answer run(const GuardedEngine& engine, const Call& call, std::uint32_t wanted = kWantHidden,
                   std::size_t source_length = 0) {
   const CallInput input(call);
@@ -207,7 +207,7 @@ inline PerText<std::int32_t> random_ids(std::initializer_list<std::size_t> lengt
   return texts;
 }
 
-/// Random bytes 0 and `one` in a share of one in four and three in four.
+/// Random bytes: one in four is 0, the others are `one`.
 inline std::vector<std::uint8_t> random_mask(std::size_t count, std::mt19937_64& random,
                                              std::uint8_t one = 1) {
   std::vector<std::uint8_t> mask(count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands behind the encoder, against the same formula in double on the integer hidden states.
+// The task heads, against the same formulas in double on the integer hidden states.
 #include <algorithm>
 #include <cmath>
 
@@ -37,7 +37,7 @@ struct Session {
   }
 };
 
-/// Column c of a text's rows, pooled.
+/// Pools column c of a text's rows.
 double pool(const std::int16_t* rows, std::size_t length, std::size_t hidden, std::size_t c,
             embert_pooling pooling) {
   double sum = 0, highest = -1e9;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks, positions and given embeddings: each is compared with another way to say the same.
+// Masks, positions and given embeddings: each is compared with an equivalent call.
 #include "kernels/arithmetic/fixed_point.hpp"
 #include "tests/runtime/engine/guarded_engine.hpp"
 
@@ -32,7 +32,7 @@ class Masks : public testing::TestWithParam<std::uint32_t> {
   Answer answer(Way way, const Call& call) const {
     return run(GuardedEngine(blob_, way, 4), call, kWantHidden | kWantAttentions);
   }
-  /// Both calls give the same hidden states and probabilities, which are not those of `other`.
+  /// Expects the same hidden states and probabilities of two calls, and different ones of `other`.
   void expect_same(const Call& call, const Call& same, const Call& other) const {
     for (const Way way : all_ways()) {
       const Answer a = answer(way, call), b = answer(way, same), c = answer(way, other);
@@ -44,12 +44,12 @@ class Masks : public testing::TestWithParam<std::uint32_t> {
   }
 };
 
-/// `row` said of each of `rows` queries.
+/// The pair mask in which each of `rows` queries has the mask `row`.
 std::vector<std::uint8_t> repeated(const std::vector<std::uint8_t>& row, std::size_t rows) {
   return joined(PerText<std::uint8_t>(rows, row));
 }
 
-TEST_P(Masks, HiddenKeysAtTheEndAreAShorterText) {
+TEST_P(Masks, HiddenTokensAtTheEndAreAShorterText) {
   const Call longer = texts({33, 7, 20});
   Call masked = longer, shorter = longer;
   const std::size_t lengths[] = {17, 7, 1};
@@ -131,7 +131,7 @@ TEST_P(Masks, TogetherHideWhatAnyOfThemHides) {
   expect_same(all, pairs, plain);
 }
 
-// Independent texts in one: a block of pairs each, and positions that begin anew.
+// Independent texts in one: each has its block in the pair mask, and positions that begin at 0.
 TEST_P(Masks, BlocksOfPairsAreTexts) {
   const Call apart = texts({9, 14});
   Call packed;
@@ -184,7 +184,7 @@ TEST_P(Masks, HeadFactors) {
   const std::size_t texts_pairs = 20 * 20 + 7 * 7, of_layer = 3 * texts_pairs;
   for (const Way way : all_ways()) {
     const Answer open = answer(way, plain), masked = answer(way, layers);
-    // The first layer is not touched, so the second has the same scores.
+    // The first layer is unchanged, so the second has the same scores.
     for (std::size_t i = 0; i < 2 * of_layer; ++i) {
       const std::size_t in_layer = i % of_layer;
       const std::size_t head = in_layer < 3 * 400 ? in_layer / 400 : (in_layer - 3 * 400) / 49;
@@ -206,14 +206,14 @@ TEST_P(Masks, PositionsCountFromZero) {
   }
   if (GetParam() == kPositionTable) {
     expect_same(plain, counted, others);
-  } else {  // distances are what counts
+  } else {  // only relative positions matter
     for (const Way way : all_ways()) {
       EXPECT_EQ(answer(way, plain).hidden, answer(way, counted).hidden);
     }
   }
 }
 
-// A word's row times its multiplier, as the caller's embedding in the step of the embedding sum.
+// A token's row times its multiplier, given as the caller's embedding with the embedding sum's scale.
 TEST_P(Masks, EmbeddingsOfTheWordsAreTheirIds) {
   Call ids = texts({20, 7});
   ids.type_ids = random_ids({20, 7}, 2, 35);
@@ -233,7 +233,7 @@ TEST_P(Masks, EmbeddingsOfTheWordsAreTheirIds) {
   louder.embeddings = given.embeddings;
   louder.embeddings_scale.float_bits = given.embeddings_scale.float_bits + (1u << 23);
   expect_same(ids, given, louder);
-  Call even = given, half = louder;  // half as much in a step of twice the size
+  Call even = given, half = louder;  // half the values with twice the scale
   for (std::size_t i = 0; i < even.embeddings.size(); ++i) {
     half.embeddings[i] = static_cast<std::int16_t>(given.embeddings[i] / 2);
     even.embeddings[i] = static_cast<std::int16_t>(2 * half.embeddings[i]);

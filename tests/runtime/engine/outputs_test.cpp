@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What embert_run gives beside the last hidden state, and that asking for it changes nothing else.
+// The outputs of embert_run beside the last hidden state. Asking for one changes no other.
 #include <cmath>
 #include <cstring>
 
@@ -34,7 +34,7 @@ class Outputs : public testing::TestWithParam<NamedModel> {
   bool causal() const { return (shape().flags & kStackCausal) != 0; }
   bool pre_norm() const { return (shape().flags & kStackPreNorm) != 0; }
 
-  /// The call on an engine that has seen nothing.
+  /// The call on a new engine.
   Answer answer(const AlignedBytes& blob, Way way, const Call& call, std::uint32_t wanted) const {
     const GuardedEngine engine(blob, way, 3);
     if (GetParam().has_source()) source_.set(engine);
@@ -51,19 +51,19 @@ class Outputs : public testing::TestWithParam<NamedModel> {
   }
   /// LayerNorm of a row with the gain and bias of a section.
   std::vector<std::int16_t> norm(const std::vector<std::int16_t>& row, std::uint32_t kind,
-                                 const BlobNorm& numbers) {
+                                 const BlobNorm& record) {
     std::int64_t s1 = 0, s2 = 0;
     for (std::int16_t v : row) {
       s1 += v;
       s2 += v * v;
     }
     const auto n = static_cast<std::int32_t>(row.size());
-    const LayerNormRow of_row = layernorm_row(s1, s2, numbers.epsilon_n2, n);
+    const LayerNormRow of_row = layernorm_row(s1, s2, record.epsilon_n2, n);
     const std::int32_t* gain = section<std::int32_t>(kind);
     std::vector<std::int16_t> normal;
     for (std::size_t c = 0; c < row.size(); ++c) {
       normal.push_back(static_cast<std::int16_t>(
-          layernorm_value(row[c], n, of_row, gain[c], gain[c + row.size()], numbers.shift)));
+          layernorm_value(row[c], n, of_row, gain[c], gain[c + row.size()], record.shift)));
     }
     return normal;
   }
@@ -92,7 +92,7 @@ TEST_P(Outputs, TogetherAreEachAlone) {
     EXPECT_EQ(ask(kWantStates).hidden_states, expected.hidden_states);
     EXPECT_EQ(ask(kWantAttentions).attentions, expected.attentions);
     EXPECT_EQ(ask(kWantTokenLogits).token_logits, expected.token_logits);
-    // These two compute the first rows of the last layer only.
+    // These two compute the last layer for first tokens only.
     EXPECT_EQ(ask(kWantPooled).pooled, expected.pooled);
     EXPECT_EQ(ask(kWantLogits).logits, expected.logits);
     EXPECT_EQ(ask(kWantLogits | kWantHidden).logits, expected.logits);
@@ -128,7 +128,7 @@ TEST_P(Outputs, FirstRowsUnderMasksAreThoseOfAllRows) {
   }
 }
 
-// A decoder that was asked for its first token alone goes on as if all had been computed.
+// After a call that asked for the first token alone, a decoder continues as if all had been computed.
 TEST_P(Outputs, FirstRowsLeaveAWholeCache) {
   if (!causal()) return;
   for (const Way way : all_ways()) {
@@ -265,7 +265,7 @@ TEST_P(Outputs, TokenLogitsAreADenseLayerOnEachToken) {
       ASSERT_NEAR(a.token_logits[row * labels + c], expected, 40);
     }
   }
-  // And of one text alone.
+  // The same for one text alone.
   Call alone = call_;
   alone.ids = {call_.ids[0]};
   alone.type_ids = {call_.type_ids[0]};

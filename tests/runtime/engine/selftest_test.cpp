@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The power-on self-test: its checksum against the same numbers through the public functions, on
-// all kernels, and what it says of a blob that gives other bits.
+// The power-on self-test: its checksum against the same outputs through the public functions, on all
+// kernels; its status for a blob that gives other bits.
 #include "embert/embert_lm.h"
 #include "tests/runtime/engine/guarded_engine.hpp"
 #include "tests/runtime/model/blob_fields.hpp"
@@ -13,7 +13,7 @@ const std::vector<std::int32_t> kIds = {7, 3, 41, 3, 0, 59, 12, 8, 30, 2, 2};
 
 SyntheticModel model_with(std::uint32_t heads, std::uint32_t flags = 0) {
   SyntheticModel model;
-  model.vocab_size = 300;  // two blocks of words
+  model.vocab_size = 300;  // two blocks of tokens
   model.heads = heads;
   model.flags = flags;
   model.selftest_ids = kIds;
@@ -32,7 +32,7 @@ class Selftest : public BlobFields, public testing::WithParamInterface<Synthetic
  protected:
   Selftest() : BlobFields(GetParam()) {}
 
-  /// FORMAT.md, section 7, with buffers for everything.
+  /// The checksum of FORMAT.md, section 7, from buffers with all outputs.
   std::uint32_t checksum_by_hand(embert_engine* engine) {
     const std::size_t n = kIds.size();
     const std::uint32_t length = static_cast<std::uint32_t>(n);

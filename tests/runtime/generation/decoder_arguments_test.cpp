@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What callers may get wrong with masks, positions, caches and sources, each with its status; a
-// call that is refused changes nothing.
+// Wrong masks, positions, caches and sources of callers, each with its status. A refused call
+// changes nothing.
 #include "tests/runtime/generation/decoder_models.hpp"
 
 namespace embert::test {
@@ -107,7 +107,7 @@ TEST_F(FamilyArguments, HeadMasks) {
     EXPECT_EQ(try_run(engine, call), EMBERT_STATUS_INVALID_MASK);
   }
   call.head_mask.clear();
-  EXPECT_EQ(try_run(engine, call), EMBERT_STATUS_INVALID_MASK);  // of layers, but not there
+  EXPECT_EQ(try_run(engine, call), EMBERT_STATUS_INVALID_MASK);  // layers without a mask
 }
 
 TEST_F(FamilyArguments, OutputsThatTheModelHasNot) {

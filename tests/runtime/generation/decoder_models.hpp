@@ -20,7 +20,7 @@ inline SyntheticModel small_decoder(std::uint32_t flags, std::uint32_t position_
   SyntheticModel model;
   model.hidden_size = 36;
   model.num_heads = 3;
-  model.head_size = 10;  // no multiple of 4, and the heads are narrower than the rows
+  model.head_size = 10;  // no multiple of 4; all heads together are narrower than a row
   model.intermediate_size = 50;
   model.vocab_size = 60;
   model.max_positions = 48;

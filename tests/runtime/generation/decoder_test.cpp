@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A decoder's cache: steps of any size give the bits of the whole pass, whatever was done to the
+// A decoder's KV cache: steps of any size give the bits of the whole pass, whatever happened to the
 // cache before them.
 #include "tests/runtime/generation/decoder_models.hpp"
 
 namespace embert::test {
 namespace {
 
-/// Sizes of the pieces in which each text goes in; no text has more pieces than one before it.
+/// Sizes of the pieces in which each text is run. No text has more pieces than one before it.
 using Pieces = PerText<std::size_t>;
 
 Pieces equal_pieces(const std::vector<std::size_t>& lengths, std::size_t size) {
@@ -24,7 +24,7 @@ std::vector<T> part(const std::vector<T>& values, std::size_t from, std::size_t 
   return {begin, begin + static_cast<std::ptrdiff_t>(count)};
 }
 
-/// Tokens from[i] .. from[i] + count[i] - 1 of each text, as a step behind those before them.
+/// A step with the tokens from[i] .. from[i] + count[i] - 1 of each text.
 Call step_of(const Call& whole, const std::vector<std::size_t>& from,
              const std::vector<std::size_t>& count) {
   Call step;
@@ -50,7 +50,7 @@ Call step_of(const Call& whole, const std::vector<std::size_t>& from,
   return step;
 }
 
-/// Hidden states of all texts, put in piece by piece behind the first tokens that are in the cache.
+/// Hidden states of all texts, run piece by piece behind the first tokens, which are in the cache.
 PerText<std::int16_t> run_pieces(const GuardedEngine& engine, const Call& whole,
                                  const Pieces& pieces) {
   PerText<std::int16_t> hidden(pieces.size());
@@ -75,7 +75,7 @@ class Decoder : public testing::TestWithParam<NamedModel> {
   void set_source(embert_engine* engine) const {
     if (GetParam().has_source()) source_.set(engine);
   }
-  /// Hidden states of one text without anything in the cache; `text` counts in the batch.
+  /// Hidden states of one text of the batch on an empty cache.
   std::vector<std::int16_t> fresh(Way way, const std::vector<std::int32_t>& ids,
                                   std::size_t text) const {
     const GuardedEngine engine(blob_, way, 3);
@@ -181,7 +181,8 @@ TEST_P(Decoder, TruncatedTextsGoOnAsIfNothingHadCome) {
   }
 }
 
-// Sources belong to places: what goes on elsewhere must attend the same one for the same bits.
+// Source i belongs to text i: a text that continues as another one needs the same source for the
+// same bits.
 TEST_P(Decoder, ReorderedTextsGoOnFromTheirParents) {
   const PerText<std::int32_t> texts = random_ids({13, 6, 18}, shape().vocab_size, 7),
                               rest = random_ids({5, 2, 4}, shape().vocab_size, 8);
@@ -219,7 +220,7 @@ TEST_P(Decoder, ReorderedTextsGoOnFromTheirParents) {
   }
 }
 
-// A text's bits do not depend on those beside it, nor on the room that the cache has.
+// A text's bits depend neither on the texts beside it nor on the capacity of the cache.
 TEST_P(Decoder, ATextIsTheSameInEveryPlaceAndRoom) {
   const std::vector<std::int32_t> text = random_ids({19}, shape().vocab_size, 9)[0];
   const Source source({9}, shape().cross_hidden_size);
@@ -237,7 +238,7 @@ TEST_P(Decoder, ATextIsTheSameInEveryPlaceAndRoom) {
   }
 }
 
-// More texts than other scratch has room for: reordering needs a chunk of each.
+// So many texts that their chunks, which reordering needs, are the largest part of the scratch.
 TEST(DecoderBatch, ManyTextsAreReordered) {
   const SyntheticModel model = small_decoder(0, kPositionTable);
   const AlignedBytes blob(make_synthetic_blob(model));

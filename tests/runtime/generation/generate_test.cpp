@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text that goes on, against loops that run each sequence anew from its beginning.
+// Generation, against loops that run each sequence again from its beginning.
 #include "embert/embert_lm.h"
 #include "tests/runtime/generation/decoder_models.hpp"
 
@@ -24,7 +24,7 @@ struct Text {
   }
 };
 
-/// embert_generate in a workspace of just the size it asks for, between guard pages.
+/// embert_generate in a workspace of exactly the needed size, between guard pages.
 Text generate(embert_engine* engine, const embert_generate_options& options, const Ids& prompt) {
   std::size_t bytes = 0;
   EXPECT_EQ(embert_generate_bytes(&options, &bytes), EMBERT_STATUS_OK);
@@ -41,7 +41,7 @@ Text generate(embert_engine* engine, const embert_generate_options& options, con
   return {ids, generation.finish, generation.log2_score};
 }
 
-/// All words behind a sequence, best first: a whole pass from its beginning.
+/// All tokens that may follow a sequence, best first, by a whole pass from its beginning.
 std::vector<embert_candidate> words_after(const GuardedEngine& engine, const Ids& sequence,
                                           embert_scale* scale = nullptr) {
   embert_model_info info = {};
@@ -63,7 +63,7 @@ Ids appended(Ids sequence, std::int32_t id) {
   return sequence;
 }
 
-/// Greedy decoding, or sampling, from scratch. room: of the cache.
+/// Greedy decoding, or sampling, with a whole pass for each token. room: of the cache.
 Text follow(const GuardedEngine& engine, const embert_generate_options& options, const Ids& prompt,
             std::size_t room) {
   Text text = {{}, EMBERT_FINISH_LENGTH, 0};
@@ -172,7 +172,7 @@ class Generate : public testing::TestWithParam<NamedModel> {
   void set_source(embert_engine* engine) const {
     if (GetParam().has_source()) Source({9}, GetParam().shape.cross_hidden_size).set(engine);
   }
-  /// The same text on every way, which is what `expected` says on one.
+  /// Expects the same text for every variation of the engine, and the one that `expected` gives.
   template <typename Expected>
   Text expect(const embert_generate_options& options, const Ids& prompt, std::uint32_t room,
               Expected expected) {
@@ -197,7 +197,7 @@ TEST_P(Generate, GreedyTakesTheBestWord) {
   const Text text = expect(options, prompt_, 48, follow);
   EXPECT_EQ(text.finish, EMBERT_FINISH_LENGTH);
   EXPECT_EQ(text.ids.size(), 12u);
-  // A word of it as end token: the text ends where it is first.
+  // With one of its tokens as end token the text ends at the first of these.
   options.end_id = static_cast<std::uint32_t>(text.ids[4]);
   const Text ended = expect(options, prompt_, 48, follow);
   EXPECT_EQ(ended.finish, EMBERT_FINISH_END);
@@ -211,7 +211,7 @@ TEST_P(Generate, SamplesWhatTheCallersNumbersSay) {
   options.random_context = &random_;
   options.sample = {65536 * 3 / 2, EMBERT_Q30_ONE, 5};
   const Text text = expect(options, prompt_, 48, follow);
-  options.sample = {65536, EMBERT_Q30_ONE / 4 * 3, 1000};  // more than there are words
+  options.sample = {65536, EMBERT_Q30_ONE / 4 * 3, 1000};  // more than the vocabulary has
   const Text nucleus = expect(options, prompt_, 48, follow);
   options.sample.top_k = 1;
   const Text greedy = expect(options, prompt_, 48, follow);
@@ -260,7 +260,7 @@ TEST_P(Generate, StopsAtTheCachesRoom) {
 INSTANTIATE_TEST_SUITE_P(Kinds, Generate, testing::ValuesIn(decoders()),
                          [](const auto& tested) { return tested.param.name; });
 
-// Few words: there may be fewer than are looked at, and many of the best choices end.
+// A small vocabulary: it may have fewer tokens than the candidates, and many of the best choices end.
 TEST(GenerateSmall, BeamsOfSmallVocabularies) {
   for (std::uint32_t words : {1u, 2u, 3u, 5u, 8u}) {
     for (std::uint64_t seed : {1u, 2u, 3u, 4u}) {

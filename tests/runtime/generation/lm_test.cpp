@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The language model's head: logits against the formula, and the best words that stream by against
-// those of all logits.
+// The language model's head: logits against the formula, and the best tokens found block by block
+// against those of all logits.
 #include <cmath>
 
 #include "embert/embert_lm.h"
@@ -48,7 +48,8 @@ class LanguageModel : public testing::TestWithParam<std::uint32_t> {
     return values;
   }
 
-  /// What is multiplied with words: dense layer, GELU and LayerNorm of a hidden state, in double.
+  /// The vector that is multiplied with the token rows: dense layer, GELU and LayerNorm of a hidden
+  /// state, in double.
   std::vector<double> transformed(const std::int16_t* hidden) const {
     if ((GetParam() & kHeadLmTransform) == 0) return {hidden, hidden + size_};
     const auto* weights = section<std::int8_t>(kSectionLmTransform);
@@ -133,7 +134,7 @@ TEST_P(LanguageModel, BestWordsAreThoseOfAllLogits) {
         EXPECT_EQ(count, std::min(top_k, words_));
         ASSERT_EQ(count, expected_count);
         EXPECT_EQ(sum.highest, expected_sum.highest);
-        // The denominator grows block by block here, and at once there.
+        // The denominator is summed block by block here, over all logits at once there.
         EXPECT_NEAR(sum.log2_sum_q26, expected_sum.log2_sum_q26, 4);
         for (std::size_t i = 0; i < count; ++i) {
           EXPECT_EQ(words[i].id, expected[i].id);
@@ -235,7 +236,8 @@ TEST(NoLanguageModel, HasNoWords) {
   EXPECT_EQ(embert_lm_score(engine, 0, &word, 1, nullptr, nullptr), EMBERT_STATUS_NO_LM);
 }
 
-// The vocabulary goes by in blocks, and a tied head adds no table: MiniLM's shape with 30522 words.
+// The vocabulary is computed in blocks, and a tied head adds no table: MiniLM's shape with 30522
+// tokens.
 TEST(LanguageModelArena, NeedsLessThan64KiBMore) {
   SyntheticModel shape;
   shape.hidden_size = 384;

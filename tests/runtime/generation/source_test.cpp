@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cross-attention reads: states of the caller, or those of the encoder in the same blob.
+// The source of cross-attention: states of the caller, or of the encoder in the same blob.
 #include "kernels/arithmetic/fixed_point.hpp"
 #include "kernels/arithmetic/layout.hpp"
 #include "tests/runtime/generation/decoder_models.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 SyntheticModel cross_decoder() { return small_decoder(kStackCrossAttention, kPositionTable); }
 
-/// An encoder of other sizes than the decoder's in every respect.
+/// An encoder whose sizes all differ from the decoder's.
 SyntheticModel small_encoder() {
   SyntheticModel model;
   model.hidden_size = 52;
@@ -66,7 +66,7 @@ TEST(Source, AScaleIsBroughtToTheModels) {
     EXPECT_EQ(run(engine, target_texts({7, 5})).hidden, expected.hidden);
     eight.set(engine);
     EXPECT_EQ(run(engine, target_texts({7, 5})).hidden, expected.hidden);
-    eight.scale.float_bits += 1u << 23;  // and it does make a difference
+    eight.scale.float_bits += 1u << 23;  // makes a difference
     eight.set(engine);
     EXPECT_NE(run(engine, target_texts({7, 5})).hidden, expected.hidden);
     eight.scale.float_bits -= 1u << 23;
@@ -127,7 +127,7 @@ TEST(Source, HiddenTokensAreAsIfNotThere) {
   }
 }
 
-// An arena whose largest parts are those of the source.
+// An arena in which the source's parts are the largest.
 TEST(Source, MayBeMuchLongerThanTheText) {
   const AlignedBytes blob(make_synthetic_blob(cross_decoder()));
   const Source source({300}, 20);
@@ -178,7 +178,7 @@ TEST(Source, OfTheEncoderIsItsHiddenState) {
   }
 }
 
-/// Rows through the projection of a blob, in the law's own functions.
+/// Rows through the projection of a blob, in the functions of the reference arithmetic.
 std::vector<std::int16_t> project(const AlignedBytes& blob, const std::vector<std::int16_t>& rows,
                                   std::size_t k, std::size_t n) {
   const auto& header = *reinterpret_cast<const BlobHeader*>(blob.data());

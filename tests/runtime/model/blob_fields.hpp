@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A synthetic blob whose fields a test changes one by one.
+// A synthetic blob. Tests change its fields one by one.
 #pragma once
 
 #include <stdexcept>
@@ -28,7 +28,7 @@ class BlobFields : public testing::Test {
   T* contents(std::uint32_t kind, std::uint32_t layer = 0, std::uint32_t stack = 0) {
     return reinterpret_cast<T*>(blob_.data() + section(kind, layer, stack).offset);
   }
-  /// The s32 part behind the weights of a dense section, `index` parts of `columns` further on.
+  /// An s32 part [columns] behind the weights of a dense section; index 0 is the first one.
   static std::int32_t* behind_weights(std::int8_t* weights, std::size_t n, std::size_t k,
                                       std::size_t index) {
     const std::size_t columns = pad_columns(n);
@@ -97,12 +97,12 @@ class BlobFields : public testing::Test {
     bad_value(shifts.left, 1, "left beside right");
     shifts = good;
   }
-  void expect_norm_numbers(BlobNorm& numbers) {
-    bad_value(numbers.epsilon_n2, -1, "epsilon_n2");
-    bad_value(numbers.epsilon_n2, (std::int64_t{1} << 54) + 1, "epsilon_n2");
-    bad_value(numbers.shift, 7, "shift");
-    bad_value(numbers.shift, 39, "shift");
-    bad_value(numbers.reserved, 1u, "reserved");
+  void expect_norm_record(BlobNorm& record) {
+    bad_value(record.epsilon_n2, -1, "epsilon_n2");
+    bad_value(record.epsilon_n2, (std::int64_t{1} << 54) + 1, "epsilon_n2");
+    bad_value(record.shift, 7, "shift");
+    bad_value(record.shift, 39, "shift");
+    bad_value(record.reserved, 1u, "reserved");
   }
 
   AlignedBytes blob_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hostile blobs of a model with everything in it: two stacks, cross-attention, relative positions,
-// every head. The rules of plain encoders are in model_check_test.cpp.
+// every task head. The rules of plain encoders are in validator_test.cpp.
 #include <cstring>
 #include <iterator>
 #include <random>
@@ -129,7 +129,7 @@ TEST_F(ModelCheckFamily, RefusesValuesOutOfRange) {
       expect_shifts(*s);
     }
     for (BlobNorm* n : {&l.input_norm, &l.norm_after_attn, &l.norm_after_cross})
-      expect_norm_numbers(*n);
+      expect_norm_record(*n);
     bad_value(l.input_norm.shift, 0, "a layer without its norm");
     bad_value(l.norm_after_attn.shift, 0, "a layer without its norm");
     bad_value(l.norm_after_cross.shift, 0, "a layer without its norm");
@@ -166,8 +166,8 @@ TEST_F(ModelCheckFamily, RefusesValuesOutOfRange) {
   bad_value(*contents<char>(kSectionTokenLabels), '\0', "one label name too many");
 }
 
-/// All that the public functions make of a blob, statuses and results, in an arena of just the size
-/// that is asked for.
+/// Statuses and results of all public functions on a blob, in an arena of exactly the size that they
+/// ask for.
 struct Answers {
   std::vector<std::int64_t> values;
   int refused = 0;
@@ -270,9 +270,9 @@ TEST_F(ModelCheckFamily, RunsWithEverything) {
   EXPECT_TRUE(answers == answers_of(blob_, embert_isa_detect()));
 }
 
-// Any byte string is refused or safe to run, with the same bits on every cluster: damage with a
-// right checksum, of single bytes and of long runs of values at the ends of their ranges. The build
-// with sanitizers looks on.
+// Any byte string is refused, or safe to run with the same bits on every ISA: damage with a right
+// checksum, of single bytes and of long runs of values at the ends of their ranges. The sanitizer
+// build runs this, too.
 TEST_F(ModelCheckFamily, RandomDamageIsRefusedOrSafe) {
   const std::vector<std::uint8_t> good(blob_.data(), blob_.data() + blob_.size());
   const std::size_t sections = header().section_count,

@@ -23,7 +23,7 @@ class ModelCheck : public BlobFields {
     model.selftest_ids = {3, 1, 4, 1};
     return model;
   }
-  /// Opens a blob and classifies a short text with it, in an arena of exactly the size asked for.
+  /// Opens a blob and classifies a short text with it, in an arena of exactly the needed size.
   static embert_status run(const AlignedBytes& blob, std::uint32_t isa_mask,
                            std::vector<std::int32_t>& logits) {
     embert_model model;
@@ -201,7 +201,7 @@ TEST_F(ModelCheck, RefusesValuesOutOfRange) {
                           &l.query_relative, &l.key_relative, &l.ffn_up, &l.ffn_down}) {
       expect_shifts(*s);
     }
-    for (BlobNorm* n : {&l.input_norm, &l.norm_after_attn}) expect_norm_numbers(*n);
+    for (BlobNorm* n : {&l.input_norm, &l.norm_after_attn}) expect_norm_record(*n);
     expect_dense(contents<std::int8_t>(kSectionQkv, layer), 96, 20);
     expect_dense(contents<std::int8_t>(kSectionFfnUp, layer), 24, 20);
     expect_residual_dense(contents<std::int8_t>(kSectionAttnOut, layer), 20, 20);
@@ -232,7 +232,7 @@ TEST_F(ModelCheck, RefusesASelftestThatCanNotRun) {
   bad_value(test.tokens, UINT32_MAX, "tokens");
   bad_value(ids[0], -1, "id");
   bad_value(ids[3], 12, "id");
-  // 4 ids are there, and no tokenizer that could read a text.
+  // The section has 4 ids, and the model no tokenizer that could read a text.
   expect(test.tokens, 3u, EMBERT_STATUS_BLOB_SECTION, "tokens");
   expect(test.tokens, 5u, EMBERT_STATUS_BLOB_SECTION, "tokens");
 }
@@ -244,8 +244,8 @@ TEST_F(ModelCheck, RefusesABrokenTokenizer) {
             EMBERT_STATUS_BLOB_TOKENIZER);
 }
 
-// Any byte string is refused or safe to run, with the same bits on every cluster: damage with a
-// right checksum. The build with sanitizers looks on.
+// Any byte string is refused, or safe to run with the same bits on every ISA: damage with a right
+// checksum. The sanitizer build runs this, too.
 TEST_F(ModelCheck, RandomDamageIsRefusedOrSafe) {
   const std::vector<std::uint8_t> good = make_synthetic_blob(small());
   std::mt19937_64 random(20240611);
@@ -254,7 +254,7 @@ TEST_F(ModelCheck, RandomDamageIsRefusedOrSafe) {
     AlignedBytes blob(good);
     const int changes = 1 + static_cast<int>(random() % 4);
     for (int i = 0; i < changes; ++i) {
-      // Half of the damage goes to header, table and layer records, the rest anywhere.
+      // Half of the damage hits header, table and layer records, the rest anything.
       const std::size_t reach = random() % 2 == 0 ? 3000 : good.size();
       blob.data()[random() % reach] = static_cast<std::uint8_t>(random());
     }
