@@ -23,16 +23,11 @@ Kernels select_kernels(uint32_t isa_mask) {
 }
 
 const char* isa_name(uint32_t isa_mask) {
-  const uint32_t isas = isa_mask & compiled_isas();
-  if (isas & kIsaI8mm) return "i8mm";
-  if (isas & kIsaDotprod) return "dotprod";
-  if (isas & kIsaNeon) return "neon";
-  if (isas & kIsaDsp) return "dsp";
-  if (isas & kIsaMve) return "mve";
-  if (isas & kIsaAvx512Vnni) return "avx512vnni";
-  if (isas & kIsaAvxVnni) return "avxvnni";
-  if (isas & kIsaAvx2) return "avx2";
-  return "scalar";
+  const char* name = "scalar";
+  for (const IsaExtension& extension : kIsaExtensions) {
+    if ((isa_mask & compiled_isas() & extension.isa) != 0) name = extension.name;
+  }
+  return name;
 }
 
 }  // namespace embert

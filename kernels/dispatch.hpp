@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel table: one function an operation, chosen once for a set of instruction-set clusters.
+// The kernel table: one function an operation, chosen once for a set of ISA extensions.
 #pragma once
 
-#include "kernels/contracts/crc32c.hpp"
-#include "kernels/contracts/dense_rows.hpp"
-#include "kernels/contracts/dot_rows.hpp"
-#include "kernels/contracts/embedding.hpp"
-#include "kernels/contracts/gemm.hpp"
-#include "kernels/contracts/hidden_rows.hpp"
-#include "kernels/contracts/layernorm.hpp"
-#include "kernels/contracts/quantize.hpp"
-#include "kernels/contracts/requantize.hpp"
-#include "kernels/contracts/scores.hpp"
-#include "kernels/contracts/softmax.hpp"
+#include "kernels/contracts/contracts.hpp"
+#include "kernels/processor.hpp"
 
 namespace embert {
 
@@ -21,8 +12,8 @@ struct Kernels {
   RequantizeQueryFn requantize_query;
   RequantizeKeyFn requantize_key;
   RequantizeValueFn requantize_value;
-  RequantizeKeyFn append_key;
-  RequantizeValueFn append_value;
+  AppendKeyFn append_key;
+  AppendValueFn append_value;
   RequantizeContextFn requantize_context;
   RequantizeActivationFn requantize_activation;
   RequantizeResidualFn requantize_residual;
@@ -43,14 +34,14 @@ struct Kernels {
   Crc32cFn crc32c;
 };
 
-/// Clusters that this build has kernels for.
+/// ISA extensions that this build has kernels for, as a mask.
 uint32_t compiled_isas();
 
-/// The best kernel of each operation among the clusters in isa_mask (scalar is always there). The
-/// caller makes sure that the machine has them.
+/// The best kernel of each operation among the extensions in isa_mask; scalar kernels are always
+/// there. The caller makes sure that the machine has the extensions.
 Kernels select_kernels(uint32_t isa_mask);
 
-/// Name of the last cluster in the mask that this build knows, "scalar" for none.
+/// Name of the best extension in the mask that this build has kernels for; "scalar" if none.
 const char* isa_name(uint32_t isa_mask);
 
 }  // namespace embert

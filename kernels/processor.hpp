@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which processor family this build is for, the instruction-set clusters, and how the left operand
-// of a GEMM is stored in it.
+// The processor family that this build is for, and the ISA extensions of all families.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-// EMBERT_X86=0 may be given on x86, too: the scalar kernels with operands as other processors store
-// them, so that both halves of the law are tested on one machine.
+// -DEMBERT_X86=0 on x86 builds the scalar kernels with operands as other processors store them
+// (layout.hpp), so that one machine tests both ways.
 #ifndef EMBERT_X86
 #if defined(__x86_64__) || defined(__i386__)
 #define EMBERT_X86 1
@@ -24,7 +23,7 @@
 #endif
 #endif
 
-// 32-bit ARM with an operating system: NEON is what most of these have, not all.
+// 32-bit ARM with an operating system. Most of these processors have NEON, but not all.
 #ifndef EMBERT_ARMV7
 #if defined(__arm__) && __ARM_ARCH >= 7 && __ARM_ARCH_PROFILE == 'A'
 #define EMBERT_ARMV7 1
@@ -41,7 +40,7 @@
 #endif
 #endif
 
-// The DSP instructions of processors without vectors.
+// The DSP instructions of Cortex-M processors without vectors.
 #ifndef EMBERT_DSP
 #if defined(__ARM_FEATURE_DSP) && __ARM_ARCH_PROFILE == 'M' && !EMBERT_MVE
 #define EMBERT_DSP 1
@@ -52,8 +51,9 @@
 
 namespace embert {
 
-/// Instruction-set clusters, as bits of a mask. Values are pinned: embert.h repeats them.
-/// A cluster stands for all the features that its kernels use together.
+/// ISA extensions that kernels are written for, as bits of a mask; embert.h repeats the values. A
+/// bit stands for all features that its kernels use together. In a processor family, a higher bit
+/// is a faster extension.
 enum Isa : uint32_t {
   kIsaScalar = 0,
   kIsaAvx2 = 1u << 0,        ///< AVX2, and the SSE4.2 CRC instruction
@@ -66,19 +66,22 @@ enum Isa : uint32_t {
   kIsaDsp = 1u << 17,        ///< SMLAD and its like of Cortex-M4 and M7
 };
 
-/// The left operand of a GEMM is one byte a value. VPDPBUSD multiplies unsigned by signed bytes,
-/// while SDOT, SMLAL and VMLADAVA want both signed. So the bytes are stored as the target's
-/// multipliers read them: a signed value s as s ^ kSignedLhsFlip, an unsigned value u as u ^
-/// kUnsignedLhsFlip, and the GEMM takes the resulting constant offset out again with the column
-/// sums of the right operand, which is exact.
-enum class LhsType : uint8_t { kSigned, kUnsigned };
-static constexpr uint8_t kSignedLhsFlip = EMBERT_X86 ? 0x80 : 0x00;
-static constexpr uint8_t kUnsignedLhsFlip = EMBERT_X86 ? 0x00 : 0x80;
-
-/// What a GEMM adds, times the column sum, to undo the flip.
-static constexpr int32_t lhs_correction(LhsType type) {
-  if (EMBERT_X86) return type == LhsType::kSigned ? -128 : 0;
-  return type == LhsType::kSigned ? 0 : 128;
-}
+/// The one list of ISA extensions, in the order of their bits. The name is the last word of kernels
+/// and of their files; base holds the extensions that every processor with this one has as well.
+struct IsaExtension {
+  Isa isa;
+  char name[12];
+  uint32_t base;
+};
+static constexpr IsaExtension kIsaExtensions[] = {
+    {kIsaAvx2, "avx2", 0},
+    {kIsaAvxVnni, "avxvnni", kIsaAvx2},
+    {kIsaAvx512Vnni, "avx512vnni", kIsaAvx2},
+    {kIsaNeon, "neon", 0},
+    {kIsaDotprod, "dotprod", kIsaNeon},
+    {kIsaI8mm, "i8mm", kIsaNeon | kIsaDotprod},
+    {kIsaMve, "mve", 0},
+    {kIsaDsp, "dsp", 0},
+};
 
 }  // namespace embert

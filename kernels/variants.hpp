@@ -2,17 +2,8 @@
 // Declarations of all kernel variants, from the one list.
 #pragma once
 
-#include "kernels/contracts/crc32c.hpp"
-#include "kernels/contracts/dense_rows.hpp"
-#include "kernels/contracts/dot_rows.hpp"
-#include "kernels/contracts/embedding.hpp"
-#include "kernels/contracts/gemm.hpp"
-#include "kernels/contracts/hidden_rows.hpp"
-#include "kernels/contracts/layernorm.hpp"
-#include "kernels/contracts/quantize.hpp"
-#include "kernels/contracts/requantize.hpp"
-#include "kernels/contracts/scores.hpp"
-#include "kernels/contracts/softmax.hpp"
+#include "kernels/contracts/contracts.hpp"
+#include "kernels/processor.hpp"
 
 namespace embert {
 

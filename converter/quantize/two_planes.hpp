@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense layers on 16-bit rows (kernels/contracts/dense_rows.hpp): a row goes in as two planes of 8 bits, and
+// Dense layers on 16-bit rows (kernels/contracts/convert_rows.hpp): a row goes in as two planes of 8 bits, and
 // the sums are joined. Heads and the keys and values of cross-attention are such layers.
 #pragma once
 

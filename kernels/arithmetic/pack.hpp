@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing of a GEMM's right operand into n16k4 (kernels/arithmetic/layout.hpp): for the converter and for
-// tests. The runtime reads packed weights in place and never packs.
+// Packs the right operand of a GEMM into n16k4 (layout.hpp), for the converter and for tests. The
+// runtime reads packed weights in place and never packs.
 #pragma once
 
 #include <stdint.h>

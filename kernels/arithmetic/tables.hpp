@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constant tables of the integer law: generated once and frozen here, never computed with a libm,
-// so that every build has the same bits. Nodes of the activation remainders stand every 1/16, in
-// Q14, each shifted by half the mean error of the chords beside it (node = h - h''/16^3), which
-// halves the largest error.
+// Constant tables of the reference arithmetic. They were generated once: no build computes them
+// with its own libm, so all have the same bits. The activation functions have nodes of a remainder
+// h at every 1/16, in Q14. Each node is shifted by half the mean error of the chords beside it
+// (node = h - h''/16^3), which halves the largest error.
 #pragma once
 
 #include <stdint.h>
@@ -21,7 +21,7 @@ static constexpr uint32_t kRsqrtSeed[96] = {
     17174, 17100, 17028, 16957, 16886, 16817, 16748, 16680, 16613, 16546, 16481, 16416,
 };
 
-/// round(255 * 128 * 2^(-f/64)): the fraction of the softmax exponential, value 255 at f = 0 in Q7.
+/// round(255 * 128 * 2^(-f/64)): the softmax exponential of f = 0..63 in Q7, 255 at f = 0.
 static constexpr uint16_t kExpTable[64] = {
     32640, 32288, 31941, 31597, 31256, 30919, 30586, 30257, 29931, 29609, 29290, 28974, 28662,
     28353, 28048, 27746, 27447, 27151, 26859, 26569, 26283, 26000, 25720, 25443, 25169, 24898,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CRC-32C with the instruction that ARMv8.1 demands, 8 bytes each.
 #if !defined(__ARM_FEATURE_CRC32)
-#error "this file needs the flags of the cluster dotprod (isa_flags.cmake)"
+#error "this file needs the flags of dotprod (kernels/sources.cmake)"
 #endif
 #include <arm_acle.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SDOT.
 #if !defined(__ARM_FEATURE_DOTPROD)
-#error "this file needs the flags of the cluster dotprod (isa_flags.cmake)"
+#error "this file needs the flags of dotprod (kernels/sources.cmake)"
 #endif
 #include "kernels/arm/dot_rows_tiles.hpp"
 #include "kernels/variants.hpp"

@@ -5,7 +5,7 @@
 // 0.068 instructions a multiply-add, nothing spilled. What no full tile holds is done with rows in
 // place.
 #if !defined(__ARM_FEATURE_DOTPROD)
-#error "this file needs the flags of the cluster dotprod (isa_flags.cmake)"
+#error "this file needs the flags of dotprod (kernels/sources.cmake)"
 #endif
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"

@@ -8,7 +8,7 @@
 // registers and 2 more: 0.035 instructions a multiply-add, nothing spilled; of 8 rows, 256, 32 and
 // 2. One row is left to SDOT, which needs no packing.
 #if !defined(__ARM_FEATURE_MATMUL_INT8)
-#error "this file needs the flags of the cluster i8mm (isa_flags.cmake)"
+#error "this file needs the flags of i8mm (kernels/sources.cmake)"
 #endif
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"

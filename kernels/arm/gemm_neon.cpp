@@ -4,7 +4,7 @@
 // it, and SADALP adds neighbouring lanes to 32-bit sums: 3 instructions for 16 multiply-adds. A
 // column has two lanes of a sum, which meet at the end.
 #if !defined(__ARM_NEON)
-#error "this file needs the flags of the cluster neon (isa_flags.cmake)"
+#error "this file needs the flags of neon (kernels/sources.cmake)"
 #endif
 #include "kernels/arm/gemm_row_neon.hpp"
 #include "kernels/variants.hpp"

@@ -5,7 +5,7 @@
 #pragma once
 
 #if !defined(__ARM_NEON)
-#error "this file needs the flags of the cluster neon (isa_flags.cmake)"
+#error "this file needs the flags of neon (kernels/sources.cmake)"
 #endif
 #include <arm_neon.h>
 #include <string.h>
@@ -31,11 +31,6 @@ template <bool kRight>
 EMBERT_INLINE int32x4_t requantize(int32x4_t x, int32x4_t multiplier, int32x4_t count) {
   if (kRight) return vrshlq_s32(vqrdmulhq_s32(x, multiplier), count);
   return vqrdmulhq_s32(vqshlq_s32(x, count), multiplier);
-}
-
-/// Column c of a row: tails.
-EMBERT_INLINE int32_t column_value(const Requantize& factor, const int32_t* acc, size_t c) {
-  return embert::requantize(acc[c], factor.multiplier[c], factor.left, factor.right);
 }
 
 /// 16 columns in 16 bits, saturated.

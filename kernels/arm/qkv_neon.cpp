@@ -9,6 +9,26 @@
 namespace embert {
 namespace {
 
+template <bool kRight>
+void run_query(RequantizeQueryArgs args) {  // a copy, which no store can change
+  const int32x4_t count = shift_count(args.factor);
+  size_t c = 0;
+  for (; c + 16 <= args.n; c += 16) {
+    const int32x4x4_t m = vld1q_s32_x4(args.factor.multiplier + c);
+    for (size_t i = 0; i < args.m; ++i) {
+      vst1q_s8(reinterpret_cast<int8_t*>(args.dst) + i * args.dst_stride + c,
+               to_bytes(requantize16<kRight>(args.acc + i * args.acc_stride + c, m, count)));
+    }
+  }
+  for (; c < pad_inputs(args.n); ++c) {
+    for (size_t i = 0; i < args.m; ++i) {
+      const int32_t* acc = args.acc + i * args.acc_stride;
+      const int32_t value = c < args.n ? sat8(requantize_column(args.factor, acc, c)) : 0;
+      args.dst[i * args.dst_stride + c] = static_cast<uint8_t>(value);
+    }
+  }
+}
+
 // A lane index must be a constant.
 template <int kStep>
 EMBERT_INLINE void store_key_step(int8_t* dst, const int32x4x4_t& tokens, size_t m) {
@@ -145,6 +165,14 @@ void run_value(RequantizeValueArgs args) {  // a copy, which no store can change
 }
 
 }  // namespace
+
+void requantize_query_neon(const RequantizeQueryArgs& args) {
+  if (args.factor.right != 0) {
+    run_query<true>(args);
+  } else {
+    run_query<false>(args);
+  }
+}
 
 void requantize_key_n16k4_neon(const RequantizeKeyArgs& args) {
   if (args.factor.right != 0) {

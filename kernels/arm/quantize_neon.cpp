@@ -1,44 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+// QUANTIZE
 // Left operands from 16-bit rows, 64 columns at a time in 16-bit lanes, tails by the law's own
 // functions. SQDMULH gives x r / 2^15, so that one rounding shift by 7 ends what the law shifts by
 // 22; an unsigned r in 2^15..2^16 enters as r - 2^15, and x is added. About 20
 // instructions for 64 elements narrowed, 70 for a dynamic row.
-#include "kernels/arm/lanes_neon.hpp"
+#include "kernels/arm/narrow_neon.hpp"
 #include "kernels/variants.hpp"
 
 namespace embert {
 namespace {
-
-EMBERT_INLINE int16x8x4_t load32(const int16_t* p) { return vld1q_s16_x4(p); }
-EMBERT_INLINE int16x8x4_t load32(const uint16_t* p) {
-  return vld1q_s16_x4(reinterpret_cast<const int16_t*>(p));  // below 2^15
-}
-
-// Applies pack(16 columns) -> 16 bytes; one(value) -> int32 is the same for the tail.
-template <typename Source, typename Pack, typename One>
-EMBERT_INLINE void narrow_row(const Source* src, size_t k, uint8_t flip, uint8_t* dst, Pack pack,
-                              One one) {
-  size_t c = 0;
-  for (; c + 64 <= k; c += 64) {
-    const int16x8x4_t x = load32(src + c), y = load32(src + c + 32);
-    const uint8x16x4_t bytes = {{pack(x.val[0], x.val[1]), pack(x.val[2], x.val[3]),
-                                 pack(y.val[0], y.val[1]), pack(y.val[2], y.val[3])}};
-    vst1q_u8_x4(dst + c, bytes);
-  }
-  // The last 32 may reach back: of 64 or more, the bytes that are written so far do not lie in
-  // their source, even where dst is src.
-  for (; c + 32 <= k || (c < k && k >= 64); c += 32) {
-    if (c + 32 > k) c = k - 32;
-    const int16x8x4_t x = load32(src + c);
-    const uint8x16x2_t bytes = {{pack(x.val[0], x.val[1]), pack(x.val[2], x.val[3])}};
-    vst1q_u8_x2(dst + c, bytes);
-  }
-  for (; c < k; ++c) {
-    const int32_t value = one(src[c]);  // read before dst[c], which may lie in src
-    dst[c] = static_cast<uint8_t>(static_cast<uint8_t>(value) ^ flip);
-  }
-  for (; c < pad_inputs(k); ++c) dst[c] = flip;
-}
 
 template <typename Source>
 EMBERT_INLINE int32_t row_maximum(const Source* src, size_t k) {
@@ -67,21 +37,6 @@ EMBERT_INLINE int32_t row_maximum(const Source* src, size_t k) {
 }
 
 }  // namespace
-
-void convert_s8_s16_neon(const ConvertS8S16Args& args) {
-  const int8x16_t lowest = vdupq_n_s8(-127);
-  const bool together = args.src_stride == args.k && args.dst_stride == args.k;  // one long row
-  const size_t m = together ? 1 : args.m, k = together ? args.m * args.k : args.k;
-  for (size_t i = 0; i < m; ++i) {
-    narrow_row(
-        args.src + i * args.src_stride, k, kSignedLhsFlip, args.dst + i * args.dst_stride,
-        [&](int16x8_t a, int16x8_t b) {
-          const int8x16_t bytes = vqrshrn_high_n_s16(vqrshrn_n_s16(a, 7), b, 7);
-          return vreinterpretq_u8_s8(vmaxq_s8(bytes, lowest));
-        },
-        [](int32_t x) { return sat8(shift_round(x, 7)); });
-  }
-}
 
 void quantize_s8_s16_neon(const QuantizeS8S16Args& args) {
   for (size_t i = 0; i < args.m; ++i) {

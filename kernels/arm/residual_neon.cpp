@@ -48,7 +48,7 @@ void run(RequantizeResidualArgs args) {  // a copy, which no store can change
     for (size_t i = 0; i < args.m; ++i) {
       const size_t at = i * args.dst_stride + c;
       args.dst[at] = static_cast<int16_t>(residual_sum(
-          column_value(args.factor, args.acc + i * args.acc_stride, c), args.row_max[i],
+          requantize_column(args.factor, args.acc + i * args.acc_stride, c), args.row_max[i],
           args.residual[at], args.residual_multiplier[c], args.constant[c]));
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contract of the product with a row-major matrix: a few rows of 8 bits with every row of a table
-// that is read in place, such as the word embeddings as weights of a language model's logits.
+// Contract of the product with a row-major table: a few 8-bit rows with every row of a table that
+// is read in place, such as the word embeddings as weights of a language model's logits.
 #pragma once
 
 #include <stddef.h>
@@ -16,7 +16,7 @@ struct DotRowsArgs {
   size_t lhs_stride;  ///< bytes
   const int8_t* rhs;  ///< [n][k]
   size_t rhs_stride;  ///< bytes
-  int32_t* dst;       ///< [m][n], no overlap with an input
+  int32_t* dst;       ///< [m][n], overlaps no input
   size_t dst_stride;  ///< elements
 };
 using DotRowsFn = void (*)(const DotRowsArgs&);

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contract of the embedding sum (Devlin et al. 2018, figure 2): word + position + segment, one
+// Contracts of the embedding sum (Devlin et al. 2018, figure 2): word + position + segment, one
 // token a call.
 #pragma once
+
+#include <stddef.h>
+#include <stdint.h>
 
 #include "kernels/arithmetic/fixed_point.hpp"
 
 namespace embert {
 
-/// dst[c] = sat16(RS(word[c] * multiplier, 16) + position[c] + segment[c]).
+/// dst[c] = embedding_value(word[c], multiplier, position[c], segment[c]). dst overlaps no input.
 struct EmbeddingArgs {
-  size_t n;
-  const int8_t* word;       ///< [n], the token's row
-  int32_t multiplier;       ///< in 0..16909320 (times 127 below 2^31)
+  size_t n;                 ///< hidden size
+  const int8_t* word;       ///< [n], the token's row of the table
+  int32_t multiplier;       ///< the row's scale, in 0..16909320 (times 127 below 2^31)
   const int16_t* position;  ///< [n], with the row of segment 0 added
   const int16_t* segment;   ///< [n], difference to segment 0, or null for segment 0
   int16_t* dst;             ///< [n]
 };
 using EmbeddingFn = void (*)(const EmbeddingArgs&);
 
-/// The same sum for a vector that the caller gives in place of a word: dst[c] = sat16(RS(src[c] *
-/// multiplier, 16) + position[c] + segment[c]).
+/// The same sum with a vector that the caller gives in place of a word's row.
 struct EmbeddingVectorArgs {
-  size_t n;
+  size_t n;                 ///< hidden size
   const int16_t* src;       ///< [n]
   int32_t multiplier;       ///< >= 0
   const int16_t* position;  ///< [n], as above

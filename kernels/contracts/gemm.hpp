@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contract of the GEMM: 8-bit operands, exact 32-bit sums. Every matrix product of the model is
-// this one operation: the dense layers, scores (keys as right operand) and context (values as right
-// operand).
+// Contract of the GEMM: 8-bit operands, exact 32-bit sums. Every matrix product of a model is this
+// one operation: dense layers, attention scores (the keys are the right operand) and context (the
+// values are the right operand).
 #pragma once
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "kernels/arithmetic/layout.hpp"
-#include "kernels/processor.hpp"
 
 namespace embert {
 
 /// dst[i][j] = bias[j] + lhs_correction(lhs_type) * sums[j] + sum over c of lhs[i][c] * rhs[c][j],
-/// with lhs bytes read unsigned on x86 and signed elsewhere (config.hpp). The sums are exact: the
+/// with lhs bytes read unsigned on x86 and signed elsewhere (layout.hpp). The sums are exact: the
 /// caller keeps every partial sum inside int32 (k <= 4224 does). A kernel reads and writes nothing
 /// outside the extents below.
 struct GemmArgs {
   size_t m;            ///< rows, >= 1
   size_t n;            ///< columns, a multiple of 16
   size_t k;            ///< inputs, a multiple of 4, >= 4
-  const uint8_t* lhs;  ///< [m][k] bytes, row stride lhs_stride
+  const uint8_t* lhs;  ///< [m][k], row stride lhs_stride
   size_t lhs_stride;   ///< bytes, >= k
   LhsType lhs_type;
   const int8_t* rhs;    ///< n16k4 [n/16][k/4][16][4], 64-byte aligned
   const int32_t* bias;  ///< [n], or null for zeros
   const int32_t* sums;  ///< [n] column sums of rhs; not read where lhs_correction is 0
-  int32_t* dst;         ///< [m][n], row stride dst_stride, 64-byte aligned
-  size_t dst_stride;    ///< elements, a multiple of 16; no overlap with an input
+  int32_t* dst;         ///< [m][n], row stride dst_stride, 64-byte aligned; overlaps no input
+  size_t dst_stride;    ///< elements, a multiple of 16
 };
 using GemmFn = void (*)(const GemmArgs&);
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #if !defined(__ARM_FEATURE_DSP)
-#error "this file needs a processor with DSP instructions (isa_flags.cmake)"
+#error "this file needs a processor with DSP instructions (kernels/sources.cmake)"
 #endif
 #include "kernels/arithmetic/fixed_point.hpp"
 

@@ -5,7 +5,7 @@
 // each, also of whole products under QEMU): 4 loads, 8 SXTB16, 8 SMLAD and the loop. A last row
 // takes 15 for 8.
 #if !defined(__ARM_FEATURE_DSP)
-#error "this file needs a processor with DSP instructions (isa_flags.cmake)"
+#error "this file needs a processor with DSP instructions (kernels/sources.cmake)"
 #endif
 #include "kernels/variants.hpp"
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #if !(__ARM_FEATURE_MVE & 1)
-#error "this file needs a processor with Helium (isa_flags.cmake)"
+#error "this file needs a processor with Helium (kernels/sources.cmake)"
 #endif
 #include <arm_mve.h>
 
@@ -67,6 +67,14 @@ EMBERT_INLINE void store4(int16_t* p, int32x4_t x, FirstLanes lanes) {
 EMBERT_INLINE void store4(int32_t* p, int32x4_t x, AllLanes) { vstrwq_s32(p, x); }
 EMBERT_INLINE void store4(int32_t* p, int32x4_t x, FirstLanes lanes) {
   vstrwq_p_s32(p, x, vctp32q(lanes.left));
+}
+
+/// Bytes of 8 columns, or of those that are left, to a multiple of 4.
+EMBERT_INLINE void store8(uint8_t* p, int16x8_t x, AllLanes) {
+  vstrbq_u16(p, vreinterpretq_u16_s16(x));
+}
+EMBERT_INLINE void store8(uint8_t* p, int16x8_t x, FirstLanes lanes) {
+  vstrbq_p_u16(p, vreinterpretq_u16_s16(x), vctp16q(pad_inputs(lanes.left)));
 }
 
 EMBERT_INLINE int32x4_t clamp4(int32x4_t x, int32_t lowest, int32_t highest) {

@@ -7,6 +7,17 @@
 
 namespace embert {
 
+void requantize_query_mve(const RequantizeQueryArgs& all) {
+  const RequantizeQueryArgs args = all;  // a copy, which no store can change
+  for (size_t i = 0; i < args.m; ++i) {
+    const int32_t* acc = args.acc + i * args.acc_stride;
+    int8_t* dst = reinterpret_cast<int8_t*>(args.dst) + i * args.dst_stride;
+    by_fours(args.n, [&](size_t c, auto lanes) {
+      vstrbq_s32(dst + c, only(clamp4(columns4(args.factor, acc, c), -127, 127), lanes));
+    });
+  }
+}
+
 void requantize_key_n16k4_mve(const RequantizeKeyArgs& all) {
   const RequantizeKeyArgs args = all;  // a copy, which no store can change
   const size_t k = pad_inputs(args.n);

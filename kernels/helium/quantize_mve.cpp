@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// QUANTIZE
 // Left operands from 16-bit rows, 8 columns at a time in 16-bit lanes; lanes beyond a row are zero,
 // as its last bytes are to be. VQDMULH gives x r / 2^15 and VMULH x r / 2^16, so that one rounding
 // shift ends what the law shifts by 22.
@@ -7,14 +8,6 @@
 
 namespace embert {
 namespace {
-
-// Bytes of 8 columns, or of those that are left, to a multiple of 4.
-EMBERT_INLINE void store8(uint8_t* p, int16x8_t x, AllLanes) {
-  vstrbq_u16(p, vreinterpretq_u16_s16(x));
-}
-EMBERT_INLINE void store8(uint8_t* p, int16x8_t x, FirstLanes lanes) {
-  vstrbq_p_u16(p, vreinterpretq_u16_s16(x), vctp16q(pad_inputs(lanes.left)));
-}
 
 // Of the magnitudes, at least 1.
 EMBERT_INLINE int32_t row_maximum(const int16_t* src, size_t k) {
@@ -26,21 +19,8 @@ EMBERT_INLINE int32_t row_maximum(const int16_t* src, size_t k) {
 
 }  // namespace
 
-void convert_s8_s16_mve(const ConvertS8S16Args& all) {
-  const ConvertS8S16Args args = all;  // a copy, which no store can change
-  const int16x8_t highest = vdupq_n_s16(127), lowest = vdupq_n_s16(-127);
-  for (size_t i = 0; i < args.m; ++i) {
-    const int16_t* src = args.src + i * args.src_stride;
-    uint8_t* dst = args.dst + i * args.dst_stride;
-    by_eights(args.k, [&](size_t c, auto lanes) {
-      const int16x8_t x = vrshrq_n_s16(load8(src + c, lanes), 7);
-      store8(dst + c, vmaxq_s16(vminq_s16(x, highest), lowest), lanes);
-    });
-  }
-}
-
 void quantize_s8_s16_mve(const QuantizeS8S16Args& all) {
-  const QuantizeS8S16Args args = all;
+  const QuantizeS8S16Args args = all;  // a copy, which no store can change
   for (size_t i = 0; i < args.m; ++i) {
     const int16_t* src = args.src + i * args.src_stride;
     uint8_t* dst = args.dst + i * args.dst_stride;

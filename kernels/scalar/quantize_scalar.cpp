@@ -24,17 +24,6 @@ void quantize_row(const T* src, size_t k, int32_t top, uint8_t flip, uint8_t* ds
 
 }  // namespace
 
-void convert_s8_s16_scalar(const ConvertS8S16Args& args) {
-  for (size_t i = 0; i < args.m; ++i) {
-    const int16_t* src = args.src + i * args.src_stride;
-    uint8_t* dst = args.dst + i * args.dst_stride;
-    for (size_t c = 0; c < pad_inputs(args.k); ++c) {
-      const int32_t value = c < args.k ? sat8(shift_round(src[c], 7)) : 0;
-      dst[c] = static_cast<uint8_t>(value) ^ kSignedLhsFlip;
-    }
-  }
-}
-
 void quantize_s8_s16_scalar(const QuantizeS8S16Args& args) {
   for (size_t i = 0; i < args.m; ++i) {
     quantize_row(args.src + i * args.src_stride, args.k, 127, kSignedLhsFlip,

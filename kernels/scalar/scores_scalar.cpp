@@ -32,14 +32,4 @@ void mask_scores_scalar(const MaskScoresArgs& args) {
   }
 }
 
-void attention_probabilities_scalar(const AttentionProbabilitiesArgs& args) {
-  for (size_t i = 0; i < args.m; ++i) {
-    const uint8_t* src = args.exponentials + i * args.exponentials_stride;
-    for (size_t j = 0; j < args.n; ++j) {
-      const int32_t p = probability_q15(src[j] ^ kUnsignedLhsFlip, args.row[i]);
-      args.dst[i * args.dst_stride + j] = static_cast<uint16_t>(p < 65535 ? p : 65535);
-    }
-  }
-}
-
 }  // namespace embert

@@ -3,7 +3,7 @@
 // registers. The table's bytes become unsigned, w + 128, on their way; 128 times the sum of the
 // inputs goes off at the end. The sums start with the columns beyond whole steps, read with a mask.
 #if !defined(__AVX512VNNI__)
-#error "this file needs the flags of the cluster avx512vnni (isa_flags.cmake)"
+#error "this file needs the flags of avx512vnni (kernels/sources.cmake)"
 #endif
 #include <string.h>
 

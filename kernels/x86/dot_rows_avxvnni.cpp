@@ -4,7 +4,7 @@
 // off at the end. The sums start with the last 32 columns, whose inputs are zero where a whole step
 // will count them.
 #if !defined(__AVXVNNI__)
-#error "this file needs the flags of the cluster avxvnni (isa_flags.cmake)"
+#error "this file needs the flags of avxvnni (kernels/sources.cmake)"
 #endif
 #include "kernels/variants.hpp"
 #include "kernels/x86/lanes_avx2.hpp"

@@ -7,7 +7,7 @@
 // MiniLM's shapes, 76-80 % at scores with k = 32. Splitting weights takes 6 of a step's 46 vector
 // operations.
 #if !defined(__AVX2__)
-#error "this file needs the flags of the cluster avx2 (isa_flags.cmake)"
+#error "this file needs the flags of avx2 (kernels/sources.cmake)"
 #endif
 #include <immintrin.h>
 

@@ -7,7 +7,7 @@
 // (98-99) at MiniLM's dense layers, 90-97 % with weights in L3, 94 % (94) at context, 72-79 % (80)
 // at scores with k = 32.
 #if !defined(__AVX512VNNI__)
-#error "this file needs the flags of the cluster avx512vnni (isa_flags.cmake)"
+#error "this file needs the flags of avx512vnni (kernels/sources.cmake)"
 #endif
 #include <immintrin.h>
 

@@ -3,7 +3,7 @@
 // Measured on Zen 5 (tests/bench/gemm_bench): 93-97 % of the instruction's peak at MiniLM's shapes
 // with 32 rows; 89-92 % with 8 (tiles of 4 rows: 8 sums just hide the latency).
 #if !defined(__AVXVNNI__)
-#error "this file needs the flags of the cluster avxvnni (isa_flags.cmake)"
+#error "this file needs the flags of avxvnni (kernels/sources.cmake)"
 #endif
 #include <immintrin.h>
 

@@ -8,6 +8,35 @@
 namespace embert {
 namespace {
 
+template <bool kRight>
+void run_query(const RequantizeQueryArgs& args) {
+  const Shifts256 shifts = make_shifts<kRight>(args.factor.left, args.factor.right);
+  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+  for (size_t c = 0; c < args.n; c += 32) {
+    const size_t left = args.n - c;
+    const size_t second = left > 16 ? 16 : 0;  // the last group may have 16 columns
+    const int32_t* multiplier = args.factor.multiplier + c;
+    const Multipliers256 m[4] = {load_multipliers(multiplier), load_multipliers(multiplier + 8),
+                                 load_multipliers(multiplier + second),
+                                 load_multipliers(multiplier + second + 8)};
+    for (size_t i = 0; i < args.m; ++i) {
+      const int32_t* acc = args.acc + i * args.acc_stride + c;
+      uint8_t* dst = args.dst + i * args.dst_stride + c;
+      const __m256i packed = _mm256_packs_epi16(requantize16<kRight>(acc, m, shifts),
+                                                requantize16<kRight>(acc + second, m + 2, shifts));
+      const __m256i bytes = _mm256_xor_si256(
+          _mm256_max_epi8(_mm256_permutevar8x32_epi32(packed, order), _mm256_set1_epi8(-127)),
+          _mm256_set1_epi8(static_cast<char>(kSignedLhsFlip)));
+      if (left >= 32) {
+        store(dst, bytes);
+      } else {
+        store_first(dst, bytes, left);
+        memset(dst + left, kSignedLhsFlip, pad_inputs(left) - left);
+      }
+    }
+  }
+}
+
 // 16-bit values of two of the m tokens in acc: in each 128-bit lane 4 columns of a, then of b.
 template <bool kRight>
 EMBERT_INLINE __m256i two_tokens(const int32_t* acc, size_t stride, size_t a, size_t b, size_t m,
@@ -119,6 +148,14 @@ void run_value(const RequantizeValueArgs& args) {
 }
 
 }  // namespace
+
+void requantize_query_avx2(const RequantizeQueryArgs& args) {
+  if (args.factor.right != 0) {
+    run_query<true>(args);
+  } else {
+    run_query<false>(args);
+  }
+}
 
 void requantize_key_n16k4_avx2(const RequantizeKeyArgs& args) {
   if (args.factor.right != 0) {

@@ -10,6 +10,43 @@
 namespace embert {
 namespace {
 
+EMBERT_INLINE __m512i signed_lhs(__m512i bytes) {
+  return _mm512_xor_si512(_mm512_max_epi8(bytes, _mm512_set1_epi8(-127)),
+                          _mm512_set1_epi8(static_cast<char>(kSignedLhsFlip)));
+}
+
+template <bool kRight>
+void run_query(const RequantizeQueryArgs& args) {
+  const Shifts512 shifts = make_shifts<kRight>(args.factor);
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  for (size_t c = 0; c < args.n; c += 64) {
+    const size_t left = args.n - c;
+    const __mmask16 mask = mask16(pad_inputs(left) / 4);
+    Multipliers512 m[4];
+    size_t at[4];  // vectors beyond the row repeat its last one and are not stored
+    for (size_t v = 0; v < 4; ++v) {
+      at[v] = 16 * v < left ? 16 * v : 0;
+      m[v] = load_multipliers(args.factor.multiplier + c + at[v]);
+    }
+    const __mmask64 valid = mask64(left);
+    const int32_t* acc = args.acc + c;
+    uint8_t* dst = args.dst + c;
+    for (size_t i = 0; i < args.m; ++i, acc += args.acc_stride, dst += args.dst_stride) {
+      const __m512i x0 = requantize<kRight>(_mm512_load_si512(acc + at[0]), m[0], shifts);
+      const __m512i x1 = requantize<kRight>(_mm512_load_si512(acc + at[1]), m[1], shifts);
+      const __m512i x2 = requantize<kRight>(_mm512_load_si512(acc + at[2]), m[2], shifts);
+      const __m512i x3 = requantize<kRight>(_mm512_load_si512(acc + at[3]), m[3], shifts);
+      const __m512i bytes = _mm512_permutexvar_epi32(
+          order, _mm512_packs_epi16(_mm512_packs_epi32(x0, x1), _mm512_packs_epi32(x2, x3)));
+      if (left >= 64) {
+        _mm512_storeu_si512(dst, signed_lhs(bytes));
+      } else {
+        _mm512_mask_storeu_epi32(dst, mask, signed_lhs(_mm512_maskz_mov_epi8(valid, bytes)));
+      }
+    }
+  }
+}
+
 // 16-bit values of two of the m tokens in acc: in each 128-bit lane 4 columns of a, then of b.
 template <bool kRight>
 EMBERT_INLINE __m512i two_tokens(const int32_t* acc, size_t stride, size_t a, size_t b, size_t m,
@@ -130,6 +167,14 @@ void run_value(const RequantizeValueArgs& args) {
 }
 
 }  // namespace
+
+void requantize_query_avx512vnni(const RequantizeQueryArgs& args) {
+  if (args.factor.right != 0) {
+    run_query<true>(args);
+  } else {
+    run_query<false>(args);
+  }
+}
 
 void requantize_key_n16k4_avx512vnni(const RequantizeKeyArgs& args) {
   if (args.factor.right != 0) {

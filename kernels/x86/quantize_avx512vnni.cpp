@@ -1,41 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+// QUANTIZE
 // Left operands from 16-bit rows, 64 columns at a time in 16-bit lanes: both roundings are
 // VPMULHRSW, and RS(x 2^z r, 22) = RS(mulhi(x << z, r), 6) because the low 16 bits of the product
 // can not reach the rounding bit. Narrowing takes 6 instructions for 64 elements, 0.009 ns an
 // element on Zen 5; a dynamic row 9 and the search of its maximum 4, 0.03 ns.
 #include "kernels/variants.hpp"
-#include "kernels/x86/lanes_avx512.hpp"
+#include "kernels/x86/narrow_avx512.hpp"
 
 namespace embert {
 namespace {
-
-// Applies op(32 columns of 16 bits) -> 16 bits and packs to bytes, saturating signed or unsigned.
-// The tail is read whole before it is written, since dst may begin where src does.
-template <bool kSigned, typename Source, typename Op>
-EMBERT_INLINE void narrow_row(const Source* src, size_t k, uint8_t flip, uint8_t* dst, Op op) {
-  const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
-  const __m512i flips = _mm512_set1_epi8(static_cast<char>(flip));
-  const auto narrow = [&](__m512i a, __m512i b) {
-    a = op(a);
-    b = op(b);
-    const __m512i bytes = kSigned
-                              ? _mm512_max_epi8(_mm512_packs_epi16(a, b), _mm512_set1_epi8(-127))
-                              : _mm512_packus_epi16(a, b);
-    return _mm512_permutexvar_epi64(order, _mm512_xor_si512(bytes, flips));
-  };
-  size_t c = 0;
-  for (; c + 64 <= k; c += 64) {
-    _mm512_storeu_si512(dst + c,
-                        narrow(_mm512_loadu_si512(src + c), _mm512_loadu_si512(src + c + 32)));
-  }
-  if (c < k) {
-    const size_t left = k - c;
-    const __mmask32 upper = left > 32 ? mask32(left - 32) : 0;
-    const __m512i a = _mm512_maskz_loadu_epi16(mask32(left), src + c);
-    const __m512i b = _mm512_maskz_loadu_epi16(upper, src + c + 32);
-    _mm512_mask_storeu_epi32(dst + c, mask16(pad_inputs(left) / 4), narrow(a, b));
-  }
-}
 
 template <typename Source>
 EMBERT_INLINE int32_t row_maximum(const Source* src, size_t k) {
@@ -58,15 +31,6 @@ EMBERT_INLINE int32_t row_maximum(const Source* src, size_t k) {
 }
 
 }  // namespace
-
-void convert_s8_s16_avx512vnni(const ConvertS8S16Args& args) {
-  const __m512i factor = _mm512_set1_epi16(1 << (15 - 7));
-  for (size_t i = 0; i < args.m; ++i) {
-    narrow_row<true>(args.src + i * args.src_stride, args.k, kSignedLhsFlip,
-                     args.dst + i * args.dst_stride,
-                     [&](__m512i x) { return _mm512_mulhrs_epi16(x, factor); });
-  }
-}
 
 void quantize_s8_s16_avx512vnni(const QuantizeS8S16Args& args) {
   const __m512i factor = _mm512_set1_epi16(1 << (15 - 6));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel table: what a mask asks for is what runs.
+// The kernel table: a mask of ISA extensions gets the kernels of these extensions.
 #include <gtest/gtest.h>
 
 #include <map>
 #include <string>
 
 #include "kernels/dispatch.hpp"
-#include "tests/support/system/isa.hpp"
+#include "tests/kernels/kernel_variants.hpp"
 
 #if EMBERT_ARMV7 && defined(__linux__)
 #include <sys/wait.h>
@@ -19,7 +19,7 @@ namespace {
 // The name behind each pointer of a table.
 std::map<std::string, std::string> chosen_kernels(const Kernels& kernels) {
   std::map<std::string, std::string> chosen;
-#define EMBERT_KERNEL(operation, type_name, kernel, cluster) \
+#define EMBERT_KERNEL(operation, type_name, kernel, extension) \
   if (kernels.operation == kernel) chosen[#operation] = #kernel;
 #include "kernels/variants.inc"
 #undef EMBERT_KERNEL
@@ -27,7 +27,7 @@ std::map<std::string, std::string> chosen_kernels(const Kernels& kernels) {
 }
 
 #if EMBERT_X86
-TEST(Dispatch, MasksGetTheBestOfTheirClusters) {
+TEST(Dispatch, MasksGetTheBestOfTheirExtensions) {
   const auto chosen = [](uint32_t mask, const char* operation) {
     return chosen_kernels(select_kernels(mask))[operation];
   };
@@ -42,7 +42,7 @@ TEST(Dispatch, MasksGetTheBestOfTheirClusters) {
             "softmax_u8_s32_avx512vnni");
 }
 #elif EMBERT_AARCH64
-TEST(Dispatch, MasksGetTheBestOfTheirClusters) {
+TEST(Dispatch, MasksGetTheBestOfTheirExtensions) {
   const auto chosen = [](uint32_t mask, const char* operation) {
     return chosen_kernels(select_kernels(mask))[operation];
   };
@@ -56,7 +56,7 @@ TEST(Dispatch, MasksGetTheBestOfTheirClusters) {
 }
 #endif
 
-TEST(Dispatch, NoClusterMeansScalar) {
+TEST(Dispatch, NoExtensionMeansScalar) {
   for (const auto& [operation, kernel] : chosen_kernels(select_kernels(0))) {
     EXPECT_NE(kernel.find("_scalar"), std::string::npos) << operation << " is " << kernel;
   }
@@ -64,35 +64,37 @@ TEST(Dispatch, NoClusterMeansScalar) {
   EXPECT_STREQ(isa_name(0), "scalar");
 }
 
-// A mask of one cluster runs code of that cluster, not of a better or worse one.
-TEST(Dispatch, GemmOfOneClusterIsItsOwn) {
-  for_each_variant<GemmFn>([](const KernelVariant<GemmFn>& variant) {
+// A mask of one extension runs code of that extension, not of a better or worse one.
+TEST(Dispatch, GemmOfOneExtensionIsItsOwn) {
+  for (const KernelVariant<GemmFn>& variant : variants_of(&Kernels::gemm)) {
     const std::string suffix = std::string("_") + isa_name(variant.isa);
     EXPECT_EQ(std::string(variant.name), "gemm_s32_n16k4" + suffix);
     EXPECT_EQ(select_kernels(variant.isa).gemm, variant.function) << variant.name;
-  });
+  }
 }
 
-TEST(Dispatch, NamesEndInTheirCluster){
-#define EMBERT_KERNEL(operation, type_name, kernel, cluster)                            \
+TEST(Dispatch, NamesEndInTheirExtension){
+#define EMBERT_KERNEL(operation, type_name, kernel, extension)                          \
   {                                                                                     \
-    const std::string name = #kernel, suffix = std::string("_") + isa_name(cluster);    \
+    const std::string name = #kernel, suffix = std::string("_") + isa_name(extension);  \
     EXPECT_EQ(name.substr(name.size() - std::min(name.size(), suffix.size())), suffix); \
   }
+#include "kernels/variants.inc"
 #undef EMBERT_KERNEL
 }
 
-TEST(Dispatch, LaterRowsAreBetterClusters) {
+TEST(Dispatch, LaterRowsAreBetterExtensions) {
   std::map<std::string, uint32_t> last;
-#define EMBERT_KERNEL(operation, type_name, kernel, cluster)                         \
-  EXPECT_TRUE(last.count(#operation) == 0 || last[#operation] < cluster) << #kernel; \
-  last[#operation] = cluster;
+#define EMBERT_KERNEL(operation, type_name, kernel, extension)                         \
+  EXPECT_TRUE(last.count(#operation) == 0 || last[#operation] < extension) << #kernel; \
+  last[#operation] = extension;
+#include "kernels/variants.inc"
 #undef EMBERT_KERNEL
 }
 
 #if defined(__linux__)
-// An independent look at the machine: the compiler's own detection, the identification registers
-// that Linux shows to programs, or what becomes of a process that tries an instruction.
+// embert_isa_detect against a second source: the compiler's own detection, the identification
+// registers that Linux shows to programs, or a process that tries an instruction.
 TEST(Dispatch, DetectionAgreesWithTheMachine) {
 #if EMBERT_X86
   const uint32_t isas = runnable_isas(), compiled = compiled_isas();

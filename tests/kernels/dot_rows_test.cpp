@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products with a row-major table: every variant against the plain sum, every column count around
-// the steps, rows and table of any alignment between guard pages.
+// Products with a row-major table: every variant against the plain sum, for every column count,
+// with rows and table of any alignment between guard pages.
 #include "tests/kernels/op_harness.hpp"
 
 namespace embert {
@@ -26,26 +26,33 @@ class DotRowsTest : public SeededTest {
     }
     for (const auto& variant : variants_) {
       Guarded<int32_t> actual(expected.size());
-      variant.function({s.m, s.n, s.k, lhs.data(), s.lhs_stride, rhs.data(), s.rhs_stride,
-                        actual.data(), s.dst_stride});
+      variant.function({.m = s.m,
+                        .n = s.n,
+                        .k = s.k,
+                        .lhs = lhs.data(),
+                        .lhs_stride = s.lhs_stride,
+                        .rhs = rhs.data(),
+                        .rhs_stride = s.rhs_stride,
+                        .dst = actual.data(),
+                        .dst_stride = s.dst_stride});
       ASSERT_TRUE(actual.same_as(expected))
           << variant.name << " m " << s.m << " n " << s.n << " k " << s.k;
     }
   }
   void expect_sums_of_random(size_t m, size_t n, size_t k) {
-    const Shape s = {m,
-                     n,
-                     k,
-                     k + draws_.below(9),
-                     k + (draws_.below(2) == 0 ? 0 : draws_.below(70)),
-                     n + draws_.below(5)};
+    const Shape s = {.m = m,
+                     .n = n,
+                     .k = k,
+                     .lhs_stride = k + draws_.below(9),
+                     .rhs_stride = k + (draws_.below(2) == 0 ? 0 : draws_.below(70)),
+                     .dst_stride = n + draws_.below(5)};
     Guarded<int8_t> lhs((m - 1) * s.lhs_stride + k), rhs((n - 1) * s.rhs_stride + k);
     for (int8_t& x : lhs) x = static_cast<int8_t>(draws_.in(-128, 127));
     for (int8_t& x : rhs) x = static_cast<int8_t>(draws_.in(-128, 127));
     expect_sums(s, lhs, rhs);
   }
 
-  const std::vector<KernelVariant<DotRowsFn>> variants_ = variants_of<DotRowsFn>();
+  const std::vector<KernelVariant<DotRowsFn>> variants_ = variants_of(&Kernels::dot_rows);
   Draws draws_{51};
 };
 
@@ -78,7 +85,8 @@ TEST_F(DotRowsTest, ModelShapes) {
 
 // The largest sums of all, of every sign.
 TEST_F(DotRowsTest, ExtremeSums) {
-  const Shape s = {3, 6, 4096, 4096, 4096, 6};
+  const Shape s = {
+      .m = 3, .n = 6, .k = 4096, .lhs_stride = 4096, .rhs_stride = 4096, .dst_stride = 6};
   for (const int8_t x : {int8_t{-128}, int8_t{127}}) {
     for (const int8_t w : {int8_t{-128}, int8_t{127}}) {
       Guarded<int8_t> lhs(s.m * s.k), rhs(s.n * s.k);

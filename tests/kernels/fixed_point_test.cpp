@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The law of numbers against exact arithmetic: 128-bit integers and long double; exhaustively
-// where the domain is small. Built with the undefined-behaviour sanitizer: the scalar kernels are
+// The reference arithmetic against exact arithmetic in 128-bit integers and long double, for all
+// inputs where they are few. Built with the undefined-behaviour sanitizer: the scalar kernels call
 // these functions, so no input inside the contracts may overflow.
 #include "kernels/arithmetic/fixed_point.hpp"
 
@@ -93,7 +93,7 @@ void expect_rsqrt(uint64_t d) {
 TEST_F(FixedPoint, ReciprocalSquareRoot) {
   const uint64_t end = uint64_t{1} << 62;
   for (uint64_t d = 1; d < 200000; ++d) expect_rsqrt(d);
-  // The ends and the middle of every seed interval at every exponent.
+  // The ends and the middle of every interval of the seed table at every exponent.
   for (int32_t bit = 7; bit < 62; ++bit) {
     for (uint64_t top = 64; top < 128; ++top) {
       const uint64_t first = bit >= 6 ? top << (bit - 6) : top;
@@ -113,7 +113,8 @@ TEST_F(FixedPoint, SoftmaxExponential) {
   EXPECT_EQ(exp2_u8(0), 255);
   for (uint32_t i = 0; i < 5000; ++i) {
     const double exact = 255 * std::exp2(-static_cast<double>(i) / 64);
-    // Half a unit, and half a unit of the table's seven fraction bits; from 576 on exp2_u8 is 0.
+    // Half a unit, and half a unit of the table's seven fraction bits; from i = 576 on exp2_u8 is
+    // 0.
     EXPECT_NEAR(exp2_u8(i), exact, i < 576 ? 0.5 + 0.5 / 128 : 0.5) << i;
     EXPECT_LE(exp2_u8(i + 1), exp2_u8(i)) << i;
   }
@@ -154,7 +155,8 @@ TEST_F(FixedPoint, JoinPlanes) {
   }
 }
 
-// A head's factor: 1 changes no bit, the rest goes into the probabilities and into their products.
+// An attention head's factor scales its probabilities and their products with the values; a factor
+// of 1 changes no bit.
 TEST_F(FixedPoint, HeadFactor) {
   for (int turn = 0; turn < 1000000; ++turn) {
     const int64_t sum = draw(1, (1 << 24) - 1);
@@ -205,9 +207,9 @@ TEST_F(FixedPoint, PlanesOfEveryValue) {
     const int32_t high = plane_high(v), low = plane_low(v);
     ASSERT_LE(std::abs(high), 127) << v;
     ASSERT_LE(std::abs(low), 127) << v;
-    // Only low = -128 is given up.
-    const bool given_up = ((v % 256) + 256) % 256 == 128;
-    ASSERT_EQ(256 * high + low, given_up ? v + 1 : v);
+    // Only low = -128 is not represented.
+    const bool missing = ((v % 256) + 256) % 256 == 128;
+    ASSERT_EQ(256 * high + low, missing ? v + 1 : v);
   }
 }
 
@@ -238,28 +240,28 @@ double silu(double x) { return x / (1 + std::exp(-x)); }
 double relu(double x) { return x > 0 ? x : 0; }
 double tanh_of(double x) { return std::tanh(x); }
 
-// Every input at every exponent: interpolation within 2^-11 of the function, then half a step.
+// Every input at every exponent: within 2^-11 of the function by interpolation, then half a unit of
+// the output's scale.
 TEST_F(FixedPoint, ActivationsOfEveryInput) {
   const struct {
     const char* name;
     double (*function)(double);
-    const int16_t* nodes;
-    int32_t intervals, offset_q14, odd;
-    double offset;
-  } kinds[] = {{"gelu", gelu, kGeluNodes, 64, 2786, 0, 2786 / 16384.0},
-               {"gelu_new", gelu_new, kGeluNewNodes, 64, 2788, 0, 2788 / 16384.0},
-               {"silu", silu, kSiluNodes, 256, 4562, 0, 4562 / 16384.0},
-               {"relu", relu, nullptr, 0, 0, 0, 0},
-               {"tanh", tanh_of, kTanhNodes, 128, 16384, 1, 1}};
+    Activation activation;
+  } kinds[] = {{"gelu", gelu, {kGeluNodes, 64, 2786, 0, 0}},
+               {"gelu_new", gelu_new, {kGeluNewNodes, 64, 2788, 0, 0}},
+               {"silu", silu, {kSiluNodes, 256, 4562, 0, 0}},
+               {"relu", relu, {nullptr, 0, 0, 0, 0}},
+               {"tanh", tanh_of, {kTanhNodes, 128, 16384, 1, 0}}};
   for (const auto& kind : kinds) {
     for (int32_t exponent = 5; exponent <= 12; ++exponent) {
-      const Activation activation = {kind.nodes, kind.intervals, kind.offset_q14, kind.odd,
-                                     exponent};
+      Activation activation = kind.activation;
+      activation.exponent = exponent;
       double worst = 0;
       for (int32_t g = -32767; g <= 32767; ++g) {
         const int32_t u = activate(g, activation);
         ASSERT_TRUE(u >= 0 && u <= 32767) << kind.name << ' ' << g;
-        const double exact = kind.function(std::ldexp(g, -exponent)) + kind.offset;
+        const double exact =
+            kind.function(std::ldexp(g, -exponent)) + activation.offset_q14 / 16384.0;
         const double wanted = std::min(exact, std::ldexp(32767, -exponent));
         worst = std::max(worst, std::fabs(std::ldexp(u, -exponent) - wanted));
       }
@@ -284,7 +286,7 @@ TEST_F(FixedPoint, ResidualSum) {
     const Wide expected =
         wide_clamp(wide_shift_round(product + carried + constant, 4), -32768, 32767);
     ASSERT_EQ(Wide{residual_sum(x, row_max, residual, multiplier, constant)}, expected);
-    // Where a sum has 33 bits, nothing needs the clamp.
+    // A sum of 33 bits without the clamp gives the same.
     const Wide sum = wide_shift_round(Wide{x} * row_max, 15) + carried + constant;
     ASSERT_EQ(wide_clamp(wide_shift_round(sum, 4), -32768, 32767), expected);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNorm's formulas against long double, for every row length from 1 to 4096. Built with the
-// undefined-behaviour sanitizer: it says that no step overflows.
+// LayerNorm's formulas against long double, for row lengths from 1 to 4096. Built with the
+// undefined-behaviour sanitizer, which shows that nothing overflows.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,16 +16,16 @@ struct Affine {
   int32_t gain, bias, shift;
 };
 
-// What the test says about a row: each result lies within this of the real one. Half a step for
-// the last rounding; one unit of the normalised value (Q21) for its own; the reciprocal square
-// root; and the two products' rounding.
+// The largest difference of a result from the exact one: half a unit for the last rounding, one
+// unit of the normalised value (Q21) for its rounding, the error of the reciprocal square root, and
+// the roundings of the two products.
 double allowed_error(double exact, const Affine& affine) {
   return 0.5 + std::fabs(affine.gain) * std::ldexp(1.0, -affine.shift - 21) +
          std::fabs(exact) * std::ldexp(1.0, -23) + 1.0 / 128;
 }
 
 void expect_row(const std::vector<int16_t>& row, int64_t epsilon_n2, const Affine& affine,
-                const char* what) {
+                const char* kind) {
   const int32_t n = static_cast<int32_t>(row.size());
   int64_t s1 = 0, s2 = 0;
   for (const int16_t v : row) {
@@ -33,7 +33,7 @@ void expect_row(const std::vector<int16_t>& row, int64_t epsilon_n2, const Affin
     s2 += int32_t{v} * v;
   }
   const LayerNormRow r = layernorm_row(s1, s2, epsilon_n2, n);
-  ASSERT_TRUE(r.shift >= 2 && r.shift <= 8) << what << " n=" << n;
+  ASSERT_TRUE(r.shift >= 2 && r.shift <= 8) << kind << " n=" << n;
   const long double d = static_cast<long double>(n * s2 - s1 * s1) + epsilon_n2;
   for (size_t c = 0; c < row.size(); ++c) {
     const int32_t t = layernorm_value(row[c], n, r, affine.gain, affine.bias, affine.shift);
@@ -43,11 +43,11 @@ void expect_row(const std::vector<int16_t>& row, int64_t epsilon_n2, const Affin
         std::ldexp(static_cast<long double>(affine.bias), 7 - affine.shift);
     const double wanted = std::fmin(std::fmax(static_cast<double>(exact), -32768.0), 32767.0);
     ASSERT_LE(std::fabs(t - wanted), allowed_error(static_cast<double>(exact), affine))
-        << what << " n=" << n << " c=" << c << " v=" << row[c] << " epsilon=" << epsilon_n2;
+        << kind << " n=" << n << " c=" << c << " v=" << row[c] << " epsilon=" << epsilon_n2;
   }
 }
 
-class LayerNormLaw : public SeededTest {
+class LayerNormArithmetic : public SeededTest {
  protected:
   Random random_{200};
 
@@ -59,7 +59,7 @@ class LayerNormLaw : public SeededTest {
   int64_t draw_epsilon() { return int64_t{1} << random_.below(55); }
 };
 
-TEST_F(LayerNormLaw, EveryRowLength) {
+TEST_F(LayerNormArithmetic, EveryRowLength) {
   for (size_t n = 1; n <= 4096; n += n < 300 ? 1 : 5) {
     std::vector<int16_t> row(n, 0);
     const size_t hot = random_.below(n);
@@ -82,8 +82,8 @@ TEST_F(LayerNormLaw, EveryRowLength) {
   }
 }
 
-// The largest lengths once more, all of them, where sums are largest.
-TEST_F(LayerNormLaw, LongRowsOfExtremes) {
+// All of the largest lengths, where sums are largest.
+TEST_F(LayerNormArithmetic, LongRowsOfExtremes) {
   for (size_t n = 4080; n <= 4096; ++n) {
     for (const size_t high : {size_t{1}, n / 2, n - 1}) {
       std::vector<int16_t> row(n, -32768);
@@ -94,8 +94,8 @@ TEST_F(LayerNormLaw, LongRowsOfExtremes) {
   }
 }
 
-// Gains and biases as a model has them: within a hundredth of a step beside the last rounding.
-TEST_F(LayerNormLaw, ModelLikeRowsAreNearlyCorrectlyRounded) {
+// With gains and biases like those of a model.
+TEST_F(LayerNormArithmetic, ModelLikeRowsAreNearlyCorrectlyRounded) {
   for (const size_t n : {size_t{128}, size_t{384}, size_t{768}, size_t{1024}}) {
     std::vector<int16_t> row(n);
     for (int turn = 0; turn < 100; ++turn) {

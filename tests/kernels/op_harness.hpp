@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the operations share: every compiled variant that this machine can run against
-// the scalar law, on guarded buffers whose unused bytes must keep their canary.
+// Shared by the tests of the operations, which compare every variant that this machine can run with
+// the scalar kernel: guarded buffers whose unused bytes must keep their canary, draws of operands,
+// and plain formulas.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,13 +10,14 @@
 #include <initializer_list>
 #include <vector>
 
+#include "tests/kernels/kernel_variants.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/system/guarded_buffer.hpp"
-#include "tests/support/system/isa.hpp"
 
 namespace embert {
 
-/// A guarded buffer full of canaries. One in four lies against the lower guard page.
+/// A guarded buffer full of canaries. One in four begins at the lower guard page, the others end at
+/// the upper one.
 template <typename T>
 class Guarded : public GuardedBuffer<T> {
  public:
@@ -24,7 +26,7 @@ class Guarded : public GuardedBuffer<T> {
     if (count > 0) memset(bytes(), GuardedBytes::kCanary, count * sizeof(T));
   }
   void copy_from(const Guarded& other) { memcpy(bytes(), other.bytes(), other.size() * sizeof(T)); }
-  /// Same contents, row padding included, and nothing beside them changed.
+  /// The same contents, row padding included, and no byte beside them changed.
   bool same_as(const Guarded& other) const {
     return this->surroundings_intact() && this->size() == other.size() &&
            memcmp(bytes(), other.bytes(), this->size() * sizeof(T)) == 0;
@@ -38,7 +40,7 @@ class Guarded : public GuardedBuffer<T> {
   }
 };
 
-/// Edge-biased draws of single numbers.
+/// Draws of single numbers, with a bias to the edges.
 class Draws : public Random {
  public:
   using Random::Random;
@@ -60,20 +62,6 @@ class Draws : public Random {
   }
 };
 
-/// All variants of an operation that run here, the scalar one first.
-template <typename Fn>
-std::vector<KernelVariant<Fn>> variants_of() {
-  std::vector<KernelVariant<Fn>> found;
-#define EMBERT_KERNEL(operation, type_name, function, isa)                                   \
-  if constexpr (std::is_same_v<type_name, Fn> && static_cast<uint32_t>(isa) == kIsaScalar) { \
-    found.push_back({#function, function, isa});                                             \
-  }
-#include "kernels/variants.inc"
-#undef EMBERT_KERNEL
-  for_each_variant<Fn>([&](const KernelVariant<Fn>& variant) { found.push_back(variant); });
-  return found;
-}
-
 /// Column counts around every tail, then real ones.
 inline std::vector<size_t> tail_sizes() {
   std::vector<size_t> sizes;
@@ -84,7 +72,7 @@ inline std::vector<size_t> tail_sizes() {
   return sizes;
 }
 
-/// Multipliers of a tensor: normalised, with some small, negative and extreme ones.
+/// Multipliers of a tensor: half of them normalised, the others of any size and sign.
 inline void fill_multipliers(Draws& draws, int32_t* m, size_t n) {
   for (size_t c = 0; c < n; ++c) {
     m[c] = draws.below(2) != 0 ? draws.in32(1 << 30, INT32_MAX) : draws.in32(-INT32_MAX, INT32_MAX);
@@ -96,11 +84,43 @@ inline void fill_accumulators(Draws& draws, int32_t* acc, size_t count) {
     acc[i] = extreme ? draws.in32(INT32_MIN, INT32_MAX) : draws.in32(-2000000, 2000000);
   }
 }
-/// Every shift of the law as calls go by: left 0..15, right 1..31.
+/// All pairs of shifts that Requantize allows, one a turn: left 0..15 or right 1..31.
 inline void set_shifts(size_t turn, Requantize* factor) {
   const int32_t t = static_cast<int32_t>(turn % 47);
   factor->left = t < 16 ? t : 0;
   factor->right = t < 16 ? 0 : t - 15;
+}
+
+/// Shapes of one call on accumulators, with row strides that may be larger than needed.
+struct RowShape {
+  size_t m, n, acc_stride, dst_stride;
+};
+inline std::vector<RowShape> row_shapes(Draws& draws) {
+  std::vector<RowShape> all;
+  for (size_t n : tail_sizes()) {
+    for (size_t m : {size_t{1}, 2 + draws.below(8), size_t{32}}) {
+      if (m == 32 && n > 70 && n != 384) continue;
+      const size_t acc_stride = pad_columns(n) + 16 * draws.below(2);
+      all.push_back({m, n, acc_stride, pad_inputs(n) + draws.below(5)});
+    }
+  }
+  return all;
+}
+/// Elements of m rows of n.
+inline size_t extent(size_t m, size_t stride, size_t n) { return (m - 1) * stride + n; }
+
+/// One row of n values in lowest..highest: constant, one-hot, alternating extremes, tiny or random.
+inline void fill_row(Draws& draws, int16_t* row, size_t n, int32_t lowest, int32_t highest) {
+  const size_t kind = draws.below(6);
+  const int16_t one = draws.in16(lowest, highest);
+  for (size_t c = 0; c < n; ++c) {
+    row[c] = kind == 0   ? one
+             : kind == 1 ? int16_t{0}
+             : kind == 2 ? static_cast<int16_t>(c % 2 == 0 ? lowest : highest)
+             : kind == 3 ? static_cast<int16_t>(draws.below(3))
+                         : draws.in16(lowest, highest);
+  }
+  if (kind == 1) row[draws.below(n)] = one;
 }
 
 /// floor(x / 2^k + 1/2), by division.
@@ -110,10 +130,14 @@ inline int64_t plain_shift_round(int64_t x, int32_t k) {
   if (rest < 0) --quotient, rest += divisor;
   return 2 * rest >= divisor ? quotient + 1 : quotient;
 }
-/// The requantisation in exact arithmetic, with the law's two roundings.
+/// requantize() in exact arithmetic, with its two roundings.
 inline int64_t plain_requantize(int32_t x, const Requantize& factor, size_t c) {
   const int64_t shifted = clamp<int64_t>(int64_t{x} * (1 << factor.left), INT32_MIN, INT32_MAX);
   return plain_shift_round(plain_shift_round(shifted * factor.multiplier[c], 31), factor.right);
+}
+
+inline int16_t plain_sat16(int64_t x) {
+  return static_cast<int16_t>(clamp<int64_t>(x, -32768, 32767));
 }
 
 }  // namespace embert

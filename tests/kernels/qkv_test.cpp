@@ -1,16 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and values as right operands against the scalar law: texts of every small length, written in
-// one call or in chunks. Appended ones against plain formulas: a cache that grows by any number of
-// tokens.
-#include "kernels/dispatch.hpp"
+// Queries, keys and values against the scalar kernel; keys and values of texts of every small
+// length, written in one call or in chunks. Appended keys and values against plain formulas: a
+// cache that grows by any number of tokens.
 #include "tests/kernels/op_harness.hpp"
 
 namespace embert {
 namespace {
 
+using RequantizeQueryTest = SeededTest;
 using RequantizeKeyTest = SeededTest;
 using RequantizeValueTest = SeededTest;
 using AppendTest = SeededTest;
+
+TEST_F(RequantizeQueryTest, EqualsScalar) {
+  const auto variants = variants_of(&Kernels::requantize_query);
+  Draws draws(1);
+  size_t turn = 0;
+  for (int repeat = 0; repeat < 32; ++repeat) {
+    for (const RowShape& s : row_shapes(draws)) {
+      Guarded<int32_t> acc(extent(s.m, s.acc_stride, pad_columns(s.n)), 64);
+      Guarded<int32_t> multiplier(pad_columns(s.n));
+      Guarded<uint8_t> expected(extent(s.m, s.dst_stride, pad_inputs(s.n)));
+      fill_accumulators(draws, acc.data(), acc.size());
+      fill_multipliers(draws, multiplier.data(), multiplier.size());
+      RequantizeQueryArgs args = {.m = s.m,
+                                  .n = s.n,
+                                  .acc = acc.data(),
+                                  .acc_stride = s.acc_stride,
+                                  .factor = {multiplier.data(), 0, 0},
+                                  .dst = nullptr,
+                                  .dst_stride = s.dst_stride};
+      set_shifts(turn++, &args.factor);
+      args.dst = expected.data();
+      variants[0].function(args);
+      for (size_t v = 1; v < variants.size(); ++v) {
+        Guarded<uint8_t> actual(expected.size());
+        args.dst = actual.data();
+        variants[v].function(args);
+        ASSERT_TRUE(actual.same_as(expected))
+            << variants[v].name << " m " << s.m << " n " << s.n << " turn " << turn;
+      }
+    }
+  }
+}
 
 std::vector<size_t> head_sizes() {
   std::vector<size_t> sizes;
@@ -20,7 +52,7 @@ std::vector<size_t> head_sizes() {
   return sizes;
 }
 
-// Where a text is cut into calls: multiples of 4 tokens.
+// Cuts a text into calls at multiples of 4 tokens.
 std::vector<size_t> draw_cuts(Draws& draws, size_t tokens) {
   std::vector<size_t> cuts = {0};
   while (cuts.back() < tokens) {
@@ -46,7 +78,7 @@ struct Inputs {
 };
 
 TEST_F(RequantizeKeyTest, EqualsScalar) {
-  const auto variants = variants_of<RequantizeKeyFn>();
+  const auto variants = variants_of(&Kernels::requantize_key);
   Draws draws(41);
   size_t turn = 0;
   for (int repeat = 0; repeat < 48; ++repeat) {
@@ -56,15 +88,27 @@ TEST_F(RequantizeKeyTest, EqualsScalar) {
       // Columns beyond the text are not written: the buffers keep their canaries there.
       Guarded<int8_t> expected(pad_columns(tokens) * k);
       Guarded<int32_t> expected_sums(pad_columns(tokens));
-      variants[0].function({tokens, n, 0, in.acc.data(), in.stride, in.factor, expected.data(),
-                            expected_sums.data()});
+      variants[0].function({.m = tokens,
+                            .n = n,
+                            .row0 = 0,
+                            .acc = in.acc.data(),
+                            .acc_stride = in.stride,
+                            .factor = in.factor,
+                            .dst = expected.data(),
+                            .sums = expected_sums.data()});
       for (const auto& variant : variants) {
         Guarded<int8_t> actual(expected.size());
         Guarded<int32_t> sums(expected_sums.size());
         const std::vector<size_t> cuts = draw_cuts(draws, tokens);
         for (size_t i = 0; i + 1 < cuts.size(); ++i) {
-          variant.function({cuts[i + 1] - cuts[i], n, cuts[i], &in.acc[cuts[i] * in.stride],
-                            in.stride, in.factor, actual.data(), sums.data()});
+          variant.function({.m = cuts[i + 1] - cuts[i],
+                            .n = n,
+                            .row0 = cuts[i],
+                            .acc = &in.acc[cuts[i] * in.stride],
+                            .acc_stride = in.stride,
+                            .factor = in.factor,
+                            .dst = actual.data(),
+                            .sums = sums.data()});
         }
         ASSERT_TRUE(actual.same_as(expected)) << variant.name << " tokens " << tokens << " n " << n;
         ASSERT_TRUE(sums.same_as(expected_sums))
@@ -75,7 +119,7 @@ TEST_F(RequantizeKeyTest, EqualsScalar) {
 }
 
 TEST_F(RequantizeValueTest, EqualsScalar) {
-  const auto variants = variants_of<RequantizeValueFn>();
+  const auto variants = variants_of(&Kernels::requantize_value);
   Draws draws(42);
   size_t turn = 0;
   for (int repeat = 0; repeat < 48; ++repeat) {
@@ -86,16 +130,29 @@ TEST_F(RequantizeValueTest, EqualsScalar) {
       Inputs in(draws, tokens, n, turn++);
       Guarded<int8_t> expected(2 * columns * k);
       Guarded<int32_t> expected_sums(2 * columns);
-      variants[0].function({tokens, n, 0, k, in.acc.data(), in.stride, in.factor, expected.data(),
-                            with_sums ? expected_sums.data() : nullptr});
+      variants[0].function({.m = tokens,
+                            .n = n,
+                            .row0 = 0,
+                            .k = k,
+                            .acc = in.acc.data(),
+                            .acc_stride = in.stride,
+                            .factor = in.factor,
+                            .dst = expected.data(),
+                            .sums = with_sums ? expected_sums.data() : nullptr});
       for (const auto& variant : variants) {
         Guarded<int8_t> actual(expected.size());
         Guarded<int32_t> sums(expected_sums.size());
         const std::vector<size_t> cuts = draw_cuts(draws, tokens);
         for (size_t i = 0; i + 1 < cuts.size(); ++i) {
-          variant.function({cuts[i + 1] - cuts[i], n, cuts[i], k, &in.acc[cuts[i] * in.stride],
-                            in.stride, in.factor, actual.data(),
-                            with_sums ? sums.data() : nullptr});
+          variant.function({.m = cuts[i + 1] - cuts[i],
+                            .n = n,
+                            .row0 = cuts[i],
+                            .k = k,
+                            .acc = &in.acc[cuts[i] * in.stride],
+                            .acc_stride = in.stride,
+                            .factor = in.factor,
+                            .dst = actual.data(),
+                            .sums = with_sums ? sums.data() : nullptr});
         }
         ASSERT_TRUE(actual.same_as(expected)) << variant.name << " tokens " << tokens << " n " << n;
         ASSERT_TRUE(sums.same_as(expected_sums))
@@ -105,24 +162,33 @@ TEST_F(RequantizeValueTest, EqualsScalar) {
   }
 }
 
-// Every 16-bit value through the planes: multiplier 2^30 and a left shift of 1 hand acc through.
+// Every 16-bit value through the planes: multiplier 2^30 and a left shift of 1 leave acc as it is.
 TEST_F(RequantizeValueTest, EveryValue) {
-  const auto variants = variants_of<RequantizeValueFn>();
+  const auto variants = variants_of(&Kernels::requantize_value);
   const size_t tokens = 4100, n = 16;
   Guarded<int32_t> acc(tokens * n, 64), multiplier(n);
   for (size_t i = 0; i < tokens * n; ++i) acc[i] = static_cast<int32_t>(i) - 32800;
   for (size_t c = 0; c < n; ++c) multiplier[c] = 1 << 30;
   Guarded<int8_t> expected(2 * n * tokens);
-  const Requantize factor = {multiplier.data(), 1, 0};
-  variants[0].function({tokens, n, 0, tokens, acc.data(), n, factor, expected.data(), nullptr});
+  RequantizeValueArgs args = {.m = tokens,
+                              .n = n,
+                              .row0 = 0,
+                              .k = tokens,
+                              .acc = acc.data(),
+                              .acc_stride = n,
+                              .factor = {multiplier.data(), 1, 0},
+                              .dst = expected.data(),
+                              .sums = nullptr};
+  variants[0].function(args);
   for (const auto& variant : variants) {
     Guarded<int8_t> actual(expected.size());
-    variant.function({tokens, n, 0, tokens, acc.data(), n, factor, actual.data(), nullptr});
+    args.dst = actual.data();
+    variant.function(args);
     EXPECT_TRUE(actual.same_as(expected)) << variant.name;
   }
 }
 
-// Where a cache is cut into calls: anywhere.
+// Cuts a text into calls anywhere.
 std::vector<size_t> draw_any_cuts(Draws& draws, size_t tokens) {
   std::vector<size_t> cuts = {0};
   while (cuts.back() < tokens) {
@@ -132,8 +198,8 @@ std::vector<size_t> draw_any_cuts(Draws& draws, size_t tokens) {
   return cuts;
 }
 
-// The place of (column, input) as kernels/arithmetic/layout.hpp draws it.
-size_t place(size_t column, size_t input, size_t inputs) {
+// The offset of (column, input), as the drawing in kernels/arithmetic/layout.hpp shows it.
+size_t plain_offset(size_t column, size_t input, size_t inputs) {
   return (column / 16 * (inputs / 4) + input / 4) * 64 + column % 16 * 4 + input % 4;
 }
 
@@ -153,27 +219,34 @@ TEST_F(AppendTest, KeysAreThePlainOnes) {
           const int64_t exact =
               c < n ? plain_requantize(in.acc[t * in.stride + c], in.factor, c) : 0;
           const int64_t value = clamp<int64_t>(exact, -127, 127);
-          expected[place(t, c, k)] = static_cast<int8_t>(value);
+          expected[plain_offset(t, c, k)] = static_cast<int8_t>(value);
           expected_sums[t] += static_cast<int32_t>(value);
         }
       }
-      for (const uint32_t isas : {uint32_t{kIsaScalar}, runnable_isas()}) {
-        const RequantizeKeyFn append = select_kernels(isas).append_key;
+      for (const auto& variant : variants_of(&Kernels::append_key)) {
         Guarded<int8_t> actual(expected.size());
         Guarded<int32_t> sums(expected_sums.size());
         const std::vector<size_t> cuts = draw_any_cuts(draws, tokens);
         for (size_t i = 0; i + 1 < cuts.size(); ++i) {
-          append({cuts[i + 1] - cuts[i], n, cuts[i], &in.acc[cuts[i] * in.stride], in.stride,
-                  in.factor, actual.data(), sums.data()});
+          variant.function({.m = cuts[i + 1] - cuts[i],
+                            .n = n,
+                            .row0 = cuts[i],
+                            .acc = &in.acc[cuts[i] * in.stride],
+                            .acc_stride = in.stride,
+                            .factor = in.factor,
+                            .dst = actual.data(),
+                            .sums = sums.data()});
         }
-        ASSERT_TRUE(actual.same_as(expected)) << "tokens " << tokens << " n " << n;
-        ASSERT_TRUE(sums.same_as(expected_sums)) << "tokens " << tokens << " n " << n;
+        ASSERT_TRUE(actual.same_as(expected)) << variant.name << " tokens " << tokens << " n " << n;
+        ASSERT_TRUE(sums.same_as(expected_sums))
+            << variant.name << " tokens " << tokens << " n " << n;
       }
     }
   }
 }
 
-// After every call: the tokens so far, zeros to the end of the step, nothing beyond.
+// After every call dst holds the tokens so far and zeros to the end of the step; the rest keeps its
+// canary.
 TEST_F(AppendTest, ValuesAreThePlainOnes) {
   Draws draws(44);
   size_t turn = 0;
@@ -183,8 +256,7 @@ TEST_F(AppendTest, ValuesAreThePlainOnes) {
       const size_t k = pad_inputs(tokens) + 4 * draws.below(5);
       const bool with_sums = draws.below(2) != 0;
       Inputs in(draws, tokens, n, turn++);
-      for (const uint32_t isas : {uint32_t{kIsaScalar}, runnable_isas()}) {
-        const RequantizeValueFn append = select_kernels(isas).append_value;
+      for (const auto& variant : variants_of(&Kernels::append_value)) {
         Guarded<int8_t> actual(2 * columns * k), expected(actual.size());
         Guarded<int32_t> sums(2 * columns), expected_sums(2 * columns);
         if (with_sums) memset(expected_sums.data(), 0, 2 * columns * sizeof(int32_t));
@@ -198,16 +270,24 @@ TEST_F(AppendTest, ValuesAreThePlainOnes) {
               const int64_t v = clamp<int64_t>(exact, -32512, 32512);
               const int64_t high = (v + 32768 + 128) / 256 - 128;
               const int64_t low = std::max<int64_t>(v - 256 * high, -127);
-              expected[place(c, t, k)] = static_cast<int8_t>(high);
-              expected[place(columns + c, t, k)] = static_cast<int8_t>(low);
+              expected[plain_offset(c, t, k)] = static_cast<int8_t>(high);
+              expected[plain_offset(columns + c, t, k)] = static_cast<int8_t>(low);
               if (with_sums) expected_sums[c] += static_cast<int32_t>(high);
               if (with_sums) expected_sums[columns + c] += static_cast<int32_t>(low);
             }
           }
-          append({end - begin, n, begin, k, &in.acc[begin * in.stride], in.stride, in.factor,
-                  actual.data(), with_sums ? sums.data() : nullptr});
-          ASSERT_TRUE(actual.same_as(expected)) << "tokens " << end << " n " << n;
-          ASSERT_TRUE(sums.same_as(expected_sums)) << "tokens " << end << " n " << n;
+          variant.function({.m = end - begin,
+                            .n = n,
+                            .row0 = begin,
+                            .k = k,
+                            .acc = &in.acc[begin * in.stride],
+                            .acc_stride = in.stride,
+                            .factor = in.factor,
+                            .dst = actual.data(),
+                            .sums = with_sums ? sums.data() : nullptr});
+          ASSERT_TRUE(actual.same_as(expected)) << variant.name << " tokens " << end << " n " << n;
+          ASSERT_TRUE(sums.same_as(expected_sums))
+              << variant.name << " tokens " << end << " n " << n;
         }
       }
     }

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relative terms, masks and probabilities: every variant against plain formulas of their own.
-#include "kernels/contracts/scores.hpp"
-
-#include <algorithm>
+// Relative positions and masks: every variant against plain formulas of this test.
 #include <set>
 
 #include "tests/kernels/op_harness.hpp"
@@ -12,7 +9,6 @@ namespace {
 
 using AddRelativeTest = SeededTest;
 using MaskScoresTest = SeededTest;
-using AttentionProbabilitiesTest = SeededTest;
 
 std::vector<size_t> key_counts() {
   std::vector<size_t> counts;
@@ -22,17 +18,17 @@ std::vector<size_t> key_counts() {
   return counts;
 }
 
-// A matrix of products as a GEMM leaves it and the walk along its diagonals: of a row a query or of
-// a row a key, at distance j - i.
+// The products lie as a GEMM leaves them, one row a query or one row a key; the kernel walks along
+// their diagonals, at relative position j - i.
 TEST_F(AddRelativeTest, EqualsThePlainSum) {
-  const auto variants = variants_of<AddRelativePositionsFn>();
+  const auto variants = variants_of(&Kernels::add_relative_positions);
   Draws draws(61);
   size_t turn = 0;
   for (int repeat = 0; repeat < 12; ++repeat) {
     for (const size_t n : key_counts()) {
       const size_t m = 1 + draws.below(9), stride = n + draws.below(5);
       const bool by_query = draws.below(2) == 0;
-      // Column distance + m - 1 of m + n - 1.
+      // Relative position p lies in column p + m - 1 of m + n - 1.
       const size_t rows = by_query ? m : n, columns = m + n - 1, step = columns + draws.below(9);
       Guarded<int32_t> products((rows - 1) * step + columns), before((m - 1) * stride + n);
       Guarded<int32_t> expected(before.size());
@@ -72,7 +68,7 @@ TEST_F(AddRelativeTest, EqualsThePlainSum) {
   }
 }
 
-// Nothing, a little, or all but a little of a mask is 0.
+// Of a mask nothing, a little, or all but a little is 0.
 void fill_mask(Draws& draws, uint8_t* mask, size_t n) {
   const size_t kept = draws.below(4), hidden = draws.below(4);
   for (size_t j = 0; j < n; ++j) {
@@ -81,8 +77,8 @@ void fill_mask(Draws& draws, uint8_t* mask, size_t n) {
   }
 }
 
-TEST_F(MaskScoresTest, HidesWhatTheMasksHide) {
-  const auto variants = variants_of<MaskScoresFn>();
+TEST_F(MaskScoresTest, HidesTheKeysThatTheMasksHide) {
+  const auto variants = variants_of(&Kernels::mask_scores);
   Draws draws(62);
   size_t empty_rows = 0;
   for (int repeat = 0; repeat < 24; ++repeat) {
@@ -107,7 +103,7 @@ TEST_F(MaskScoresTest, HidesWhatTheMasksHide) {
       Guarded<int32_t> expected(before.size());
       expected.copy_from(before);
       for (size_t i = 0; i < m; ++i) {
-        // Keys that this row may see, and those that it sees.
+        // The keys that causality allows, and those of them that no mask hides.
         std::set<size_t> may, sees;
         for (size_t j = 0; j < n; ++j) {
           if (args.visible > n || j < args.visible + i) may.insert(j);
@@ -135,48 +131,6 @@ TEST_F(MaskScoresTest, HidesWhatTheMasksHide) {
     }
   }
   EXPECT_GT(empty_rows, 100u);
-}
-
-// Every exponential of a row with its exact sum: the nearest Q15 number but for the reciprocal's
-// own error, and all of it for a key alone. Factors above 1 go up to what 16 bits hold.
-TEST_F(AttentionProbabilitiesTest, AreTheQuotients) {
-  const auto variants = variants_of<AttentionProbabilitiesFn>();
-  Draws draws(63);
-  for (const size_t n : key_counts()) {
-    const size_t m = 1 + draws.below(5), stride = n + draws.below(5),
-                 dst_stride = n + draws.below(5);
-    Guarded<uint8_t> exponentials((m - 1) * stride + n);
-    std::vector<Reciprocal> row(m);
-    std::vector<int32_t> factors(m), sums(m, 0);
-    Guarded<uint16_t> expected((m - 1) * dst_stride + n);
-    for (size_t i = 0; i < m; ++i) {
-      const size_t top = draws.below(n);
-      for (size_t j = 0; j < n; ++j) {
-        const int32_t e = j == top ? 255 : draws.below(3) == 0 ? 0 : draws.in32(0, 255);
-        exponentials[i * stride + j] = static_cast<uint8_t>(e) ^ kUnsignedLhsFlip;
-        sums[i] += e;
-      }
-      factors[i] = draws.below(2) == 0 ? 32768 : draws.in32(0, 32768);
-      row[i] = scale_reciprocal(reciprocal(static_cast<uint32_t>(sums[i])), factors[i]);
-      if (draws.below(2) == 0) {  // a factor up to 2
-        factors[i] *= 2;
-        --row[i].z;
-      }
-    }
-    for (const auto& variant : variants) {
-      Guarded<uint16_t> actual(expected.size());
-      variant.function({m, n, exponentials.data(), stride, row.data(), actual.data(), dst_stride});
-      for (size_t i = 0; i < m; ++i) {
-        for (size_t j = 0; j < n; ++j) {
-          const int32_t e = exponentials[i * stride + j] ^ kUnsignedLhsFlip;
-          const double exact = std::min(static_cast<double>(e) * factors[i] / sums[i], 65535.0);
-          ASSERT_NEAR(actual[i * dst_stride + j], exact, 0.5 + 0x1p-13) << variant.name;
-          expected[i * dst_stride + j] = actual[i * dst_stride + j];
-        }
-      }
-      ASSERT_TRUE(actual.same_as(expected)) << variant.name << " wrote beside its rows";
-    }
-  }
 }
 
 }  // namespace

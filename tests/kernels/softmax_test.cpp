@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax against the scalar law: every key count to 513, narrow and wide caps, in place or not,
-// with masked scores and without.
+// Softmax against the scalar kernel: every key count to 513, small and large caps, in place or not,
+// with masked scores and without. Probabilities against their exact quotients.
+#include <algorithm>
+
 #include "tests/kernels/op_harness.hpp"
 
 namespace embert {
 namespace {
 
 using SoftmaxTest = SeededTest;
+using AttentionProbabilitiesTest = SeededTest;
 
-// Any multiplier, with the cap of a converter or any other that the contract allows.
+// Any multiplier, with the cap that the converter would choose or any other that the contract
+// allows.
 void draw_head(Draws& draws, SoftmaxArgs* args) {
   const uint64_t bits = 1 + draws.below(32);
   uint64_t multiplier = draws.next() & ((uint64_t{1} << bits) - 1);
@@ -23,7 +27,7 @@ void draw_head(Draws& draws, SoftmaxArgs* args) {
   args->score_cap = static_cast<int32_t>(cap > INT32_MAX ? INT32_MAX : cap);
 }
 
-// Some, all but one, or all keys of a row become masked.
+// Masks some, all but one, or all keys of a row.
 void mask_row(Draws& draws, int32_t* scores, size_t n) {
   const size_t kind = draws.below(3), left = draws.below(n);
   for (size_t j = 0; j < n; ++j) {
@@ -32,7 +36,7 @@ void mask_row(Draws& draws, int32_t* scores, size_t n) {
 }
 
 TEST_F(SoftmaxTest, EqualsScalar) {
-  const auto variants = variants_of<SoftmaxFn>();
+  const auto variants = variants_of(&Kernels::softmax);
   ASSERT_FALSE(variants.empty());
   Draws draws(21);
   for (int repeat = 0; repeat < 24; ++repeat) {
@@ -76,9 +80,9 @@ TEST_F(SoftmaxTest, EqualsScalar) {
   }
 }
 
-// Every exponent index, one a key: distances 0, 1, 2, ... with the multiplier of one index a step.
+// Every exponent index: key j has the distance j, and the multiplier makes j the index.
 TEST_F(SoftmaxTest, EveryIndex) {
-  const auto variants = variants_of<SoftmaxFn>();
+  const auto variants = variants_of(&Kernels::softmax);
   const size_t n = 640;
   Guarded<int32_t> scores(n, 64);
   for (size_t j = 0; j < n; ++j) scores[j] = -static_cast<int32_t>(j);
@@ -86,7 +90,15 @@ TEST_F(SoftmaxTest, EveryIndex) {
     for (const auto& variant : variants) {
       Guarded<uint8_t> dst(n);
       Reciprocal row;
-      variant.function({1, n, scores.data(), n, 1u << 22, cap, dst.data(), n, &row});
+      variant.function({.m = 1,
+                        .n = n,
+                        .scores = scores.data(),
+                        .scores_stride = n,
+                        .score_multiplier = 1u << 22,
+                        .score_cap = cap,
+                        .dst = dst.data(),
+                        .dst_stride = n,
+                        .row = &row});
       for (size_t j = 0; j < n; ++j) {
         const uint32_t distance =
             static_cast<uint32_t>(static_cast<int32_t>(j) < cap ? static_cast<int32_t>(j) : cap);
@@ -98,9 +110,9 @@ TEST_F(SoftmaxTest, EveryIndex) {
 }
 
 // A masked key gets nothing beside any other score, and an even share among masked ones; from the
-// smallest multiplier that promises it to the largest.
+// smallest multiplier for which the contract promises it to the largest.
 TEST_F(SoftmaxTest, MaskedKeysGetNothing) {
-  const auto variants = variants_of<SoftmaxFn>();
+  const auto variants = variants_of(&Kernels::softmax);
   Draws draws(22);
   for (const uint32_t multiplier :
        {3u, 4u, 1000u, 36800u, 36900u, 271000u, 1u << 30, (1u << 31) - (1u << 20) - 1}) {
@@ -115,7 +127,15 @@ TEST_F(SoftmaxTest, MaskedKeysGetNothing) {
       for (size_t j = 0; j < n; ++j) highest = std::max(highest, scores[j]);
       for (const auto& variant : variants) {
         Reciprocal row;
-        variant.function({1, n, scores.data(), n, multiplier, cap, dst.data(), n, &row});
+        variant.function({.m = 1,
+                          .n = n,
+                          .scores = scores.data(),
+                          .scores_stride = n,
+                          .score_multiplier = multiplier,
+                          .score_cap = cap,
+                          .dst = dst.data(),
+                          .dst_stride = n,
+                          .row = &row});
         uint32_t sum = 0;
         for (size_t j = 0; j < n; ++j) {
           const int32_t e = dst[j] ^ kUnsignedLhsFlip;
@@ -129,6 +149,54 @@ TEST_F(SoftmaxTest, MaskedKeysGetNothing) {
         ASSERT_EQ(row.value, reciprocal(sum).value) << variant.name;
         ASSERT_EQ(row.z, reciprocal(sum).z) << variant.name;
       }
+    }
+  }
+}
+
+// Every probability is within half a unit of Q15 of its exact quotient, plus the error of the
+// reciprocal. With a factor above 1 it saturates at 65535.
+TEST_F(AttentionProbabilitiesTest, AreTheQuotients) {
+  const auto variants = variants_of(&Kernels::attention_probabilities);
+  Draws draws(63);
+  for (const size_t n : tail_sizes()) {
+    const size_t m = 1 + draws.below(5), stride = n + draws.below(5),
+                 dst_stride = n + draws.below(5);
+    Guarded<uint8_t> exponentials((m - 1) * stride + n);
+    std::vector<Reciprocal> row(m);
+    std::vector<int32_t> factors(m), sums(m, 0);
+    Guarded<uint16_t> expected((m - 1) * dst_stride + n);
+    for (size_t i = 0; i < m; ++i) {
+      const size_t top = draws.below(n);
+      for (size_t j = 0; j < n; ++j) {
+        const int32_t e = j == top ? 255 : draws.below(3) == 0 ? 0 : draws.in32(0, 255);
+        exponentials[i * stride + j] = static_cast<uint8_t>(e) ^ kUnsignedLhsFlip;
+        sums[i] += e;
+      }
+      factors[i] = draws.below(2) == 0 ? 32768 : draws.in32(0, 32768);
+      row[i] = scale_reciprocal(reciprocal(static_cast<uint32_t>(sums[i])), factors[i]);
+      if (draws.below(2) == 0) {  // a factor up to 2
+        factors[i] *= 2;
+        --row[i].z;
+      }
+    }
+    for (const auto& variant : variants) {
+      Guarded<uint16_t> actual(expected.size());
+      variant.function({.m = m,
+                        .n = n,
+                        .exponentials = exponentials.data(),
+                        .exponentials_stride = stride,
+                        .row = row.data(),
+                        .dst = actual.data(),
+                        .dst_stride = dst_stride});
+      for (size_t i = 0; i < m; ++i) {
+        for (size_t j = 0; j < n; ++j) {
+          const int32_t e = exponentials[i * stride + j] ^ kUnsignedLhsFlip;
+          const double exact = std::min(static_cast<double>(e) * factors[i] / sums[i], 65535.0);
+          ASSERT_NEAR(actual[i * dst_stride + j], exact, 0.5 + 0x1p-13) << variant.name;
+          expected[i * dst_stride + j] = actual[i * dst_stride + j];
+        }
+      }
+      ASSERT_TRUE(actual.same_as(expected)) << variant.name << " wrote beside its rows";
     }
   }
 }

@@ -16,20 +16,13 @@ namespace embert {
 /// Prints the ones that the machine lacks and leaves them out.
 inline std::vector<std::uint32_t> isa_masks() {
   std::vector<std::uint32_t> masks = {EMBERT_ISA_SCALAR};
-#if EMBERT_X86
-  const std::uint32_t ladder[] = {EMBERT_ISA_AVX2, EMBERT_ISA_AVX2 | EMBERT_ISA_AVXVNNI,
-                                  EMBERT_ISA_AVX2 | EMBERT_ISA_AVX512VNNI};
-#elif EMBERT_AARCH64
-  const std::uint32_t ladder[] = {EMBERT_ISA_NEON, EMBERT_ISA_NEON | EMBERT_ISA_DOTPROD,
-                                  EMBERT_ISA_NEON | EMBERT_ISA_DOTPROD | EMBERT_ISA_I8MM};
-#else
-  const std::vector<std::uint32_t> ladder(compiled_isas() != 0, compiled_isas());  // at most one
-#endif
-  for (const std::uint32_t mask : ladder) {
+  for (const IsaExtension& extension : kIsaExtensions) {
+    if ((compiled_isas() & extension.isa) == 0) continue;
+    const std::uint32_t mask = extension.isa | extension.base;
     if ((mask & ~embert_isa_detect()) == 0) {
       masks.push_back(mask);
     } else {
-      std::printf("[  NOTICE  ] NOT TESTED: this machine has no %s\n", embert_isa_name(mask));
+      std::printf("[  NOTICE  ] NOT TESTED: this machine has no %s\n", extension.name);
     }
   }
   return masks;

@@ -1,31 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries and context, 16 columns at a time, rows inside: multipliers stay in registers. Tails by
-// the law's own functions. About 23 instructions for 16 queries, 47 for 16 elements of a context.
+// CONTEXT
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"
 
 namespace embert {
 namespace {
-
-template <bool kRight>
-void run_lhs(RequantizeQueryArgs args) {  // a copy, which no store can change
-  const int32x4_t count = shift_count(args.factor);
-  size_t c = 0;
-  for (; c + 16 <= args.n; c += 16) {
-    const int32x4x4_t m = vld1q_s32_x4(args.factor.multiplier + c);
-    for (size_t i = 0; i < args.m; ++i) {
-      vst1q_s8(reinterpret_cast<int8_t*>(args.dst) + i * args.dst_stride + c,
-               to_bytes(requantize16<kRight>(args.acc + i * args.acc_stride + c, m, count)));
-    }
-  }
-  for (; c < pad_inputs(args.n); ++c) {
-    for (size_t i = 0; i < args.m; ++i) {
-      const int32_t* acc = args.acc + i * args.acc_stride;
-      const int32_t value = c < args.n ? sat8(column_value(args.factor, acc, c)) : 0;
-      args.dst[i * args.dst_stride + c] = static_cast<uint8_t>(value);
-    }
-  }
-}
 
 // 4 columns of both planes: join_planes(), before the final factor.
 EMBERT_INLINE int32x4_t join(int32x4_t high, int32x4_t low, int32x4_t reciprocal, int32x4_t z) {
@@ -34,7 +13,7 @@ EMBERT_INLINE int32x4_t join(int32x4_t high, int32x4_t low, int32x4_t reciprocal
 }
 
 template <bool kRight>
-void run_context(RequantizeContextArgs args) {
+void run(RequantizeContextArgs args) {
   const int32x4_t count = shift_count(args.factor);
   const int16x8_t lowest = vdupq_n_s16(-32767);
   const size_t columns = pad_columns(args.n);
@@ -68,19 +47,11 @@ void run_context(RequantizeContextArgs args) {
 
 }  // namespace
 
-void requantize_query_neon(const RequantizeQueryArgs& args) {
-  if (args.factor.right != 0) {
-    run_lhs<true>(args);
-  } else {
-    run_lhs<false>(args);
-  }
-}
-
 void requantize_context_neon(const RequantizeContextArgs& args) {
   if (args.factor.right != 0) {
-    run_context<true>(args);
+    run<true>(args);
   } else {
-    run_context<false>(args);
+    run<false>(args);
   }
 }
 

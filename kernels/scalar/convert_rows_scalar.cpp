@@ -3,6 +3,17 @@
 
 namespace embert {
 
+void convert_s8_s16_scalar(const ConvertS8S16Args& args) {
+  for (size_t i = 0; i < args.m; ++i) {
+    const int16_t* src = args.src + i * args.src_stride;
+    uint8_t* dst = args.dst + i * args.dst_stride;
+    for (size_t c = 0; c < pad_inputs(args.k); ++c) {
+      const int32_t value = c < args.k ? sat8(shift_round(src[c], 7)) : 0;
+      dst[c] = static_cast<uint8_t>(value) ^ kSignedLhsFlip;
+    }
+  }
+}
+
 void convert_s8x2_s16_scalar(const ConvertS8x2S16Args& args) {
   for (size_t i = 0; i < args.m; ++i) {
     const int16_t* src = args.src + i * args.src_stride;
@@ -23,6 +34,16 @@ void convert_s32_s32x2_scalar(const ConvertS32S32x2Args& args) {
     for (size_t c = 0; c < args.n; ++c) {
       const int64_t sum = shift_round(int64_t{high[c]} * 256 + low[c], args.join_shift);
       args.dst[i * args.dst_stride + c] = sat32(sum + (args.bias != nullptr ? args.bias[c] : 0));
+    }
+  }
+}
+
+void rescale_channels_scalar(const RescaleChannelsArgs& args) {
+  for (size_t i = 0; i < args.m; ++i) {
+    const int16_t* src = args.src + i * args.src_stride;
+    for (size_t c = 0; c < args.n; ++c) {
+      args.dst[i * args.dst_stride + c] =
+          static_cast<int16_t>(hidden_value(src[c], args.multiplier[c], args.offset[c]));
     }
   }
 }

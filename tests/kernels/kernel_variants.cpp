@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/system/isa.hpp"
+#include "tests/kernels/kernel_variants.hpp"
 
 #include <cstdio>
 #include <set>

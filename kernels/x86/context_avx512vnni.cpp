@@ -1,49 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries and context. Queries: 64 columns to 64 bytes, about 42 instructions, 0.055 ns an
-// element on Zen 5. Context: the planes are joined and requantised in 64-bit lanes, all shifts of
-// join_planes moved into its roundings, about 30 instructions for 16 elements, 0.14 ns each.
+// CONTEXT
 #include "kernels/variants.hpp"
 #include "kernels/x86/lanes_avx512.hpp"
 
 namespace embert {
 namespace {
-
-EMBERT_INLINE __m512i signed_lhs(__m512i bytes) {
-  return _mm512_xor_si512(_mm512_max_epi8(bytes, _mm512_set1_epi8(-127)),
-                          _mm512_set1_epi8(static_cast<char>(kSignedLhsFlip)));
-}
-
-template <bool kRight>
-void run_lhs(const RequantizeQueryArgs& args) {
-  const Shifts512 shifts = make_shifts<kRight>(args.factor);
-  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  for (size_t c = 0; c < args.n; c += 64) {
-    const size_t left = args.n - c;
-    const __mmask16 mask = mask16(pad_inputs(left) / 4);
-    Multipliers512 m[4];
-    size_t at[4];  // vectors beyond the row repeat its last one and are not stored
-    for (size_t v = 0; v < 4; ++v) {
-      at[v] = 16 * v < left ? 16 * v : 0;
-      m[v] = load_multipliers(args.factor.multiplier + c + at[v]);
-    }
-    const __mmask64 valid = mask64(left);
-    const int32_t* acc = args.acc + c;
-    uint8_t* dst = args.dst + c;
-    for (size_t i = 0; i < args.m; ++i, acc += args.acc_stride, dst += args.dst_stride) {
-      const __m512i x0 = requantize<kRight>(_mm512_load_si512(acc + at[0]), m[0], shifts);
-      const __m512i x1 = requantize<kRight>(_mm512_load_si512(acc + at[1]), m[1], shifts);
-      const __m512i x2 = requantize<kRight>(_mm512_load_si512(acc + at[2]), m[2], shifts);
-      const __m512i x3 = requantize<kRight>(_mm512_load_si512(acc + at[3]), m[3], shifts);
-      const __m512i bytes = _mm512_permutexvar_epi32(
-          order, _mm512_packs_epi16(_mm512_packs_epi32(x0, x1), _mm512_packs_epi32(x2, x3)));
-      if (left >= 64) {
-        _mm512_storeu_si512(dst, signed_lhs(bytes));
-      } else {
-        _mm512_mask_storeu_epi32(dst, mask, signed_lhs(_mm512_maskz_mov_epi8(valid, bytes)));
-      }
-    }
-  }
-}
 
 // One half (even or odd lanes) of 16 columns in 64-bit lanes; counts and roundings as in run.
 struct Join {
@@ -58,7 +19,7 @@ EMBERT_INLINE __m512i join(__m512i high, __m512i low, const Join& k) {
 }
 
 template <bool kRight>
-void run_context(const RequantizeContextArgs& args) {
+void run(const RequantizeContextArgs& args) {
   const Shifts512 s = make_shifts<kRight>(args.factor);
   const __m512i shift = _mm512_set1_epi64(31 - args.factor.left + args.factor.right);
   const size_t columns = pad_columns(args.n);
@@ -94,19 +55,11 @@ void run_context(const RequantizeContextArgs& args) {
 
 }  // namespace
 
-void requantize_query_avx512vnni(const RequantizeQueryArgs& args) {
-  if (args.factor.right != 0) {
-    run_lhs<true>(args);
-  } else {
-    run_lhs<false>(args);
-  }
-}
-
 void requantize_context_avx512vnni(const RequantizeContextArgs& args) {
   if (args.factor.right != 0) {
-    run_context<true>(args);
+    run<true>(args);
   } else {
-    run_context<false>(args);
+    run<false>(args);
   }
 }
 

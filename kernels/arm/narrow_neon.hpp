@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// NARROW
+#pragma once
+
+#include "kernels/arithmetic/layout.hpp"
+#include "kernels/arm/lanes_neon.hpp"
+
+namespace embert {
+namespace {
+
+EMBERT_INLINE int16x8x4_t load32(const int16_t* p) { return vld1q_s16_x4(p); }
+EMBERT_INLINE int16x8x4_t load32(const uint16_t* p) {
+  return vld1q_s16_x4(reinterpret_cast<const int16_t*>(p));  // below 2^15
+}
+
+// Applies pack(16 columns) -> 16 bytes; one(value) -> int32 is the same for the tail.
+template <typename Source, typename Pack, typename One>
+EMBERT_INLINE void narrow_row(const Source* src, size_t k, uint8_t flip, uint8_t* dst, Pack pack,
+                              One one) {
+  size_t c = 0;
+  for (; c + 64 <= k; c += 64) {
+    const int16x8x4_t x = load32(src + c), y = load32(src + c + 32);
+    const uint8x16x4_t bytes = {{pack(x.val[0], x.val[1]), pack(x.val[2], x.val[3]),
+                                 pack(y.val[0], y.val[1]), pack(y.val[2], y.val[3])}};
+    vst1q_u8_x4(dst + c, bytes);
+  }
+  // The last 32 may reach back: of 64 or more, the bytes that are written so far do not lie in
+  // their source, even where dst is src.
+  for (; c + 32 <= k || (c < k && k >= 64); c += 32) {
+    if (c + 32 > k) c = k - 32;
+    const int16x8x4_t x = load32(src + c);
+    const uint8x16x2_t bytes = {{pack(x.val[0], x.val[1]), pack(x.val[2], x.val[3])}};
+    vst1q_u8_x2(dst + c, bytes);
+  }
+  for (; c < k; ++c) {
+    const int32_t value = one(src[c]);  // read before dst[c], which may lie in src
+    dst[c] = static_cast<uint8_t>(static_cast<uint8_t>(value) ^ flip);
+  }
+  for (; c < pad_inputs(k); ++c) dst[c] = flip;
+}
+
+}  // namespace
+}  // namespace embert

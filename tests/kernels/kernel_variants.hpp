@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel variants of an operation that this machine can run.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "kernels/dispatch.hpp"
+#include "kernels/variants.hpp"
+
+namespace embert {
+
+template <typename Fn>
+struct KernelVariant {
+  const char* name;
+  Fn function;
+  uint32_t isa;
+};
+
+/// The ISA extensions of this machine that this build has kernels for, as a mask.
+uint32_t runnable_isas();
+/// Prints, once for each variant, that it is left out.
+void report_missing_isa(const char* variant, uint32_t isa);
+
+/// All rows of variants.inc for one operation, the scalar kernel first. A test covers an operation
+/// by this call with its name, variants_of(&Kernels::softmax): lint_kernels looks for it.
+template <typename Fn>
+std::vector<KernelVariant<Fn>> variants_of(Fn Kernels::*operation) {
+  std::vector<KernelVariant<Fn>> found;
+  const uint32_t isas = runnable_isas();
+#define EMBERT_KERNEL(row_operation, type_name, kernel, extension) \
+  if constexpr (std::is_same_v<type_name, Fn>) {                   \
+    if (operation == &Kernels::row_operation) {                    \
+      if ((isas & extension) == extension) {                       \
+        found.push_back({#kernel, kernel, extension});             \
+      } else {                                                     \
+        report_missing_isa(#kernel, extension);                    \
+      }                                                            \
+    }                                                              \
+  }
+#include "kernels/variants.inc"
+#undef EMBERT_KERNEL
+  return found;
+}
+
+}  // namespace embert

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Residual sums against the scalar kernel, in place and not.
+#include "tests/kernels/op_harness.hpp"
+
+namespace embert {
+namespace {
+
+using RequantizeResidualTest = SeededTest;
+
+TEST_F(RequantizeResidualTest, EqualsScalar) {
+  const auto variants = variants_of(&Kernels::requantize_residual);
+  Draws draws(2);
+  size_t turn = 0;
+  for (int repeat = 0; repeat < 32; ++repeat) {
+    for (const RowShape& s : row_shapes(draws)) {
+      Guarded<int32_t> acc(extent(s.m, s.acc_stride, pad_columns(s.n)), 64);
+      Guarded<int32_t> multiplier(pad_columns(s.n)), residual_multiplier(pad_columns(s.n)),
+          constant(pad_columns(s.n)), row_max(s.m);
+      Guarded<int16_t> residual(extent(s.m, s.dst_stride, s.n)), expected(residual.size());
+      fill_accumulators(draws, acc.data(), acc.size());
+      fill_multipliers(draws, multiplier.data(), multiplier.size());
+      for (size_t c = 0; c < pad_columns(s.n); ++c) {
+        residual_multiplier[c] = draws.in32(-(1 << 29) + 1, (1 << 29) - 1);
+        constant[c] = draws.in32(-(1 << 28) + (1 << 19), (1 << 28) - (1 << 19));
+      }
+      for (size_t i = 0; i < s.m; ++i) row_max[i] = draws.in32(1, 32767);
+      for (size_t i = 0; i < residual.size(); ++i) residual[i] = draws.in16(-32768, 32767);
+      RequantizeResidualArgs args = {};
+      args.m = s.m, args.n = s.n;
+      args.acc = acc.data(), args.acc_stride = s.acc_stride;
+      args.factor.multiplier = multiplier.data();
+      set_shifts(turn++, &args.factor);
+      args.row_max = row_max.data();
+      args.residual = residual.data();
+      args.residual_multiplier = residual_multiplier.data();
+      args.constant = constant.data();
+      args.dst_stride = s.dst_stride;
+      args.dst = expected.data();
+      variants[0].function(args);
+      for (size_t v = 1; v < variants.size(); ++v) {
+        Guarded<int16_t> actual(expected.size());
+        args.dst = actual.data();
+        args.residual = residual.data();
+        variants[v].function(args);
+        ASSERT_TRUE(actual.same_as(expected))
+            << variants[v].name << " m " << s.m << " n " << s.n << " turn " << turn;
+      }
+      for (const auto& variant : variants) {
+        Guarded<int16_t> both(residual.size());
+        both.copy_from(residual);
+        args.residual = args.dst = both.data();
+        variant.function(args);
+        for (size_t i = 0; i < s.m; ++i) {
+          ASSERT_EQ(memcmp(both.data() + i * s.dst_stride, expected.data() + i * s.dst_stride,
+                           s.n * sizeof(int16_t)),
+                    0)
+              << variant.name << " in place, m " << s.m << " n " << s.n;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace embert
