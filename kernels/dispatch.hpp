@@ -2,7 +2,19 @@
 // The kernel table: one function an operation, chosen once for a set of ISA extensions.
 #pragma once
 
-#include "kernels/contracts/contracts.hpp"
+#include "kernels/contracts/activation.hpp"
+#include "kernels/contracts/context.hpp"
+#include "kernels/contracts/convert_rows.hpp"
+#include "kernels/contracts/crc32c.hpp"
+#include "kernels/contracts/dot_rows.hpp"
+#include "kernels/contracts/embedding.hpp"
+#include "kernels/contracts/gemm.hpp"
+#include "kernels/contracts/layernorm.hpp"
+#include "kernels/contracts/qkv.hpp"
+#include "kernels/contracts/quantize.hpp"
+#include "kernels/contracts/residual.hpp"
+#include "kernels/contracts/scores.hpp"
+#include "kernels/contracts/softmax.hpp"
 #include "kernels/processor.hpp"
 
 namespace embert {

@@ -230,12 +230,16 @@ static inline LayerNormRow layernorm_row(int64_t s1, int64_t s2, int64_t epsilon
 }
 /// gain = round(gamma / scale * 2^shift), bias = round(beta / scale * 2^(shift - 7)) with the scale
 /// of the output.
+struct LayerNormAffine {
+  int32_t gain, bias, shift;
+};
 static constexpr int32_t layernorm_value(int32_t v, int32_t n, const LayerNormRow& row,
-                                         int32_t gain, int32_t bias, int32_t shift) {
+                                         const LayerNormAffine& affine) {
   const int32_t centred = n * v - row.s1;
   const int32_t normal_q21 =
       shift_round_s32(multiply_q31(centred * (1 << row.pre_shift), row.y_q30), row.shift);
-  return sat16(shift_round_s32(multiply_q31(normal_q21 * 8, gain) + bias, shift - 7));
+  return sat16(
+      shift_round_s32(multiply_q31(normal_q21 * 8, affine.gain) + affine.bias, affine.shift - 7));
 }
 
 }  // namespace embert

@@ -49,6 +49,13 @@ static constexpr size_t n16k4_index(size_t n, size_t k, size_t k_padded) {
          k % kStepInputs;
 }
 
+/// Rows of a matrix, stride elements apart.
+template <typename T>
+struct MatrixView {
+  T* data;
+  size_t stride;
+};
+
 /// The values of a left operand: signed or unsigned 8-bit integers.
 enum class LhsType : uint8_t { kSigned, kUnsigned };
 static constexpr uint8_t kSignedLhsFlip = EMBERT_X86 ? 0x80 : 0x00;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activation on 16 columns in 16-bit lanes. A saturating left shift brings the interval into the
-// upper byte of the magnitude and the fraction, in 1/256, into the lower one: UZP2 and UZP1 take
-// them apart. Nodes and differences are looked up bytewise with TBL in pieces of 64 entries; what
-// lies beyond the table becomes 0 by itself, but for 256 intervals. About 50 instructions for 16
-// elements (gelu).
+// Activation of 16 columns in 16-bit lanes. A saturating left shift moves the interval into the
+// upper byte of the magnitude and the fraction, in 1/256, into the lower one; UZP2 and UZP1
+// separate them. TBL looks up nodes and differences byte by byte, in pieces of 64 entries. It gives
+// 0 beyond the table; only a table of 256 intervals needs a comparison. About 50 instructions for
+// 16 elements (gelu).
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"
 
@@ -17,13 +17,13 @@ struct Bytes {
 
 template <size_t Pieces>
 struct Table {
-  // Low and high bytes of nodes and of differences.
+  // The bytes of nodes, and low and high bytes of differences.
   Bytes<Pieces> node_low, node_high, low, high;
-  int16x8_t index_count;   // shift that makes the fraction 8 bits wide
+  int16x8_t index_count;   // shift to 8 bits of fraction
   int16x8_t output_count;  // negative
   int16x8_t offset;
-  int16x8_t last;   // magnitude inside the table, for 256 intervals
-  int16x8_t upper;  // the odd kind's value for g >= 0
+  int16x8_t last;   // the last magnitude inside a table of 256 intervals
+  int16x8_t upper;  // of the odd kind, for g >= 0
 };
 
 template <size_t Pieces>
@@ -107,8 +107,8 @@ EMBERT_INLINE int16x8_t combine(int16x8_t g, int16x8_t h, const Table<Pieces>& t
   return vqaddq_s16(base, vrshlq_s16(rest, t.output_count));
 }
 
-// The columns from c on, of which the last ones may be fewer than 16: acc and multiplier are
-// padded.
+// 16 columns from c on or, where kWhole is false, the rest of the row: acc and multiplier are
+// padded to 16.
 template <bool kRight, Kind kKind, size_t Pieces, bool kWhole>
 EMBERT_INLINE void activate_columns(const RequantizeActivationArgs& args, size_t c,
                                     const Table<Pieces>& table) {

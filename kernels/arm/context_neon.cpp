@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// CONTEXT
+// Context of 16 columns at a time with a loop over the rows inside, so that multipliers stay in
+// registers; tails by the reference arithmetic. About 47 instructions for 16 elements.
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"
 
 namespace embert {
 namespace {
 
-// 4 columns of both planes: join_planes(), before the final factor.
+// join_planes() of 4 columns.
 EMBERT_INLINE int32x4_t join(int32x4_t high, int32x4_t low, int32x4_t reciprocal, int32x4_t z) {
   return vrsraq_n_s32(vqrdmulhq_s32(vshlq_s32(high, z), reciprocal),
                       vqrdmulhq_s32(vshlq_s32(low, z), reciprocal), 8);

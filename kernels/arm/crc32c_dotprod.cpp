@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32C with the instruction that ARMv8.1 demands, 8 bytes each.
+// CRC-32C with the instruction that ARMv8.1 demands, 8 bytes at a time.
 #if !defined(__ARM_FEATURE_CRC32)
 #error "this file needs the flags of dotprod (kernels/sources.cmake)"
 #endif

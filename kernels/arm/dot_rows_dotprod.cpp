@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SDOT.
+// Products with a row-major table by SDOT.
 #if !defined(__ARM_FEATURE_DOTPROD)
 #error "this file needs the flags of dotprod (kernels/sources.cmake)"
 #endif

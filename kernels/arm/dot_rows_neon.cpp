@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two SMULL and two SADALP: -128 times -128 leaves no room for a second product in 16 bits.
+// Products with a row-major table by two SMULL and two SADALP: 16 bits hold -128 times -128, but
+// not the sum of two such products.
 #include "kernels/arm/dot_rows_tiles.hpp"
 #include "kernels/variants.hpp"
 

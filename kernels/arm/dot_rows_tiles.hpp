@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of rows in tiles of 2 rows x 4 table rows, 16 columns a step. The sums start with the
-// last 16 columns, whose inputs are zero where a whole step will count them. Products::add(sum, a,
-// b) adds 16 products to 4 sums.
+// last 16 columns, with zeros for the inputs that whole steps count. Products::add(sum, a, b) adds
+// 16 products to 4 sums.
 #pragma once
 
 #include "kernels/arm/lanes_neon.hpp"
@@ -12,14 +12,14 @@ namespace {
 
 constexpr size_t kStep = 16;
 
-// The last columns of a row of k; a row shorter than a step has zeros in front.
+// The last columns of a row of k. A row shorter than a step gets zeros in front.
 EMBERT_INLINE int8x16_t load_last(const int8_t* row, size_t k) {
   if (k >= kStep) return vld1q_s8(row + k - kStep);
   int8_t copy[kStep] = {};
   memcpy(copy + kStep - k, row, k);
   return vld1q_s8(copy);
 }
-// Zeros but for the last left of the 16 lanes.
+// Keeps the last left lanes of 16, the others become 0.
 EMBERT_INLINE int8x16_t only_last(int8x16_t x, size_t left) {
   const uint8x16_t lane =
       vcombine_u8(vcreate_u8(0x0706050403020100), vcreate_u8(0x0f0e0d0c0b0a0908));
@@ -27,7 +27,7 @@ EMBERT_INLINE int8x16_t only_last(int8x16_t x, size_t left) {
   return vandq_s8(x, vreinterpretq_s8_u8(counted));
 }
 
-// One tile; last: the inputs of the last columns.
+// One tile. last: the inputs of the last columns, one vector a row.
 template <typename Products, size_t Rows, size_t Columns>
 [[gnu::noinline]] void tile(const DotRowsArgs& args, size_t i, size_t j, const int8x16_t* last) {
   const size_t k = args.k, lhs_stride = args.lhs_stride, rhs_stride = args.rhs_stride;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Embedding sum on 8 columns, tails by the law's own function.
+// Embedding sum of 8 columns, tails by the reference arithmetic.
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"
 
 namespace embert {
 
 void embedding_s16_neon(const EmbeddingArgs& args) {
-  // The multiplier in two parts: -128 times the whole would not fit.
+  // The multiplier in two parts, because -128 times the whole does not fit 32 bits.
   const int32_t upper = args.multiplier >> 16, lower = args.multiplier & 0xffff;
   size_t c = 0;
   for (; c + 8 <= args.n; c += 8) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SDOT by lane, tiles of 4 rows x 16 columns. The rows of a tile are brought together once for all
-// panels, so that a register holds a step of the 4 rows and a lane is a row.
-// An iteration (8 steps) is 128 SDOT for 2048 multiply-adds, 10 loads of 4 registers and 2 more:
-// 0.068 instructions a multiply-add, nothing spilled. What no full tile holds is done with rows in
-// place.
+// SDOT by lane, tiles of 4 rows x 16 columns. The 4 rows of a tile are packed once for all panels:
+// a register then holds one step of the 4 rows, one row a lane. An iteration (8 steps) is 128 SDOT
+// for 2048 multiply-adds, 10 loads of 4 registers and 2 more instructions: 0.068 instructions a
+// multiply-add, nothing spilled. The last rows, fewer than 4, are read in place.
 #if !defined(__ARM_FEATURE_DOTPROD)
 #error "this file needs the flags of dotprod (kernels/sources.cmake)"
 #endif
@@ -17,7 +16,14 @@ constexpr size_t kTileRows = 4;
 constexpr size_t kVectors = 4;       // of 4 columns in a panel
 constexpr size_t kRun = 16;          // inputs of a register
 constexpr size_t kMaxInputs = 4224;  // of a packed tile; longer rows stay in place
-constexpr size_t kRunColumns = 256;  // whose starts are prepared at a time
+constexpr size_t kRunColumns = 256;  // columns of a run, whose starts are prepared together
+
+// The right operand of one panel or of several, one behind the other.
+struct Panels {
+  const int8_t* rhs;     // n16k4
+  size_t k;              // inputs
+  const int32_t* start;  // [16] for each: the sums' start
+};
 
 template <size_t Rows, int kLane>
 EMBERT_INLINE void add_step(int32x4_t (&sum)[Rows][kVectors], const int8x16_t (&inputs)[Rows],
@@ -33,8 +39,8 @@ EMBERT_INLINE void add_step(int32x4_t (&sum)[Rows][kVectors], const int8x16_t (&
 }
 
 template <size_t Rows>
-[[gnu::noinline]] void tile(const uint8_t* lhs, size_t lhs_stride, const int8_t* rhs, size_t k,
-                            const int32_t* start, int32_t* dst, size_t dst_stride) {
+[[gnu::noinline]] void tile(MatrixView<const uint8_t> lhs, const int8_t* rhs, size_t k,
+                            const int32_t* start, MatrixView<int32_t> dst) {
   int32x4_t sum[Rows][kVectors];
   const int32x4x4_t first = vld1q_s32_x4(start);
 #pragma GCC unroll 3
@@ -44,7 +50,8 @@ template <size_t Rows>
   }
   const int8_t* row[Rows];
 #pragma GCC unroll 3
-  for (size_t r = 0; r < Rows; ++r) row[r] = reinterpret_cast<const int8_t*>(lhs) + r * lhs_stride;
+  for (size_t r = 0; r < Rows; ++r)
+    row[r] = reinterpret_cast<const int8_t*>(lhs.data) + r * lhs.stride;
   size_t c = 0;
   for (; c + kRun <= k; c += kRun, rhs += 4 * kStepBytes) {
     int8x16_t inputs[Rows];
@@ -66,11 +73,11 @@ template <size_t Rows>
 #pragma GCC unroll 3
   for (size_t r = 0; r < Rows; ++r) {
     const int32x4x4_t result = {{sum[r][0], sum[r][1], sum[r][2], sum[r][3]}};
-    vst1q_s32_x4(dst + r * dst_stride, result);
+    vst1q_s32_x4(dst.data + r * dst.stride, result);
   }
 }
 
-// 4 rows by steps: words of the rows side by side.
+// Packs 4 rows: the words of a step side by side.
 void pack_rows(const uint8_t* lhs, size_t stride, size_t k, int32_t* dst) {
   const uint8_t* row[kTileRows];
   for (size_t r = 0; r < kTileRows; ++r) row[r] = lhs + r * stride;
@@ -95,12 +102,14 @@ void pack_rows(const uint8_t* lhs, size_t stride, size_t k, int32_t* dst) {
   }
 }
 
-// Full tiles side by side, of all panels: v0-v3 and v8-v11 weights of a step, v4-v7 and v12-v15
-// inputs of 4 steps, v16-v31 sums, 4 of a row. What is loaded is used a step later: cores that run
-// in order would wait. In assembly, because gcc 12 spills sums where registers come in lists of
+// Full tiles of all panels. Registers: v0-v3 and v8-v11 weights of a step, v4-v7 and v12-v15 inputs
+// of 4 steps, v16-v31 sums, 4 of a row. Loads run one step ahead of their use, because cores that
+// run in order would wait. In assembly, because gcc 12 spills sums where registers come in lists of
 // four.
-void full_tiles(size_t panels, const int32_t* lhs, const int8_t* rhs, size_t steps,
-                const int32_t* start, int32_t* dst, size_t stride_bytes) {
+void full_tiles(size_t count, const int32_t* lhs, const Panels& panels, MatrixView<int32_t> view) {
+  const int8_t* rhs = panels.rhs;
+  const int32_t* start = panels.start;
+  int32_t* dst = view.data;
   const int32_t* inputs;
   int32_t* row;
   size_t eights, rest;
@@ -117,7 +126,7 @@ void full_tiles(size_t panels, const int32_t* lhs, const int8_t* rhs, size_t ste
       "embert_row 24, 25, 26, 27, \\w0, \\w1, \\w2, \\w3, \\x, 2\n"
       "embert_row 28, 29, 30, 31, \\w0, \\w1, \\w2, \\w3, \\x, 3\n"
       ".endm\n"
-      // 8 steps; the next one's weights are on their way. last: nothing follows.
+      // 8 steps, each loading the weights of the next. last: no step follows.
       ".macro embert_eight last\n"
       "ld1 {v8.16b-v11.16b}, [%[rhs]], #64\n"
       "ld1 {v12.4s-v15.4s}, [%[inputs]], #64\n"
@@ -182,26 +191,26 @@ void full_tiles(size_t panels, const int32_t* lhs, const int8_t* rhs, size_t ste
       ".purgem embert_step\n"
       ".purgem embert_eight\n"
       : [inputs] "=&r"(inputs), [rhs] "+r"(rhs), [eights] "=&r"(eights), [rest] "=&r"(rest),
-        [start] "+r"(start), [dst] "+r"(dst), [row] "=&r"(row), [panels] "+r"(panels)
-      : [lhs] "r"(lhs), [steps] "r"(steps), [stride] "r"(stride_bytes)
+        [start] "+r"(start), [dst] "+r"(dst), [row] "=&r"(row), [panels] "+r"(count)
+      : [lhs] "r"(lhs), [steps] "r"(panels.k / kStepInputs), [stride] "r"(4 * view.stride)
       : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11",
         "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24",
         "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
 
-void last_rows(size_t rows, const uint8_t* lhs, size_t lhs_stride, const int8_t* rhs, size_t k,
-               const int32_t* start, int32_t* dst, size_t dst_stride) {
+void last_rows(size_t rows, MatrixView<const uint8_t> lhs, const Panels& panel,
+               MatrixView<int32_t> dst) {
   switch (rows) {
     case 1:
-      return tile<1>(lhs, lhs_stride, rhs, k, start, dst, dst_stride);
+      return tile<1>(lhs, panel.rhs, panel.k, panel.start, dst);
     case 2:
-      return tile<2>(lhs, lhs_stride, rhs, k, start, dst, dst_stride);
+      return tile<2>(lhs, panel.rhs, panel.k, panel.start, dst);
     default:
-      return tile<3>(lhs, lhs_stride, rhs, k, start, dst, dst_stride);
+      return tile<3>(lhs, panel.rhs, panel.k, panel.start, dst);
   }
 }
 
-// What the sums of n columns start with: the bias where it stands, or written to start.
+// The start of the sums of n columns, bias and correction: returns the bias itself or start.
 const int32_t* prepare_start(const GemmArgs& args, size_t j, size_t n, int32_t* start) {
   const int32_t correction = lhs_correction(args.lhs_type);
   if (correction == 0 && args.bias != nullptr) return args.bias + j;
@@ -227,16 +236,15 @@ void gemm_s32_n16k4_dotprod(const GemmArgs& all) {
     size_t m = args.m;
     for (; m >= kTileRows && args.k <= kMaxInputs; m -= kTileRows) {
       pack_rows(lhs, args.lhs_stride, args.k, packed);
-      full_tiles(n / kPanelColumns, packed, rhs, args.k / kStepInputs, start, dst,
-                 4 * args.dst_stride);
+      full_tiles(n / kPanelColumns, packed, {rhs, args.k, start}, {dst, args.dst_stride});
       lhs += kTileRows * args.lhs_stride;
       dst += kTileRows * args.dst_stride;
     }
     while (m > 0) {
       const size_t rows = m < kTileRows ? m : kTileRows - 1;
       for (size_t c = 0; c < n; c += kPanelColumns) {
-        last_rows(rows, lhs, args.lhs_stride, rhs + c * args.k, args.k, start + c, dst + c,
-                  args.dst_stride);
+        last_rows(rows, {lhs, args.lhs_stride}, {rhs + c * args.k, args.k, start + c},
+                  {dst + c, args.dst_stride});
       }
       lhs += rows * args.lhs_stride;
       dst += rows * args.dst_stride;

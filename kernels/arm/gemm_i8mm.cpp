@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// SMMLA: 2 rows x 8 inputs times 2 columns x 8 inputs, tiles of up to 12 rows x 8 columns. Both
-// operands are brought into its order on the stack, in chunks of inputs: a block of up to 32 rows,
-// and as many panels as find room beside it. A pair of columns is c and c + 4, so that ST4 of words
-// joins two steps of 8 columns into 4 registers, and ST4 stores a row of 8 sums from their lower
-// halves.
-// An iteration (128 inputs) of 12 rows is 384 SMMLA for 12288 multiply-adds, 40 loads of 4
-// registers and 2 more: 0.035 instructions a multiply-add, nothing spilled; of 8 rows, 256, 32 and
-// 2. One row is left to SDOT, which needs no packing.
+// SMMLA multiplies 2 rows x 8 inputs with 2 columns x 8 inputs; tiles have up to 12 rows x 8
+// columns. Both operands are packed into the instruction's order on the stack, in chunks of inputs:
+// a block of up to 32 rows, and as many panels as fit beside it. Columns c and c + 4 are a pair, so
+// that ST4 of words joins two steps of 8 columns into 4 registers, and ST4 stores a row of 8 sums
+// from their lower halves. An iteration (128 inputs) of 12 rows is 384 SMMLA for 12288
+// multiply-adds, 40 loads of 4 registers and 2 more instructions: 0.035 instructions a
+// multiply-add, nothing spilled; of 8 rows it is 256 SMMLA, 32 loads and 2. SDOT multiplies a
+// single row, which needs no packing.
 #if !defined(__ARM_FEATURE_MATMUL_INT8)
 #error "this file needs the flags of i8mm (kernels/sources.cmake)"
 #endif
@@ -24,18 +24,18 @@ constexpr size_t kUnrolled = 8;       // groups of an iteration
 constexpr size_t kBytes = 60 * 1024;  // of packed operands
 constexpr size_t kMaxPanels = 16;     // of a run
 
-// Packed rows, in tiles of Q quads: [group][2][Q][4 rows][8]. Packed weights, in halves of 8
+// Packed rows, in tiles of Q quads: [group][2][Q][4 rows][8]. Packed weights, in half panels of 8
 // columns: [group][2][4][2 columns][8].
 
-// Rows of the next tile: 12 are best, but 8 and some better than 12 and few. All but the last have
-// whole quads.
+// Rows of the next tile: prefer 12; take 8 where 12 would leave 4 rows or fewer. All tiles but the
+// last have whole quads.
 size_t tile_rows(size_t left) {
   if (left <= 12) return left;
   return left <= 16 ? 8 : 12;
 }
 size_t quads_of(size_t rows) { return (rows + kQuad - 1) / kQuad; }
 
-// 4 rows, two groups at a time. step: bytes from one half of a group to the next.
+// Packs 4 rows, two groups at a time. step: bytes from one half of a group to the next.
 int8_t* pack_quad(const uint8_t* const* row, size_t twos, int8_t* dst, size_t step) {
   const uint8_t *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];
   asm volatile(
@@ -68,8 +68,7 @@ int8_t* pack_quad(const uint8_t* const* row, size_t twos, int8_t* dst, size_t st
   return dst;
 }
 
-// Up to 12 rows as a tile, the last row again where a quad has no other. What k lacks to whole
-// groups becomes zero.
+// Packs up to 12 rows as a tile. The last row fills up its quad, zeros fill up the last group.
 void pack_tile(const uint8_t* lhs, size_t stride, size_t rows, size_t k, int8_t* dst) {
   const size_t step = 32 * quads_of(rows), twos = k / (2 * kGroup);
   for (size_t left = rows, quads = quads_of(rows); quads > 0; --quads, dst += 32) {
@@ -95,7 +94,8 @@ void pack_tile(const uint8_t* lhs, size_t stride, size_t rows, size_t k, int8_t*
   }
 }
 
-// Groups of a panel, 4 steps each, to both halves: ST4 of columns 0-3 and 4-7 in two steps each.
+// Packs groups of a panel, 4 steps each, into both halves: each ST4 takes columns 0-3 and 4-7 of
+// two steps.
 void pack_groups(const int8_t* rhs, size_t groups, int8_t* low, int8_t* high) {
   size_t fours = groups / 4, rest = groups % 4;
   asm volatile(
@@ -145,17 +145,27 @@ void pack_panel(const int8_t* rhs, size_t k, int8_t* dst) {
   }
 }
 
-// Tiles of kPairs pairs of rows, side by side: v0-v3 inputs, v4-v7 weights, v8-v31 sums, 4 of a
-// pair. start: what the sums of a column start with, or null for what dst holds. With odd rows the
-// last pair is a row twice, at one place. In assembly, because gcc 12 spills sums where registers
-// come in lists of four.
+// The tiles of some rows with half panels, one behind the other.
+struct Tiles {
+  const int8_t* lhs;     // packed rows
+  const int8_t* rhs;     // packed weights
+  size_t count;          // half panels
+  size_t groups;         // of inputs
+  const int32_t* start;  // [count][8] as prepare_start() writes it, or null: add to dst
+  MatrixView<int32_t> dst;
+};
+
+// Tiles of kPairs pairs of rows. Registers: v0-v3 inputs, v4-v7 weights, v8-v31 sums, 4 of a pair.
+// odd: the last pair is one row twice, and both write to the same row of dst. In assembly, because
+// gcc 12 spills sums where registers come in lists of four.
 template <int kPairs>
-void multiply_pairs(bool odd, const int8_t* lhs, size_t tiles, const int8_t* rhs, size_t groups,
-                    const int32_t* start, int32_t* dst, size_t stride_bytes) {
+void multiply_pairs(bool odd, const Tiles& all) {
   static_assert(kPairs >= 1 && kPairs <= 6, "");
-  const int8_t* inputs;
-  int32_t* row;
-  size_t count;
+  const int8_t *inputs, *rhs = all.rhs;
+  const int32_t* start = all.start;
+  int32_t *row, *dst = all.dst.data;
+  size_t count, tiles = all.count;
+  const size_t stride_bytes = 4 * all.dst.stride;
   asm volatile(
       ".macro embert_mmla pair, s0, s1, s2, s3, x\n"
       ".if \\pair <= %c[pairs]\n"
@@ -204,7 +214,8 @@ void multiply_pairs(bool odd, const int8_t* lhs, size_t tiles, const int8_t* rhs
       ".endif\n"
       ".endif\n"
       ".endm\n"
-      // A pair's sums to or from dst: the lower halves of their registers, then the upper ones.
+      // Stores or loads the sums of a pair: the lower halves of their registers, then the upper
+      // ones.
       ".macro embert_rows operation, pair, first, last\n"
       ".if \\pair < %c[pairs]\n"
       "\\operation {v\\first\\().2s-v\\last\\().2s}, [%[row]], %[stride]\n"
@@ -275,37 +286,34 @@ void multiply_pairs(bool odd, const int8_t* lhs, size_t tiles, const int8_t* rhs
       ".purgem embert_start\n"
       : [inputs] "=&r"(inputs), [rhs] "+r"(rhs), [count] "=&r"(count), [row] "=&r"(row),
         [start] "+r"(start), [dst] "+r"(dst), [tiles] "+r"(tiles)
-      : [lhs] "r"(lhs), [eights] "r"(groups / kUnrolled), [rest] "r"(groups % kUnrolled),
-        [stride] "r"(stride_bytes), [next] "r"(stride_bytes - 16),
-        [last_stride] "r"(odd ? 0 : stride_bytes), [pairs] "i"(kPairs)
+      : [lhs] "r"(all.lhs), [eights] "r"(all.groups / kUnrolled),
+        [rest] "r"(all.groups % kUnrolled), [stride] "r"(stride_bytes),
+        [next] "r"(stride_bytes - 16), [last_stride] "r"(odd ? 0 : stride_bytes),
+        [pairs] "i"(kPairs)
       : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11",
         "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24",
         "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
 
-// A tile's rows with halves of panels, from start or, where it is null, from what dst holds.
-void multiply(size_t rows, const int8_t* lhs, size_t halves, const int8_t* rhs, size_t groups,
-              const int32_t* start, int32_t* dst, size_t stride) {
-  const auto run = [&](auto multiply_pairs_of) {
-    multiply_pairs_of(rows % 2 != 0, lhs, halves, rhs, groups, start, dst, 4 * stride);
-  };
+void multiply(size_t rows, const Tiles& tiles) {
+  const bool odd = rows % 2 != 0;
   switch ((rows + 1) / 2) {
     case 1:
-      return run(multiply_pairs<1>);
+      return multiply_pairs<1>(odd, tiles);
     case 2:
-      return run(multiply_pairs<2>);
+      return multiply_pairs<2>(odd, tiles);
     case 3:
-      return run(multiply_pairs<3>);
+      return multiply_pairs<3>(odd, tiles);
     case 4:
-      return run(multiply_pairs<4>);
+      return multiply_pairs<4>(odd, tiles);
     case 5:
-      return run(multiply_pairs<5>);
+      return multiply_pairs<5>(odd, tiles);
     default:
-      return run(multiply_pairs<6>);
+      return multiply_pairs<6>(odd, tiles);
   }
 }
 
-// What the sums of n columns start with: columns c and c + 4 side by side.
+// The start of the sums of n columns, bias and correction, with columns c and c + 4 side by side.
 void prepare_start(const GemmArgs& args, size_t j, size_t n, int32_t* start) {
   const int32_t correction = lhs_correction(args.lhs_type);
   for (size_t c = 0; c < n; c += kHalf) {
@@ -329,7 +337,7 @@ void gemm_s32_n16k4_i8mm(const GemmArgs& all) {
   for (size_t i = 0; i < args.m; i += kBlockRows) {
     const size_t m = args.m - i < kBlockRows ? args.m - i : kBlockRows;
     const size_t rows = round_up(m, kQuad);
-    // As few chunks of the inputs as leave room for a panel.
+    // The fewest chunks of inputs that leave room for a panel.
     const size_t most = kBytes / (rows + kPanelColumns) / kGroup * kGroup;
     const size_t chunk = round_up(args.k / (args.k / most + 1) + 1, kGroup);
     for (size_t c = 0; c < args.k; c += chunk) {
@@ -350,9 +358,13 @@ void gemm_s32_n16k4_i8mm(const GemmArgs& all) {
                      weights + column * inputs);
         }
         for (size_t row = 0; row < m; row += tile_rows(m - row)) {
-          multiply(tile_rows(m - row), packed + row * inputs, n / kHalf, weights, inputs / kGroup,
-                   c == 0 ? start : nullptr, args.dst + (i + row) * args.dst_stride + j,
-                   args.dst_stride);
+          multiply(tile_rows(m - row),
+                   {.lhs = packed + row * inputs,
+                    .rhs = weights,
+                    .count = n / kHalf,
+                    .groups = inputs / kGroup,
+                    .start = c == 0 ? start : nullptr,
+                    .dst = {args.dst + (i + row) * args.dst_stride + j, args.dst_stride}});
         }
       }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One row with half a panel, in intrinsics: what tiles of two rows leave.
+// One row with half a panel, in intrinsics: for the last row, which no tile of two rows covers.
 #pragma once
 
 #include "kernels/arithmetic/layout.hpp"
@@ -10,18 +10,26 @@ namespace {
 
 constexpr size_t kHalf = 8;  // columns
 
+// The right operand of one panel.
+struct Panel {
+  const int8_t* rhs;  // [steps][16][4]
+  size_t steps;
+  const int32_t* start;  // [16], the start of the sums
+};
+
 // The sums of one row: 4 x 2 columns, two lanes a column.
 struct RowSums {
   int32x4_t pair[4];
 };
 
-// The inputs of a step, four times; unaligned.
+// The inputs of a step, repeated four times; unaligned.
 EMBERT_INLINE int8x16_t load_step(const uint8_t* inputs) {
   int32_t word;
   memcpy(&word, inputs, sizeof(word));
   return vreinterpretq_s8_s32(vdupq_n_s32(word));
 }
 
+// Adds the products of two steps.
 EMBERT_INLINE void add_two(const uint8_t* lhs, const int8_t* weights, RowSums* sums) {
   const int8x16_t x0 = load_step(lhs), x1 = load_step(lhs + kStepInputs);
 #pragma GCC unroll 2
@@ -35,7 +43,7 @@ EMBERT_INLINE void add_two(const uint8_t* lhs, const int8_t* weights, RowSums* s
   }
 }
 
-// A last step.
+// Adds the products of one step.
 EMBERT_INLINE void add_one(const uint8_t* lhs, const int8_t* weights, RowSums* sums) {
   const int8x8_t x = vget_low_s8(load_step(lhs));
 #pragma GCC unroll 4

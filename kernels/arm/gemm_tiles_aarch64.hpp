@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles of 2 rows x 16 columns. An iteration (2 steps) is 48 instructions for 256 multiply-adds, 4
-// loads and 2 more: 0.21 instructions a multiply-add, nothing spilled.
+// loads and 2 more instructions: 0.21 instructions a multiply-add, nothing spilled.
 #pragma once
 
-#include "kernels/arithmetic/layout.hpp"
-#include "kernels/arm/lanes_neon.hpp"
+#include "kernels/arm/gemm_row_neon.hpp"
 
 namespace embert {
 namespace {
 
-// Full tiles, one below the other: v0-v3 and v4-v7 weights of two steps, v8, v9 inputs of a row in
-// both, four times each, v10-v13 products, v16-v31 sums, 8 of a row: two lanes a column. In
+// Full tiles of one panel. Registers: v0-v3 and v4-v7 weights of two steps, v8 and v9 inputs of a
+// row in both, four times each, v10-v13 products, v16-v31 sums, 8 of a row: two lanes a column. In
 // assembly, because gcc 12 spills sums where registers come in lists.
-void full_tiles(size_t tiles, const uint8_t* lhs, size_t lhs_stride, const int8_t* rhs,
-                size_t steps, const int32_t* start, int32_t* dst, size_t dst_stride) {
-  const uint8_t* second = lhs + lhs_stride;
+void full_tiles(size_t tiles, MatrixView<const uint8_t> rows, const Panel& panel,
+                MatrixView<int32_t> sums) {
+  const uint8_t *lhs = rows.data, *second = lhs + rows.stride;
+  int32_t* dst = sums.data;
   const int8_t* weights;
   size_t twos;
-  const size_t next = 2 * lhs_stride - steps / 2 * 8;  // from the end of a row to the next tile
+  const size_t next = 2 * rows.stride - panel.steps / 2 * 8;  // from a row's end to the next tile
   asm volatile(
-      // Two vectors of weights, 8 columns: all products of a step, then those of the next.
+      // Two vectors of weights, 8 columns: all products of one step, then those of the next.
       ".macro embert_products s0, s1, s2, s3, a0, a1, b0, b1\n"
       "smull v10.8h, v8.8b, v\\a0\\().8b\n"
       "smull2 v11.8h, v8.16b, v\\a0\\().16b\n"
@@ -95,8 +95,8 @@ void full_tiles(size_t tiles, const uint8_t* lhs, size_t lhs_stride, const int8_
       ".purgem embert_store\n"
       : [lhs] "+r"(lhs), [second] "+r"(second), [weights] "=&r"(weights), [twos] "=&r"(twos),
         [dst] "+r"(dst), [tiles] "+r"(tiles)
-      : [rhs] "r"(rhs), [steps] "r"(steps), [next] "r"(next), [start] "r"(start),
-        [stride] "r"(4 * dst_stride)
+      : [rhs] "r"(panel.rhs), [steps] "r"(panel.steps), [next] "r"(next), [start] "r"(panel.start),
+        [stride] "r"(4 * sums.stride)
       : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11",
         "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24",
         "v25", "v26", "v27", "v28", "v29", "v30", "v31");

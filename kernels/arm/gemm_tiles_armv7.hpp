@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of 2 rows x 8 columns, half a panel: 16 registers hold no more sums. An iteration (2 steps)
-// is 24 products and sums for 128 multiply-adds, 4 loads and 2 more: 0.23 instructions a
-// multiply-add, nothing spilled.
+// Tiles of 2 rows x 8 columns, half a panel, because 16 registers hold no more sums. An iteration
+// (2 steps) is 24 products and sums for 128 multiply-adds, 4 loads and 2 more instructions: 0.23
+// instructions a multiply-add, nothing spilled.
 #pragma once
 
 #include "kernels/arm/gemm_row_neon.hpp"
@@ -9,10 +9,12 @@
 namespace embert {
 namespace {
 
-// twos >= 1 pairs of steps: d0-d3 and d4-d7 weights of both, d8, d9 inputs of a row in both, twice
-// each, q5-q7 products. In assembly, because gcc 12 spills a sum.
+// Adds the products of two rows in twos >= 1 pairs of steps. Registers: d0-d3 and d4-d7 weights of
+// both steps, d8 and d9 inputs of a row in both, twice each, q5-q7 products. In assembly, because
+// gcc 12 spills a sum.
 EMBERT_INLINE void add_twos(size_t twos, const uint8_t* lhs, const uint8_t* second,
-                            const int8_t* weights, RowSums* a, RowSums* b) {
+                            const int8_t* weights, RowSums (&sums)[2]) {
+  RowSums *a = &sums[0], *b = &sums[1];
   asm volatile(
       ".macro embert_products s0, s1, s2, s3, between:vararg\n"
       "vmull.s8 q5, d8, d0\n"
@@ -44,24 +46,25 @@ EMBERT_INLINE void add_twos(size_t twos, const uint8_t* lhs, const uint8_t* seco
       : "cc", "memory", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7");
 }
 
-// Full tiles, one below the other, of the left half of a panel, then of the right one.
-void full_tiles(size_t tiles, const uint8_t* lhs, size_t lhs_stride, const int8_t* rhs,
-                size_t steps, const int32_t* start, int32_t* dst, size_t dst_stride) {
+// Full tiles of the left half of a panel, then of the right one.
+void full_tiles(size_t tiles, MatrixView<const uint8_t> lhs, const Panel& panel,
+                MatrixView<int32_t> dst) {
+  const size_t steps = panel.steps;
   for (size_t c = 0; c < kPanelColumns; c += kHalf) {
-    const int8_t* weights = rhs + c * kStepInputs;
+    const int8_t* weights = panel.rhs + c * kStepInputs;
     for (size_t i = 0; i < 2 * tiles; i += 2) {
-      const uint8_t *first = lhs + i * lhs_stride, *second = first + lhs_stride;
+      const uint8_t *first = lhs.data + i * lhs.stride, *second = first + lhs.stride;
       const int32x4_t zero = vdupq_n_s32(0);
-      RowSums a = {{zero, zero, zero, zero}}, b = a;
-      if (steps > 1) add_twos(steps / 2, first, second, weights, &a, &b);
+      RowSums sums[2] = {{{zero, zero, zero, zero}}, {{zero, zero, zero, zero}}};
+      if (steps > 1) add_twos(steps / 2, first, second, weights, sums);
       if (steps % 2 != 0) {
         const size_t last = steps - 1;
         const int8_t* last_weights = weights + last * kStepBytes;
-        add_one(first + last * kStepInputs, last_weights, &a);
-        add_one(second + last * kStepInputs, last_weights, &b);
+        add_one(first + last * kStepInputs, last_weights, &sums[0]);
+        add_one(second + last * kStepInputs, last_weights, &sums[1]);
       }
-      store(a, start + c, dst + i * dst_stride + c);
-      store(b, start + c, dst + (i + 1) * dst_stride + c);
+      store(sums[0], panel.start + c, dst.data + i * dst.stride + c);
+      store(sums[1], panel.start + c, dst.data + (i + 1) * dst.stride + c);
     }
   }
 }

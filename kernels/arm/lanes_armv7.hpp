@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intrinsics of AArch64 that ARMv7 lacks, under their names, as far as the kernels use them: lists
+// The intrinsics of AArch64 that the kernels use and ARMv7 lacks, under their AArch64 names: lists
 // of vectors, upper halves, sums across lanes, tables of 64 bytes. Included by lanes_neon.hpp.
 #pragma once
 
-// Macros, because the shift must be a constant.
+// These are macros, because the shift must be a constant.
 #define vshll_high_n_u8(x, n) vshll_n_u8(vget_high_u8(x), n)
 #define vshll_high_n_s16(x, n) vshll_n_s16(vget_high_s16(x), n)
 #define vshrn_high_n_u16(low, x, n) vcombine_u8(low, vshrn_n_u16(x, n))
@@ -82,14 +82,14 @@ EMBERT_INLINE uint8_t vmaxv_u8(uint8x8_t x) {
   return vget_lane_u8(vpmax_u8(x, x), 0);
 }
 
-// Order of bytes.
+// Orders of bytes.
 EMBERT_INLINE uint8x16_t vzip1q_u8(uint8x16_t a, uint8x16_t b) { return vzipq_u8(a, b).val[0]; }
 EMBERT_INLINE uint8x16_t vzip2q_u8(uint8x16_t a, uint8x16_t b) { return vzipq_u8(a, b).val[1]; }
 EMBERT_INLINE uint8x16_t vuzp1q_u8(uint8x16_t a, uint8x16_t b) { return vuzpq_u8(a, b).val[0]; }
 EMBERT_INLINE uint8x16_t vuzp2q_u8(uint8x16_t a, uint8x16_t b) { return vuzpq_u8(a, b).val[1]; }
 EMBERT_INLINE int8x16_t vuzp1q_s8(int8x16_t a, int8x16_t b) { return vuzpq_s8(a, b).val[0]; }
 
-// Two lists as VTBX reads them: made of other registers, they would be copied for each look-up.
+// Two lists as VTBX reads them, so that no look-up has to copy registers into a list.
 struct ByteTable {
   uint8x8x4_t first, second;
 };
@@ -111,13 +111,13 @@ EMBERT_INLINE uint8x16_t look_up(const ByteTable& table, uint8x16_t i, uint8x16_
                      look_up(table, vget_high_u8(i), vget_high_u8(otherwise)));
 }
 
-// Lists, which clang has.
+// A list that clang has.
 #if !defined(__clang__)
 EMBERT_INLINE int32x4x4_t vld4q_dup_s32(const int32_t* p) {
   return {{vld1q_dup_s32(p), vld1q_dup_s32(p + 1), vld1q_dup_s32(p + 2), vld1q_dup_s32(p + 3)}};
 }
 #endif
-// Lists, which clang and gcc 14 have.
+// Lists that clang and gcc 14 have.
 #if !defined(__clang__) && __GNUC__ < 14
 EMBERT_INLINE int32x4x4_t vld1q_s32_x4(const int32_t* p) {
   return {{vld1q_s32(p), vld1q_s32(p + 4), vld1q_s32(p + 8), vld1q_s32(p + 12)}};

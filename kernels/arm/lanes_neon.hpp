@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operations share on 4 lanes. SQRDMULH is QMUL of fixed_point.hpp: (2 a b + 2^31) >> 32,
-// saturating only where both are -2^31, which the law excludes. SRSHL by a negative count is RS,
-// with a sum wider than its lanes.
+// Shared by the operations: 4 lanes of 32 bits. SQRDMULH is QMUL of fixed_point.hpp: (2 a b + 2^31)
+// >> 32. It saturates only where both are -2^31, which QMUL excludes. SRSHL by a negative count is
+// RS; its inner sum is wider than a lane.
 #pragma once
 
 #if !defined(__ARM_NEON)
@@ -21,7 +21,7 @@
 namespace embert {
 namespace {
 
-/// The count of a tensor's one shift: left if positive.
+/// The shift of a tensor as a count for SRSHL and SQSHL: left if positive.
 EMBERT_INLINE int32x4_t shift_count(const Requantize& factor) {
   return vdupq_n_s32(factor.left - factor.right);
 }
@@ -33,7 +33,7 @@ EMBERT_INLINE int32x4_t requantize(int32x4_t x, int32x4_t multiplier, int32x4_t 
   return vqrdmulhq_s32(vqshlq_s32(x, count), multiplier);
 }
 
-/// 16 columns in 16 bits, saturated.
+/// requantize() of 16 columns, saturated to 16 bits.
 template <bool kRight>
 EMBERT_INLINE int16x8x2_t requantize16(const int32_t* acc, const int32x4x4_t& m, int32x4_t count) {
   const int32x4x4_t x = vld1q_s32_x4(acc);
@@ -51,14 +51,15 @@ EMBERT_INLINE int8x16_t to_bytes(int16x8x2_t x) {
   return vmaxq_s8(bytes, vdupq_n_s8(-127));
 }
 
-/// One STP, which ST1 of a list is not where the registers of a list must be moved together first.
+/// Stores 16 values with one STP. ST1 of a list would first have to move the values to consecutive
+/// registers.
 EMBERT_INLINE void store16(int16_t* dst, const int16x8x2_t& x) {
   vst1q_s16(dst, x.val[0]);
   vst1q_s16(dst + 8, x.val[1]);
 }
 
 #if EMBERT_AARCH64
-/// 64 bytes to look up; an index beyond them gives 0 or what is given for it.
+/// A table of 64 bytes. An index beyond it gives 0, or the byte of otherwise.
 using ByteTable = uint8x16x4_t;
 EMBERT_INLINE ByteTable load_table(const uint8_t* p) { return vld1q_u8_x4(p); }
 EMBERT_INLINE uint8x16_t look_up(const ByteTable& table, uint8x16_t i) {
@@ -69,14 +70,14 @@ EMBERT_INLINE uint8x16_t look_up(const ByteTable& table, uint8x16_t i, uint8x16_
 }
 #endif
 
-/// The first ones of 16: tails.
+/// Stores the first values of 16: for tails.
 EMBERT_INLINE void store_first(int16_t* dst, const int16x8x2_t& x, size_t count) {
   int16_t copy[16];
   store16(copy, x);
   memcpy(dst, copy, count * sizeof(int16_t));
 }
 
-/// The first bytes of 16: tails.
+/// Stores the first bytes of 16: for tails.
 EMBERT_INLINE void store_first(void* dst, uint8x16_t x, size_t bytes) {
   uint8_t copy[16];
   vst1q_u8(copy, x);

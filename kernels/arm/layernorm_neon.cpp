@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNorm on blocks of rows, 16 columns at a time, rows inside: gain and bias stay in registers,
-// and LD4R brings a row's four numbers. n v - s1 comes shifted, as v (n 2^z) - s1 2^z; where n 2^z
-// does not fit 16 bits, the product is one of 32-bit lanes modulo 2^32, where the difference lies.
-// About 48 instructions for 16 elements, 11 for their sums.
+// LayerNorm of blocks of rows, 16 columns at a time with a loop over the rows inside: gain and bias
+// stay in registers, and LD4R loads the four numbers of a row. n v - s1 is computed already
+// shifted, as v (n 2^z) - s1 2^z. Where n 2^z does not fit 16 bits, the product is taken in 32-bit
+// lanes modulo 2^32; the difference fits 32 bits. About 48 instructions for 16 elements, 11 for
+// their sums.
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"
 
@@ -12,13 +13,13 @@ namespace {
 constexpr size_t kRows = 16;
 
 struct Row {
-  int32_t factor;  // n 2^z: in both halves where it fits 16 bits
+  int32_t factor;  // n 2^z; in both halves if all of a block fit 16 bits
   int32_t sum;     // s1 2^z
   int32_t y_q30;
   int32_t count;  // of the shift to Q21, negative
 };
 struct Block {
-  LayerNormRow law[kRows];
+  LayerNormRow reference[kRows];
   Row rows[kRows];
   bool narrow;  // all factors fit 16 bits
 };
@@ -32,7 +33,7 @@ EMBERT_INLINE LayerNormRow prepare_row(const LayerNormArgs& args, const int16_t*
 #pragma GCC unroll 2
     for (const int16x8_t v : x.val) {
       sum = vpadalq_s16(sum, v);
-      // Two squares reach 2^31: unsigned.
+      // Unsigned, because two squares can be 2^31.
       const int32x4_t low = vmull_s16(vget_low_s16(v), vget_low_s16(v));
       squares = vpadalq_u32(squares, vreinterpretq_u32_s32(vmlal_high_s16(low, v, v)));
     }
@@ -49,16 +50,16 @@ void prepare_block(const LayerNormArgs& args, const int16_t* src, size_t m, Bloc
   const uint32_t n = static_cast<uint32_t>(args.n);
   int32_t deepest = 0;
   for (size_t i = 0; i < m; ++i) {
-    block->law[i] = prepare_row(args, src + i * args.stride);
-    if (block->law[i].pre_shift > deepest) deepest = block->law[i].pre_shift;
+    block->reference[i] = prepare_row(args, src + i * args.stride);
+    if (block->reference[i].pre_shift > deepest) deepest = block->reference[i].pre_shift;
   }
   block->narrow = uint64_t{n} << deepest <= 32767;
   for (size_t i = 0; i < m; ++i) {
-    const LayerNormRow& law = block->law[i];
-    const uint32_t factor = (n << law.pre_shift) * (block->narrow ? 0x10001u : 1u);
-    const uint32_t sum = static_cast<uint32_t>(law.s1) << law.pre_shift;
-    block->rows[i] = {static_cast<int32_t>(factor), static_cast<int32_t>(sum), law.y_q30,
-                      -law.shift};
+    const LayerNormRow& row = block->reference[i];
+    const uint32_t factor = (n << row.pre_shift) * (block->narrow ? 0x10001u : 1u);
+    const uint32_t sum = static_cast<uint32_t>(row.s1) << row.pre_shift;
+    block->rows[i] = {static_cast<int32_t>(factor), static_cast<int32_t>(sum), row.y_q30,
+                      -row.shift};
   }
 }
 
@@ -102,8 +103,8 @@ void normalise_block(LayerNormArgs args, const Block& block, const int16_t* src,
   for (; c < args.n; ++c) {
     for (size_t i = 0; i < m; ++i) {
       const size_t at = i * args.stride + c;
-      dst[at] = static_cast<int16_t>(
-          layernorm_value(src[at], n, block.law[i], args.gain[c], args.bias[c], args.shift));
+      dst[at] = static_cast<int16_t>(layernorm_value(src[at], n, block.reference[i],
+                                                     {args.gain[c], args.bias[c], args.shift}));
     }
   }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and values as right operands, 4 tokens x 16 columns at a time. ST4 does the transposition:
-// of words for keys (a token's 4 inputs stay together, single lanes), of bytes for values (a
-// column's 4 tokens come together, a whole step). About 150 instructions for 64 keys, 135 for
-// 64 values.
+// Queries, keys and values. Queries: 16 columns at a time with a loop over the rows inside, tails
+// by the reference arithmetic; about 23 instructions for 16 elements. Keys and values: 4 tokens x
+// 16 columns at a time. ST4 transposes: single lanes of words for keys, where the 4 inputs of a
+// token stay together, and bytes for values, where the 4 tokens of a column come together. About
+// 150 instructions for 64 keys, 135 for 64 values.
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"
 
@@ -29,7 +30,7 @@ void run_query(RequantizeQueryArgs args) {  // a copy, which no store can change
   }
 }
 
-// A lane index must be a constant.
+// Stores step kStep of 4 vectors of keys. A template, because a lane index must be a constant.
 template <int kStep>
 EMBERT_INLINE void store_key_step(int8_t* dst, const int32x4x4_t& tokens, size_t m) {
   int32_t words[4];
@@ -41,7 +42,7 @@ EMBERT_INLINE void store_key_step(int8_t* dst, const int32x4x4_t& tokens, size_t
   memcpy(dst, words, 4 * m);
 }
 
-// Zeros but for the first lanes.
+// Keeps the first left lanes, the others become 0.
 EMBERT_INLINE int8x16_t first_lanes(int8x16_t x, size_t left) {
   const uint8x16_t lane =
       vcombine_u8(vcreate_u8(0x0706050403020100), vcreate_u8(0x0f0e0d0c0b0a0908));
@@ -49,7 +50,8 @@ EMBERT_INLINE int8x16_t first_lanes(int8x16_t x, size_t left) {
   return vandq_s8(x, vreinterpretq_s8_u8(first));
 }
 
-// Up to 4 tokens. Their 4 words of a step lie side by side; other tokens' stay untouched.
+// Keys of up to 4 tokens. In a step their 4 words lie side by side; those of other tokens stay as
+// they are.
 template <bool kRight>
 EMBERT_INLINE void key_group(const RequantizeKeyArgs& args, size_t row, size_t m, int32x4_t count) {
   const size_t k = pad_inputs(args.n), token = args.row0 + row;
@@ -85,7 +87,7 @@ void run_key(RequantizeKeyArgs args) {
   if (i < args.m) key_group<kRight>(args, i, args.m - i, count);
 }
 
-// Sums of 16 columns: 16 bits hold those of up to 256 tokens.
+// Sums of 16 columns. 16 bits hold the sums of up to 256 tokens.
 constexpr size_t kSumTokens = 256;
 struct Sums {
   int16x8_t low, high;
@@ -104,17 +106,25 @@ EMBERT_INLINE void add_sums(int32_t* dst, bool first, const Sums& sums) {
   }
 }
 
-// 16 columns of up to 4 tokens; v + 128 >> 8 is plane_high, the low byte of v plane_low.
+// The sums of m tokens, in some columns.
+struct Tokens {
+  const int32_t* acc;
+  size_t stride, m;
+};
+struct Plane {
+  int8_t* dst;
+  Sums sums;
+};
+// 16 columns of up to 4 tokens: plane_high is v + 128 >> 8, plane_low the low byte of v.
 template <bool kRight>
-EMBERT_INLINE void value_group(const int32_t* acc, size_t stride, size_t m, const int32x4x4_t& k,
-                               int32x4_t count, int8_t* high_dst, int8_t* low_dst, Sums& high_sums,
-                               Sums& low_sums) {
+EMBERT_INLINE void value_group(const Tokens& tokens, const int32x4x4_t& k, int32x4_t count,
+                               Plane& high_plane, Plane& low_plane) {
   int8x16x4_t high, low;
 #pragma GCC unroll 4
   for (size_t t = 0; t < 4; ++t) {
     high.val[t] = low.val[t] = vdupq_n_s8(0);
-    if (t < m) {
-      int16x8x2_t v = requantize16<kRight>(acc + t * stride, k, count);
+    if (t < tokens.m) {
+      int16x8x2_t v = requantize16<kRight>(tokens.acc + t * tokens.stride, k, count);
 #pragma GCC unroll 2
       for (int16x8_t& half : v.val) {
         half = vmaxq_s16(vminq_s16(half, vdupq_n_s16(kValueBound)), vdupq_n_s16(-kValueBound));
@@ -123,12 +133,12 @@ EMBERT_INLINE void value_group(const int32_t* acc, size_t stride, size_t m, cons
       low.val[t] =
           vmaxq_s8(vuzp1q_s8(vreinterpretq_s8_s16(v.val[0]), vreinterpretq_s8_s16(v.val[1])),
                    vdupq_n_s8(-127));
-      add(high_sums, high.val[t]);
-      add(low_sums, low.val[t]);
+      add(high_plane.sums, high.val[t]);
+      add(low_plane.sums, low.val[t]);
     }
   }
-  vst4q_s8(high_dst, high);
-  vst4q_s8(low_dst, low);
+  vst4q_s8(high_plane.dst, high);
+  vst4q_s8(low_plane.dst, low);
 }
 
 template <bool kRight>
@@ -137,27 +147,26 @@ void run_value(RequantizeValueArgs args) {  // a copy, which no store can change
   const size_t columns = pad_columns(args.n);
   for (size_t c = 0; c < columns; c += 16) {
     const int32x4x4_t factor = vld1q_s32_x4(args.factor.multiplier + c);
-    int8_t* high = args.dst + n16k4_index(c, args.row0, args.k);
-    int8_t* low = args.dst + n16k4_index(columns + c, args.row0, args.k);
+    Plane high, low;
+    high.dst = args.dst + n16k4_index(c, args.row0, args.k);
+    low.dst = args.dst + n16k4_index(columns + c, args.row0, args.k);
     bool first = args.row0 == 0;
     for (size_t i = 0; i < args.m;) {
       const size_t end = args.m - i < kSumTokens ? args.m : i + kSumTokens;
       const int16x8_t zero = vdupq_n_s16(0);
-      Sums high_sums = {zero, zero}, low_sums = {zero, zero};
-      for (; i < end; i += 4, high += 64, low += 64) {
+      high.sums = low.sums = {zero, zero};
+      for (; i < end; i += 4, high.dst += kStepBytes, low.dst += kStepBytes) {
         const int32_t* acc = args.acc + i * args.acc_stride + c;
         const size_t m = end - i;
         if (m >= 4) {
-          value_group<kRight>(acc, args.acc_stride, 4, factor, count, high, low, high_sums,
-                              low_sums);
+          value_group<kRight>({acc, args.acc_stride, 4}, factor, count, high, low);
         } else {
-          value_group<kRight>(acc, args.acc_stride, m, factor, count, high, low, high_sums,
-                              low_sums);
+          value_group<kRight>({acc, args.acc_stride, m}, factor, count, high, low);
         }
       }
       if (args.sums != nullptr) {
-        add_sums(args.sums + c, first, high_sums);
-        add_sums(args.sums + columns + c, first, low_sums);
+        add_sums(args.sums + c, first, high.sums);
+        add_sums(args.sums + columns + c, first, low.sums);
       }
       first = false;
     }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// QUANTIZE
-// Left operands from 16-bit rows, 64 columns at a time in 16-bit lanes, tails by the law's own
-// functions. SQDMULH gives x r / 2^15, so that one rounding shift by 7 ends what the law shifts by
-// 22; an unsigned r in 2^15..2^16 enters as r - 2^15, and x is added. About 20
-// instructions for 64 elements narrowed, 70 for a dynamic row.
-#include "kernels/arm/narrow_neon.hpp"
+// Dynamic quantisation, 64 columns at a time in 16-bit lanes. SQDMULH gives x r / 2^15, so a
+// rounding shift by 7 is left of the shift by 22. An unsigned r in 2^15..2^16 is used as r - 2^15,
+// and x is added. About 70 instructions for 64 elements.
+#include "kernels/arm/row_to_bytes_neon.hpp"
 #include "kernels/variants.hpp"
 
 namespace embert {
@@ -46,8 +44,8 @@ void quantize_s8_s16_neon(const QuantizeS8S16Args& args) {
     const int16x8_t z = vdupq_n_s16(static_cast<int16_t>(scale.z));
     const int16x8_t r = vdupq_n_s16(static_cast<int16_t>(scale.r));
     const auto product = [&](int16x8_t x) { return vqdmulhq_s16(vshlq_s16(x, z), r); };
-    narrow_row(
-        src, args.k, kSignedLhsFlip, args.dst + i * args.dst_stride,
+    row_to_bytes(
+        src, args.k, args.dst + i * args.dst_stride,
         [&](int16x8_t a, int16x8_t b) {
           return vreinterpretq_u8_s8(vrshrn_high_n_s16(vrshrn_n_s16(product(a), 7), product(b), 7));
         },
@@ -67,8 +65,8 @@ void quantize_u8_u16_neon(const QuantizeU8U16Args& args) {
       const int16x8_t shifted = vshlq_s16(x, z);
       return vaddq_s16(shifted, vqdmulhq_s16(shifted, r));
     };
-    narrow_row(
-        src, args.k, kUnsignedLhsFlip, args.dst + i * args.dst_stride,
+    row_to_bytes(
+        src, args.k, args.dst + i * args.dst_stride,
         [&](int16x8_t a, int16x8_t b) {
           const int8x16_t bytes = vrshrn_high_n_s16(vrshrn_n_s16(product(a), 7), product(b), 7);
           return veorq_u8(vreinterpretq_u8_s8(bytes), flip);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sum with the residual on 16 columns, rows inside, tails by the law's own functions. A halving add
-// has 33 bits, in which the product needs no clamp (kernels/README.md), and what it drops is below
-// the rounding of the last shift. About 43 instructions for 16 elements.
+// Residual sum of 16 columns at a time with a loop over the rows inside; tails by the reference
+// arithmetic. The halving add has 33 bits, in which the product needs no clamp (kernels/README.md);
+// the bit that it drops lies below the rounding of the last shift. About 43 instructions for 16
+// elements.
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"
 
@@ -10,13 +11,14 @@ namespace {
 
 struct Columns {
   int32x4x4_t multiplier, residual, constant;
+  int32x4_t count;  // of the shift
 };
 
-// 4 columns, half the sum before the last shift; carried: the residual x 2^15.
+// Half the sum of 4 columns before the last shift. carried is the residual times 2^15.
 template <bool kRight>
 EMBERT_INLINE int32x4_t half_sum(int32x4_t x, int32x4_t carried, int32x4_t row_max,
-                                 const Columns& k, size_t v, int32x4_t count) {
-  const int32x4_t w = requantize<kRight>(x, k.multiplier.val[v], count);
+                                 const Columns& k, size_t v) {
+  const int32x4_t w = requantize<kRight>(x, k.multiplier.val[v], k.count);
   return vhaddq_s32(vqrdmulhq_s32(w, row_max),
                     vaddq_s32(vqrdmulhq_s32(carried, k.residual.val[v]), k.constant.val[v]));
 }
@@ -27,7 +29,8 @@ void run(RequantizeResidualArgs args) {  // a copy, which no store can change
   size_t c = 0;
   for (; c + 16 <= args.n; c += 16) {
     const Columns k = {vld1q_s32_x4(args.factor.multiplier + c),
-                       vld1q_s32_x4(args.residual_multiplier + c), vld1q_s32_x4(args.constant + c)};
+                       vld1q_s32_x4(args.residual_multiplier + c), vld1q_s32_x4(args.constant + c),
+                       count};
     for (size_t i = 0; i < args.m; ++i) {
       const int32x4_t row_max = vshlq_n_s32(vld1q_dup_s32(args.row_max + i), 16);
       const int32x4x4_t x = vld1q_s32_x4(args.acc + i * args.acc_stride + c);
@@ -38,8 +41,8 @@ void run(RequantizeResidualArgs args) {  // a copy, which no store can change
         const int32x4_t first = vshll_n_s16(vget_low_s16(t.val[v]), 15);
         const int32x4_t second = vshll_high_n_s16(t.val[v], 15);
         y.val[v] = vqrshrn_high_n_s32(
-            vqrshrn_n_s32(half_sum<kRight>(x.val[2 * v], first, row_max, k, 2 * v, count), 3),
-            half_sum<kRight>(x.val[2 * v + 1], second, row_max, k, 2 * v + 1, count), 3);
+            vqrshrn_n_s32(half_sum<kRight>(x.val[2 * v], first, row_max, k, 2 * v), 3),
+            half_sum<kRight>(x.val[2 * v + 1], second, row_max, k, 2 * v + 1), 3);
       }
       store16(args.dst + i * args.dst_stride + c, y);
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relative terms on 4 keys and masks on 8, tails as the law says it.
+// Relative positions of 4 keys and masks of 8, tails by the reference arithmetic.
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"
 
 namespace embert {
 namespace {
 
-// The products of a row are neighbours or, for the key's term, col_step apart.
+// kNeighbours: col_step is 1; otherwise the products of a row are loaded one by one.
 template <bool kRight, bool kNeighbours>
 void add(const AddRelativePositionsArgs& args) {
   const int32x4_t count = vdupq_n_s32(args.left - args.right);
@@ -37,7 +37,7 @@ void add(const AddRelativePositionsArgs& args) {
   }
 }
 
-// All bits of the bytes that a mask lets through.
+// Sets all bits of the bytes that are not 0.
 EMBERT_INLINE uint8x8_t not_zero(const uint8_t* bytes) {
   const uint8x8_t x = vld1_u8(bytes);
   return vtst_u8(x, x);

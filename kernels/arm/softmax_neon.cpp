@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax on 16 keys. ADDHN gives (distance * multiplier + 2^21) >> 16 at once: scores below the
-// cap are raised to it and multiplied by -multiplier, to which the maximum's part is added; all
-// modulo 2^32, where the true sum lies. Bits 6 and up of it are the exponent index, 64 n + f.
-// The law's RS(T[f], 7 + n) needs no more of T than u = T / 2^6 - 256, which is a byte: it is
-// RS(u + 256, n + 1), that is (u + 257) / 2 for n = 0 and RS((u + 256) / 2, n) else, so the table
-// is one TBL, and URHADD and URSHL do the rest in 8-bit lanes. About 32 instructions for 16 keys, 6
-// for their maximum.
+// Softmax of 16 keys. ADDHN gives (distance * multiplier + 2^21) >> 16 at once: scores beyond the
+// cap are raised to the cap and multiplied by -multiplier, and ADDHN adds the part of the maximum.
+// All of this is modulo 2^32; the true sum fits 32 bits. Its bits from 6 on are the exponent index,
+// 64 n + f. RS(T[f], 7 + n) depends on T only through u = T / 2^6 - 256, which is a byte: it is
+// RS(u + 256, n + 1), that is (u + 257) / 2 for n = 0 and RS((u + 256) / 2, n) otherwise. So the
+// table is one TBL, and URHADD and URSHL do the rest in 8-bit lanes. About 32 instructions for 16
+// keys, 6 for their maximum.
 #include "kernels/arithmetic/layout.hpp"
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"
@@ -23,9 +23,9 @@ struct Fractions {
 constexpr Fractions kFractions;
 
 struct Row {
-  int32x4_t lowest;       // of the scores that count
+  int32x4_t lowest;       // the lowest score that the cap leaves
   uint32x4_t multiplier;  // negative
-  uint32x4_t base;        // of the maximum
+  uint32x4_t base;        // the maximum's part of the sum
 };
 
 EMBERT_INLINE int32_t row_maximum(const int32_t* scores, size_t n) {

@@ -9,7 +9,7 @@
 
 namespace embert {
 
-/// dst[i][c] = layernorm_value(src[i][c], n, row, gain[c], bias[c], shift) with row =
+/// dst[i][c] = layernorm_value(src[i][c], n, row, {gain[c], bias[c], shift}) with row =
 /// layernorm_row(s1, s2, epsilon_n2, n) of the exact sums of row i. Rows need no alignment.
 struct LayerNormArgs {
   size_t m, n;          ///< rows, columns (1..4096)

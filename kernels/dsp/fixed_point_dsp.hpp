@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formulas of fixed_point.hpp in the fewest instructions. A right shift leaves the last bit that it
-// drops in the carry, which is what rounding adds: two instructions.
+// drops in the carry, and rounding adds that bit: two instructions.
 #pragma once
 
 #if !defined(__ARM_FEATURE_DSP)
@@ -19,7 +19,7 @@ EMBERT_INLINE int32_t round_right(int32_t x, int32_t k) {
   return x;
 }
 
-/// QMUL(a, m): twice the product and its half.
+/// QMUL(a, m): the upper word of twice the product plus its rounding.
 EMBERT_INLINE int32_t multiply_round(int32_t a, int32_t m) {
   int32_t low = 1 << 30, high = 0;
   asm("smlal %0, %1, %2, %3\n\tadds %0, %0, %0\n\tadc %1, %1, %1"
@@ -36,7 +36,7 @@ EMBERT_INLINE int32_t multiply_round_s16(int32_t x, int32_t m) {
   return product;
 }
 
-/// sat16(x), and x between 0 and 32767.
+/// sat16(x), and x clamped to 0..32767.
 EMBERT_INLINE int16_t saturate_s16(int32_t x) {
   asm("ssat %0, #16, %0" : "+r"(x));
   return static_cast<int16_t>(x);
@@ -46,7 +46,7 @@ EMBERT_INLINE uint16_t saturate_u15(int32_t x) {
   return static_cast<uint16_t>(x);
 }
 
-/// requantize(), with the shift that is not 0 known to be the right or the left one.
+/// requantize(). kRight: the right shift is not 0, so the left one is 0.
 template <bool kRight>
 EMBERT_INLINE int32_t scale_round(int32_t x, int32_t multiplier, const Requantize& factor) {
   if (kRight) return round_right(multiply_round(x, multiplier), factor.right);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// SMLAD, two products of 16-bit halves and a sum, in tiles of 2 rows x 2 columns. SXTB16 takes the
-// even bytes of a word apart and, with a rotation, the odd ones; 4 inputs of a column are one word
-// of n16k4, the next column's lie beside it. A step is 22 instructions for 16 multiply-adds (1.4
-// each, also of whole products under QEMU): 4 loads, 8 SXTB16, 8 SMLAD and the loop. A last row
-// takes 15 for 8.
+// SMLAD, two products of 16-bit halves and a sum, in tiles of 2 rows x 2 columns. SXTB16 separates
+// the even bytes of a word and, with a rotation, the odd ones. 4 inputs of a column are one word of
+// n16k4; those of the next column follow it. A step is 22 instructions for 16 multiply-adds (1.4
+// each, also in whole products under QEMU): 4 loads, 8 SXTB16, 8 SMLAD and the loop. For a last
+// row it is 15 instructions for 8 multiply-adds.
 #if !defined(__ARM_FEATURE_DSP)
 #error "this file needs a processor with DSP instructions (kernels/sources.cmake)"
 #endif
@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kColumns = 2;
 
-// In assembly, because gcc 12 spills where 14 registers are just enough.
+// In assembly, because gcc 12 spills, although 14 registers suffice.
 template <size_t Rows>
 void tile(const GemmArgs& args, size_t i, size_t j, const int32_t (&start)[kColumns]) {
   const uint8_t* lhs = args.lhs + i * args.lhs_stride;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activation on 4 columns; nodes are gathered. Lanes beyond the table, which are all for relu, are
-// not looked up and have no remainder.
+// Activation of 4 columns. Nodes are gathered, with a predicate: lanes beyond the table (for relu,
+// all lanes) get a remainder of 0.
 #include "kernels/helium/lanes_mve.hpp"
 #include "kernels/variants.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CONVERT
+// 16 bits to 8, 8 columns at a time in 16-bit lanes.
 #include "kernels/helium/lanes_mve.hpp"
 #include "kernels/variants.hpp"
 

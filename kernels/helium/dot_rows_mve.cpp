@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products with a row-major table in tiles of 2 x 2 rows: VMLADAVA on 16 bytes, 4 of them and 4
-// loads for 64 multiply-adds (8.0 cycles in llvm-mca's model of cortex-m55). The loop counts bytes
-// and predicates the last of them itself, so that nothing beyond a row is read.
+// Products with a row-major table in tiles of 2 x 2 rows: VMLADAVA multiplies and adds 16 bytes, so
+// 4 of them and 4 loads make 64 multiply-adds (8.0 cycles in llvm-mca's model of cortex-m55). The
+// loop counts bytes and predicates its last turn itself, so nothing beyond a row is read.
 #include "kernels/helium/lanes_mve.hpp"
 #include "kernels/variants.hpp"
 
 namespace embert {
 namespace {
 
-// In assembly, because gcc 12 does not make such loops. Rows may coincide. The
-// predicate has no name that compilers share for the list of changed registers; nothing around has
-// one.
-EMBERT_INLINE void dot(const int8_t* a0, const int8_t* a1, const int8_t* b0, const int8_t* b1,
-                       size_t k, int32_t (&sums)[4]) {
+// Two rows, which may be one row twice.
+struct Pair {
+  const int8_t *first, *second;
+};
+
+// The four products of two rows of lhs with two of rhs. In assembly, because gcc 12 does not
+// generate such loops. The predicate register is changed, but compilers share no name for it that
+// the list of changed registers could use; no code around uses predicates.
+EMBERT_INLINE void dot(Pair lhs, Pair rhs, size_t k, int32_t (&sums)[4]) {
+  const int8_t *a0 = lhs.first, *a1 = lhs.second, *b0 = rhs.first, *b1 = rhs.second;
   int32_t s00 = 0, s01 = 0, s10 = 0, s11 = 0;
   asm volatile(
       "dlstp.8 lr, %[k]\n"
@@ -42,8 +47,8 @@ void dot_rows_mve(const DotRowsArgs& all) {
     for (size_t i = 0; i < args.m; i += 2) {
       const size_t next_i = i + 1 < args.m ? i + 1 : i;
       int32_t sums[4];
-      dot(args.lhs + i * args.lhs_stride, args.lhs + next_i * args.lhs_stride,
-          args.rhs + j * args.rhs_stride, args.rhs + next_j * args.rhs_stride, args.k, sums);
+      dot({args.lhs + i * args.lhs_stride, args.lhs + next_i * args.lhs_stride},
+          {args.rhs + j * args.rhs_stride, args.rhs + next_j * args.rhs_stride}, args.k, sums);
       args.dst[i * args.dst_stride + j] = sums[0];
       args.dst[i * args.dst_stride + next_j] = sums[next_j != j ? 1 : 0];
       args.dst[next_i * args.dst_stride + j] = sums[next_i != i ? 2 : 0];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Embedding sum on 4 channels. The multiplier comes in two parts: -128 times the whole would not
-// fit.
+// Embedding sum of 4 channels at a time. The multiplier is in two parts, because -128 times the
+// whole does not fit 32 bits.
 #include "kernels/helium/lanes_mve.hpp"
 #include "kernels/variants.hpp"
 

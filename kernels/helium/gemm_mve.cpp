@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // VMLADAVA, a dot product of 16 bytes into a general register, in tiles of 3 rows x 2 columns. 16
 // inputs of one column are 4 words of n16k4, 64 bytes apart: one gather. So Helium needs no layout
-// of its own. A step of 16 inputs is 6 VMLADAVA for 96 multiply-adds, 2 gathers and 3 loads, 11
-// instructions (0.115 a multiply-add); the loop end costs nothing after its first turn. Whole
-// products under QEMU, which counts it: 0.153 at 16 x 384 x 384, 0.140 at 128 x 384 x 384, 0.335
-// for one row.
-// llvm-mca's model of cortex-m55: 12.0 cycles a step, 8 multiply-adds a cycle, which is the peak,
-// and the same 12.0 with plain loads of a layout with a column's inputs side by side. If a core
-// needs a cycle for each gathered word instead, loads bound the step at 14 cycles (6.9 a cycle).
-// Tiles of 2 rows reach 8.0 in the model, of 1 row 2.9: there most cycles wait for gathers.
-// VMLADAVA takes even registers only, 7 beside a loop counter, so 3 x 2 is the most.
+// of its own. A block of 16 inputs is 6 VMLADAVA for 96 multiply-adds, 2 gathers and 3 loads: 11
+// instructions (0.115 a multiply-add). The end of the loop costs nothing after its first turn; QEMU
+// counts it and gives, for whole products, 0.153 at 16 x 384 x 384, 0.140 at 128 x 384 x 384 and
+// 0.335 for one row.
+//
+// llvm-mca's model of cortex-m55 gives 12.0 cycles a block, 8 multiply-adds a cycle, which is the
+// peak, and the same 12.0 with plain loads from a layout with a column's inputs side by side. If a
+// core needs a cycle for each gathered word, loads bound the block at 14 cycles (6.9 a cycle). In
+// the model tiles of 2 rows reach 8.0, of 1 row 2.9, where most cycles wait for gathers. VMLADAVA
+// takes even registers only, 7 beside a loop counter, so 3 x 2 is the largest tile.
 #include "kernels/helium/lanes_mve.hpp"
 #include "kernels/variants.hpp"
 
@@ -19,7 +20,7 @@ namespace {
 constexpr size_t kColumns = 2;
 constexpr size_t kBlock = 16;  // inputs
 
-// What the tiles of one pair of columns share; the assembly knows the places of its members.
+// Shared by the tiles of one pair of columns. The assembly knows the offsets of its members.
 struct Columns {
   int32_t start[kColumns];  // bias and correction
   size_t first;             // inputs of the first block
@@ -30,11 +31,11 @@ struct Columns {
   size_t tiles;
 };
 
-// Inputs in blocks of 16: the first holds what does not fill one (or 16), so that only its loads
-// have a predicate. The inner loop multiplies one block while it loads the next; q0, q1 columns,
-// q2-q4 rows. In assembly, because gcc 12 keeps neither that order nor the sums in even registers.
-// The predicate has no name that compilers share for the list of changed registers; nothing around
-// has one.
+// Inputs are in blocks of 16. The first block holds the remainder, 1 to 16 inputs, so that only its
+// loads have a predicate. The inner loop multiplies one block while it loads the next. Registers:
+// q0 and q1 columns, q2-q4 rows. In assembly, because gcc 12 keeps neither that order nor the sums
+// in even registers. The predicate register is changed, but compilers share no name for it that the
+// list of changed registers could use; no code around uses predicates.
 template <size_t Rows>
 void tiles(Columns columns, const uint8_t* lhs, size_t lhs_stride, const int8_t* rhs) {
   const size_t k = columns.first + columns.blocks * kBlock;
@@ -42,7 +43,7 @@ void tiles(Columns columns, const uint8_t* lhs, size_t lhs_stride, const int8_t*
   const uint8_t *a0 = lhs, *a1 = a0 + lhs_stride, *a2 = a1 + lhs_stride;
   const uint32_t address = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(rhs));
   const uint32x4_t words = vaddq_n_u32(vshlq_n_u32(vidupq_n_u32(0, 1), 6), address);
-  // Of the second block, less what the loop advances before it loads.
+  // Addresses of the second block, less the 256 bytes that the loop advances before it loads.
   const uint32x4_t second = vaddq_n_u32(words, 16 * static_cast<uint32_t>(columns.first) - 256);
   uint32x4_t at;
   int32_t s00, s01, s10, s11, s20, s21;
@@ -134,11 +135,17 @@ void gemm_s32_n16k4_mve(const GemmArgs& all) {
   const GemmArgs args = all;  // a copy, which no store can change
   const int32_t correction = lhs_correction(args.lhs_type);
   const size_t first = (args.k - 1) % kBlock + 1, blocks = (args.k - first) / kBlock;
-  // m = 3 threes + 2 twos + one; one only for a single row.
+  // m = 3 threes + 2 twos, except that a single row is a tile of its own.
   const size_t one = args.m == 1 ? 1 : 0, twos = one != 0 ? 0 : (3 - args.m % 3) % 3;
   const size_t threes = (args.m - 2 * twos) / 3;
   for (size_t j = 0; j < args.n; j += kColumns) {
-    Columns columns = {{0, 0}, first, blocks, 0, args.dst + j, 4 * args.dst_stride, threes};
+    Columns columns = {.start = {0, 0},
+                       .first = first,
+                       .blocks = blocks,
+                       .next = 0,
+                       .dst = args.dst + j,
+                       .dst_stride = 4 * args.dst_stride,
+                       .tiles = threes};
     for (size_t c = 0; c < kColumns; ++c) {
       if (args.bias != nullptr) columns.start[c] = args.bias[j + c];
       if (correction != 0) columns.start[c] += correction * args.sums[j + c];

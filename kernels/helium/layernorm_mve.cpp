@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNorm: exact sums of 8 columns at a time, the squares' in 64 bits, then 4 columns at a time.
-// n v - s1 comes shifted, as v (n 2^z) - s1 2^z modulo 2^32, where the difference lies.
+// LayerNorm: first exact sums, 8 columns at a time, those of squares in 64 bits; then 4 columns at
+// a time. n v - s1 is computed already shifted, as v (n 2^z) - s1 2^z modulo 2^32; the difference
+// fits 32 bits.
 #include "kernels/helium/lanes_mve.hpp"
 #include "kernels/variants.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and values as right operands. 4 inputs of a key are one word of a step, which a narrowing
-// store writes; 4 columns of a value are scattered, a byte in each step's word. Both begin at any
-// token, so they also serve the caches.
+// Queries, keys and values, 4 columns at a time. 4 inputs of a key are one word of a step, which a
+// narrowing store writes; 4 columns of a value are scattered, one byte into each of 4 words. Keys
+// and values may begin at any token, so the same functions append to a KV cache.
 #include "kernels/helium/lanes_mve.hpp"
 #include "kernels/variants.hpp"
 

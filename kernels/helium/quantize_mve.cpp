@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// QUANTIZE
-// Left operands from 16-bit rows, 8 columns at a time in 16-bit lanes; lanes beyond a row are zero,
-// as its last bytes are to be. VQDMULH gives x r / 2^15 and VMULH x r / 2^16, so that one rounding
-// shift ends what the law shifts by 22.
+// Dynamic quantisation, 8 columns at a time in 16-bit lanes. Lanes beyond a row are zero, which is
+// what the contract wants in the bytes there. VQDMULH gives x r / 2^15 and VMULH x r / 2^16, so one
+// rounding shift is left of the shift by 22.
 #include "kernels/helium/lanes_mve.hpp"
 #include "kernels/variants.hpp"
 
 namespace embert {
 namespace {
 
-// Of the magnitudes, at least 1.
+// The largest magnitude, at least 1.
 EMBERT_INLINE int32_t row_maximum(const int16_t* src, size_t k) {
   uint16_t largest = 1;
   by_eights(k,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RESIDUAL
+// Residual sum of 4 columns at a time.
 #include "kernels/helium/lanes_mve.hpp"
 #include "kernels/variants.hpp"
 

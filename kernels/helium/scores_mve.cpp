@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relative terms and masks on 4 keys.
+// Relative positions and masks of 4 keys at a time.
 #include "kernels/helium/lanes_mve.hpp"
 #include "kernels/variants.hpp"
 
@@ -17,7 +17,7 @@ EMBERT_INLINE int32x4_t gather(const int32_t* p, uint32x4_t steps, FirstLanes la
 
 void add_relative_positions_mve(const AddRelativePositionsArgs& all) {
   const AddRelativePositionsArgs args = all;  // a copy, which no store can change
-  // Neighbours or on a diagonal, to either side: addresses are modulo 2^32.
+  // Offsets may be negative: addresses are modulo 2^32.
   const uint32x4_t steps = vmulq_n_u32(vidupq_n_u32(0, 1), static_cast<uint32_t>(args.col_step));
   const int32x4_t multiplier = vdupq_n_s32(args.multiplier);
   for (size_t i = 0; i < args.m; ++i) {

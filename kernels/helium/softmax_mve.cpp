@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax on 4 keys; fractions are gathered. No limit of the exponent index is needed: the table
-// is below 2^15, so from 576 on the law's last shift, by 16 or more, leaves nothing.
+// Softmax of 4 keys at a time. The table is gathered. The exponent index needs no limit: entries
+// are below 2^15, so from index 576 on the last shift, by 16 or more, gives 0.
 #include "kernels/helium/lanes_mve.hpp"
 #include "kernels/variants.hpp"
 

@@ -4,7 +4,7 @@
 namespace embert {
 namespace {
 
-// The remainder of each nibble value: 64 bytes of table, small enough for a microcontroller.
+// The remainder of each nibble: a table of 64 bytes, small enough for a microcontroller.
 struct NibbleTable {
   uint32_t value[16];
   constexpr NibbleTable() : value() {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GEMM as its contract says it.
 #include "kernels/variants.hpp"
 
 namespace embert {

@@ -16,7 +16,7 @@ void layernorm_s16_scalar(const LayerNormArgs& args) {
     const LayerNormRow row = layernorm_row(s1, s2, args.epsilon_n2, n);
     for (size_t c = 0; c < args.n; ++c) {
       dst[c] = static_cast<int16_t>(
-          layernorm_value(src[c], n, row, args.gain[c], args.bias[c], args.shift));
+          layernorm_value(src[c], n, row, {args.gain[c], args.bias[c], args.shift}));
     }
   }
 }

@@ -4,9 +4,12 @@
 namespace embert {
 namespace {
 
+// Signed values to +-127, unsigned ones to 0..255.
 template <typename T>
-void quantize_row(const T* src, size_t k, int32_t top, uint8_t flip, uint8_t* dst,
-                  int32_t* row_max) {
+void quantize_row(const T* src, size_t k, uint8_t* dst, int32_t* row_max) {
+  constexpr bool is_signed = T(-1) < T(0);
+  const int32_t top = is_signed ? 127 : 255;
+  const uint8_t flip = is_signed ? kSignedLhsFlip : kUnsignedLhsFlip;
   int32_t largest = 1;
   for (size_t c = 0; c < k; ++c) {
     const int32_t magnitude = src[c] < 0 ? -src[c] : src[c];
@@ -26,15 +29,15 @@ void quantize_row(const T* src, size_t k, int32_t top, uint8_t flip, uint8_t* ds
 
 void quantize_s8_s16_scalar(const QuantizeS8S16Args& args) {
   for (size_t i = 0; i < args.m; ++i) {
-    quantize_row(args.src + i * args.src_stride, args.k, 127, kSignedLhsFlip,
-                 args.dst + i * args.dst_stride, args.row_max + i);
+    quantize_row(args.src + i * args.src_stride, args.k, args.dst + i * args.dst_stride,
+                 args.row_max + i);
   }
 }
 
 void quantize_u8_u16_scalar(const QuantizeU8U16Args& args) {
   for (size_t i = 0; i < args.m; ++i) {
-    quantize_row(args.src + i * args.src_stride, args.k, 255, kUnsignedLhsFlip,
-                 args.dst + i * args.dst_stride, args.row_max + i);
+    quantize_row(args.src + i * args.src_stride, args.k, args.dst + i * args.dst_stride,
+                 args.row_max + i);
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activation on 32 columns in 16-bit lanes. A table of 64 intervals is looked up bytewise with
-// VPSHUFB, four 16-entry pieces for each byte of node and difference; longer tables are gathered as
-// (node, difference) pairs. About 110 instructions for 32 elements (gelu), 0.32 ns an
-// element on Zen 5.
+// Activation of 32 columns in 16-bit lanes. VPSHUFB looks up a table of 64 intervals byte by byte,
+// in four pieces of 16 entries for each byte of node and difference; longer tables are gathered as
+// (node, difference) pairs. About 110 instructions for 32 elements (gelu), 0.32 ns an element on
+// Zen 5.
 #include "kernels/variants.hpp"
 #include "kernels/x86/lanes_avx2.hpp"
 
@@ -12,12 +12,12 @@ namespace {
 enum class Lookup { kNone, kShuffle, kGather };
 
 struct Table {
-  __m256i piece[4][4];  // low and high bytes of the nodes, of the differences; 16 entries each
-  int32_t pairs[257];   // node in the lower half, difference in the upper; the last one is 0
+  __m256i piece[4][4];  // low and high bytes of nodes, then of differences; 16 entries each
+  int32_t pairs[257];   // node in the lower half, difference in the upper; the last is 0
   __m256i intervals;    // 16-bit lanes
   __m128i interval_shift, fraction_shift;  // counts
   __m256i output_factor;                   // 2^(15 - output shift) for VPMULHRSW
-  __m256i offset, upper;                   // upper: the odd kind's value for g >= 0
+  __m256i offset, upper;                   // upper: of the odd kind, for g >= 0
   bool odd;
 };
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activation on 32 columns: two requantised vectors packed to 16 bits, nodes and differences looked
-// up with VPERMI2W, the chord and the output shift one VPMULHRSW each. About 34 instructions for 32
-// elements (gelu), 0.09 ns an element on Zen 5.
+// Activation of 32 columns. Two requantised vectors are packed to 16 bits, VPERMI2W looks up nodes
+// and differences, and one VPMULHRSW each interpolates and applies the output shift. About 34
+// instructions for 32 elements (gelu), 0.09 ns an element on Zen 5.
 #include "kernels/variants.hpp"
 #include "kernels/x86/lanes_avx512.hpp"
 
 namespace embert {
 namespace {
 
-// The table in blocks of 64 intervals; kBlocks = 0 is relu.
+// The table in blocks of 64 intervals. kBlocks = 0 is relu.
 template <int kBlocks>
 struct Table {
   __m512i nodes[kBlocks + 1u][2], differences[kBlocks + 1u][2];
@@ -17,7 +17,7 @@ struct Table {
 struct Constants {
   __m128i interval_shift, fraction_shift;  // counts
   __m512i output_factor;                   // 2^(15 - output shift) for VPMULHRSW
-  __m512i offset, upper;                   // the odd kind's value for g >= 0
+  __m512i offset, upper;                   // upper: of the odd kind, for g >= 0
 };
 
 template <int kBlocks>

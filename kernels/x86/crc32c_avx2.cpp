@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32C with the SSE4.2 instruction, 8 bytes each. Its latency is 3 cycles, so blocks are cut
-// into three streams; their remainders are joined by advancing over a stream's length, a linear map
-// in 8 tables of 16 words. 17 GB/s at 1 kB, 26 GB/s in cache on Zen 5.
+// CRC-32C with the SSE4.2 instruction, 8 bytes each. The instruction has a latency of 3 cycles, so
+// three streams of a block run side by side. To join them, a remainder is advanced over the length
+// of a stream: a linear map, kept as 8 tables of 16 words. 17 GB/s at 1 kB, 26 GB/s in cache on Zen
+// 5.
 #include <immintrin.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ namespace {
 
 constexpr size_t kStream = 512;  // bytes
 
-// crc -> remainder after kStream zero bytes, by nibble of crc.
+// The remainder after kStream zero bytes, for each nibble of the remainder before them.
 struct AdvanceTable {
   uint32_t value[8][16];
   constexpr AdvanceTable() : value() {
@@ -39,7 +40,7 @@ uint32_t advance(uint32_t r) {
   return sum;
 }
 
-// The remainder after 8 more bytes; 32-bit x86 takes them in two halves.
+// The remainder after 8 more bytes, in two halves on 32-bit x86.
 static inline uint32_t step(uint32_t r, const uint8_t* data) {
 #if defined(__x86_64__)
   uint64_t x;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of 2 rows x 4 table rows, 16 columns a step: both operands widened to 16 bits as they are
-// loaded, 8 sums, 2 inputs and 1 weight in registers. The sums start with the last 16 columns,
-// whose inputs are zero where a whole step will count them.
+// Tiles of 2 rows x 4 table rows, 16 columns a step. Loads widen both operands to 16 bits; 8 sums,
+// 2 inputs and 1 weight are in registers. The sums start with the last 16 columns, with zeros for
+// the inputs that whole steps count.
 #include "kernels/variants.hpp"
 #include "kernels/x86/lanes_avx2.hpp"
 
@@ -13,21 +13,21 @@ constexpr size_t kStep = 16;
 EMBERT_INLINE __m256i widen(const int8_t* p) {
   return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
 }
-// The last columns of a row of k; a row shorter than a step has zeros in front.
+// The last columns of a row of k. A row shorter than a step gets zeros in front.
 EMBERT_INLINE __m256i widen_last(const int8_t* row, size_t k) {
   if (k >= kStep) return widen(row + k - kStep);
   int8_t copy[kStep] = {};
   memcpy(copy + kStep - k, row, k);
   return widen(copy);
 }
-// Zeros but for the last left of the 16 lanes.
+// Keeps the last left lanes of 16, the others become 0.
 EMBERT_INLINE __m256i only_last(__m256i x, size_t left) {
   const __m256i lane = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   const __m256i counted = _mm256_set1_epi16(static_cast<int16_t>(kStep - left));
   return _mm256_andnot_si256(_mm256_cmpgt_epi16(counted, lane), x);
 }
 
-// One tile; last: the inputs of the last columns.
+// One tile. last: the inputs of the last columns, one vector a row.
 template <size_t Rows, size_t Columns>
 [[gnu::noinline]] void tile(const DotRowsArgs& args, size_t i, size_t j, const __m256i* last) {
   const size_t k = args.k, lhs_stride = args.lhs_stride, rhs_stride = args.rhs_stride;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // VPDPBUSD on 512 bits, tiles of up to 4 rows x 4 table rows: 16 sums, 4 weights and 1 input in
-// registers. The table's bytes become unsigned, w + 128, on their way; 128 times the sum of the
-// inputs goes off at the end. The sums start with the columns beyond whole steps, read with a mask.
+// registers. The table's bytes become unsigned, w + 128, when they are loaded; 128 times the sum of
+// the inputs is subtracted at the end. The sums start with the columns beyond whole steps, read
+// with a mask.
 #if !defined(__AVX512VNNI__)
 #error "this file needs the flags of avx512vnni (kernels/sources.cmake)"
 #endif
@@ -30,7 +31,7 @@ EMBERT_INLINE __m512i load_last(const int8_t* row, size_t k) {
   return _mm512_maskz_loadu_epi8(mask64(k % kStep), row + k - k % kStep);
 }
 
-// What does not change along the table's rows.
+// The parts of some rows that are the same for all rows of the table.
 template <size_t Rows>
 struct Inputs {
   __m512i last[Rows];    // the last columns

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // VPDPBUSD on 256 bits, tiles of 2 rows x 4 table rows: 8 sums, 2 inputs and 1 weight in registers.
-// The table's bytes become unsigned, w + 128, on their way; 128 times the sum of the inputs goes
-// off at the end. The sums start with the last 32 columns, whose inputs are zero where a whole step
-// will count them.
+// The table's bytes become unsigned, w + 128, when they are loaded; 128 times the sum of the inputs
+// is subtracted at the end. The sums start with the last 32 columns, with zeros for the inputs that
+// whole steps count.
 #if !defined(__AVXVNNI__)
 #error "this file needs the flags of avxvnni (kernels/sources.cmake)"
 #endif
@@ -14,14 +14,14 @@ namespace {
 
 constexpr size_t kStep = 32;
 
-// The last columns of a row of k; a row shorter than a step has zeros in front.
+// The last columns of a row of k. A row shorter than a step gets zeros in front.
 EMBERT_INLINE __m256i load_last(const int8_t* row, size_t k) {
   if (k >= kStep) return load(row + k - kStep);
   int8_t copy[kStep] = {};
   memcpy(copy + kStep - k, row, k);
   return load(copy);
 }
-// Zeros but for the last left of the 32 lanes.
+// Keeps the last left lanes of 32, the others become 0.
 EMBERT_INLINE __m256i only_last(__m256i x, size_t left) {
   const __m256i lane = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
                                         17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
@@ -29,7 +29,7 @@ EMBERT_INLINE __m256i only_last(__m256i x, size_t left) {
   return _mm256_andnot_si256(_mm256_cmpgt_epi8(counted, lane), x);
 }
 
-// What does not change along the table's rows.
+// The parts of some rows that are the same for all rows of the table.
 template <size_t Rows>
 struct Inputs {
   __m256i last[Rows];    // the last columns

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// VPMADDWD on 256 bits, tiles of 5 rows x 16 columns. The 4 inputs of a step are split into even
-// and odd bytes, each widened to 16 bits in place: then both products of VPMADDWD belong to the
-// same column, and one 32-bit lane holds its whole sum. (VPMADDUBSW would saturate: 2 * 255 * 127
-// does not fit 16 bits.) Rows are split once for all columns, weights in the loop.
-// Measured on Zen 5 (tests/bench/gemm_bench): 85-88 % of the peak of VPMADDWD and VPADDD at
-// MiniLM's shapes, 76-80 % at scores with k = 32. Splitting weights takes 6 of a step's 46 vector
-// operations.
+// VPMADDWD on 256 bits, tiles of 5 rows x 16 columns. The even and the odd bytes of a step's 4
+// inputs are widened to 16 bits in place. Both products of VPMADDWD then belong to the same column,
+// and one 32-bit lane holds its whole sum. (VPMADDUBSW would saturate: 2 * 255 * 127 does not fit
+// 16 bits.) Rows are split once for all columns, weights in the loop. Measured on Zen 5
+// (tests/bench/gemm_bench): 85-88 % of the peak of VPMADDWD and VPADDD at MiniLM's shapes, 76-80 %
+// at scores with k = 32. Splitting weights takes 6 of a step's 46 vector operations.
 #if !defined(__AVX2__)
 #error "this file needs the flags of avx2 (kernels/sources.cmake)"
 #endif
@@ -21,8 +20,9 @@ constexpr size_t kVectors = 2;  // of 8 columns in a panel
 constexpr size_t kLanes = 8;
 constexpr size_t kChunkSteps = 128;
 
-// Some rows' inputs of up to kChunkSteps steps, as 2 x 16 bits a step.
+// The inputs of a tile's rows in up to kChunkSteps steps, as 2 x 16 bits a step.
 struct SplitRows {
+  size_t rows, steps;  // 1..kTileRows, 1..kChunkSteps
   alignas(32) uint32_t even[kTileRows][kChunkSteps];
   alignas(32) uint32_t odd[kTileRows][kChunkSteps];
 };
@@ -51,16 +51,18 @@ void add_products(__m256i& sum, __m256i inputs, __m256i weights) {
   asm("" : "+x"(sum));
 }
 
-// Adds one chunk to a tile's sums. The loops over rows and vectors unroll completely.
-template <size_t Rows>
-[[gnu::noinline]] void add_chunk(const SplitRows& lhs, const int8_t* rhs, size_t steps,
-                                 const int32_t* start, size_t start_stride, int32_t* dst,
-                                 size_t dst_stride) {
-  __m256i sum[Rows][kVectors];
+// Adds the products of one chunk to start and writes the sums to dst. The loops over rows and
+// vectors unroll completely.
+template <size_t kRows>
+[[gnu::noinline]] void add_chunk(const SplitRows& lhs, const int8_t* rhs,
+                                 MatrixView<const int32_t> start, MatrixView<int32_t> dst) {
+  const size_t steps = lhs.steps;
+  __m256i sum[kRows][kVectors];
 #pragma GCC unroll 5
-  for (size_t r = 0; r < Rows; ++r) {
+  for (size_t r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
-    for (size_t v = 0; v < kVectors; ++v) sum[r][v] = load(start + r * start_stride + v * kLanes);
+    for (size_t v = 0; v < kVectors; ++v)
+      sum[r][v] = load(start.data + r * start.stride + v * kLanes);
   }
   for (size_t s = 0; s < steps; ++s, rhs += kStepBytes) {
     __m256i even[kVectors], odd[kVectors];
@@ -71,7 +73,7 @@ template <size_t Rows>
       odd[v] = _mm256_srai_epi16(weights, 8);
     }
 #pragma GCC unroll 5
-    for (size_t r = 0; r < Rows; ++r) {
+    for (size_t r = 0; r < kRows; ++r) {
       const __m256i even_inputs = _mm256_set1_epi32(static_cast<int32_t>(lhs.even[r][s]));
 #pragma GCC unroll 2
       for (size_t v = 0; v < kVectors; ++v) add_products(sum[r][v], even_inputs, even[v]);
@@ -81,29 +83,29 @@ template <size_t Rows>
     }
   }
 #pragma GCC unroll 5
-  for (size_t r = 0; r < Rows; ++r) {
+  for (size_t r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
-    for (size_t v = 0; v < kVectors; ++v) store(dst + r * dst_stride + v * kLanes, sum[r][v]);
+    for (size_t v = 0; v < kVectors; ++v) store(dst.data + r * dst.stride + v * kLanes, sum[r][v]);
   }
 }
 
-void add_rows(size_t rows, const SplitRows& lhs, const int8_t* rhs, size_t steps,
-              const int32_t* start, size_t start_stride, int32_t* dst, size_t dst_stride) {
-  switch (rows) {
+void add_rows(const SplitRows& lhs, const int8_t* rhs, MatrixView<const int32_t> start,
+              MatrixView<int32_t> dst) {
+  switch (lhs.rows) {
     case 1:
-      return add_chunk<1>(lhs, rhs, steps, start, start_stride, dst, dst_stride);
+      return add_chunk<1>(lhs, rhs, start, dst);
     case 2:
-      return add_chunk<2>(lhs, rhs, steps, start, start_stride, dst, dst_stride);
+      return add_chunk<2>(lhs, rhs, start, dst);
     case 3:
-      return add_chunk<3>(lhs, rhs, steps, start, start_stride, dst, dst_stride);
+      return add_chunk<3>(lhs, rhs, start, dst);
     case 4:
-      return add_chunk<4>(lhs, rhs, steps, start, start_stride, dst, dst_stride);
+      return add_chunk<4>(lhs, rhs, start, dst);
     default:
-      return add_chunk<5>(lhs, rhs, steps, start, start_stride, dst, dst_stride);
+      return add_chunk<5>(lhs, rhs, start, dst);
   }
 }
 
-// What the sums of a panel start with.
+// The start of a panel's sums: bias and correction.
 void panel_start(const GemmArgs& args, size_t j, int32_t* start) {
   for (size_t c = 0; c < kPanelColumns; c += kLanes) {
     __m256i x = args.bias != nullptr ? load(args.bias + j + c) : _mm256_setzero_si256();
@@ -123,25 +125,25 @@ void gemm_s32_n16k4_avx2(const GemmArgs& args) {
   alignas(32) int32_t start[kPanelColumns];
   size_t tiles = (args.m + kTileRows - 1) / kTileRows;
   for (size_t i = 0; i < args.m; --tiles) {
-    const size_t rows = (args.m - i) / tiles;
+    lhs.rows = (args.m - i) / tiles;
     for (size_t first = 0; first == 0 || first < steps; first += kChunkSteps) {
-      const size_t chunk = steps - first < kChunkSteps ? steps - first : kChunkSteps;
-      for (size_t r = 0; r < rows; ++r) {
-        split_row(args.lhs + (i + r) * args.lhs_stride + first * kStepInputs, chunk, lhs.even[r],
-                  lhs.odd[r]);
+      lhs.steps = steps - first < kChunkSteps ? steps - first : kChunkSteps;
+      for (size_t r = 0; r < lhs.rows; ++r) {
+        split_row(args.lhs + (i + r) * args.lhs_stride + first * kStepInputs, lhs.steps,
+                  lhs.even[r], lhs.odd[r]);
       }
       for (size_t j = 0; j < args.n; j += kPanelColumns) {
         const int8_t* rhs = args.rhs + j * args.k + first * kStepBytes;
-        int32_t* dst = args.dst + i * args.dst_stride + j;
+        const MatrixView<int32_t> dst = {args.dst + i * args.dst_stride + j, args.dst_stride};
         if (first == 0) {
           panel_start(args, j, start);
-          add_rows(rows, lhs, rhs, chunk, start, 0, dst, args.dst_stride);
+          add_rows(lhs, rhs, {start, 0}, dst);
         } else {
-          add_rows(rows, lhs, rhs, chunk, dst, args.dst_stride, dst, args.dst_stride);
+          add_rows(lhs, rhs, {dst.data, dst.stride}, dst);
         }
       }
     }
-    i += rows;
+    i += lhs.rows;
   }
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // VPDPBUSD on 512 bits, tiles of 8 rows x 48 columns: 24 sums, 3 weights, 1 input in registers. Two
-// instructions a cycle want 11 loads in 12 cycles, which L1 and L2 give; neither 6 x 64, 12 x 32
-// nor a software prefetch was faster, not even with all weights in L3.
-// On Zen 5 a 512-bit store takes the multipliers' place for a cycle, so the limit is k / (k + 8) of
-// the instruction's peak. Measured there (tests/bench/gemm_bench), in brackets the limit: 97-99 %
-// (98-99) at MiniLM's dense layers, 90-97 % with weights in L3, 94 % (94) at context, 72-79 % (80)
-// at scores with k = 32.
+// instructions a cycle need 11 loads in 12 cycles, which L1 and L2 deliver. Tiles of 6 x 64 and 12
+// x 32 and a software prefetch were no faster, even with all weights in L3. On Zen 5 a 512-bit
+// store occupies the multipliers for a cycle, so the limit is k / (k + 8) of the instruction's
+// peak. Measured there (tests/bench/gemm_bench), the limit in brackets: 97-99 % (98-99) at MiniLM's
+// dense layers, 90-97 % with weights in L3, 94 % (94) at context, 72-79 % (80) at scores with k =
+// 32.
 #if !defined(__AVX512VNNI__)
 #error "this file needs the flags of avx512vnni (kernels/sources.cmake)"
 #endif
@@ -19,9 +19,9 @@ namespace {
 constexpr size_t kTileRows = 8;
 constexpr size_t kTilePanels = 3;
 
-// One tile from its first row and column on, its sums starting at start. The loops over rows and
-// panels unroll completely; the one over k need not: it has 4 instructions of its own in 12 cycles.
-// Not inlined: gcc 12 spills where several tiles share one register allocation.
+// One tile from row i and column j on; its sums start at start. The loops over rows and panels
+// unroll completely. The loop over k does not need to: it adds 4 instructions to 12 cycles.
+// noinline: gcc 12 spills where several tiles share one register allocation.
 template <size_t Rows, size_t Panels>
 [[gnu::noinline]] void tile(const GemmArgs& args, size_t i, size_t j, const __m512i* start) {
   const size_t k = args.k, lhs_stride = args.lhs_stride, panel_stride = k * kPanelColumns;
@@ -79,8 +79,8 @@ void row_tile(const GemmArgs& args, size_t rows, size_t i, size_t j, const __m51
   }
 }
 
-// All rows of some panels, so that their weights are read from L1 or L2 after the first tile. Rows
-// are shared out evenly: 4 + 5 keep the multipliers busier than 8 + 1.
+// All rows of some panels, so that tiles after the first read their weights from L1 or L2. Tiles
+// get equal numbers of rows: 4 + 5 keep the multipliers busier than 8 + 1.
 template <size_t Panels>
 void column_tile(const GemmArgs& args, size_t j) {
   __m512i start[Panels];
@@ -107,7 +107,7 @@ void column_tile(const GemmArgs& args, size_t j) {
 void gemm_s32_n16k4_avx512vnni(const GemmArgs& args) {
   for (size_t j = 0; j < args.n;) {
     const size_t panels = (args.n - j) / kPanelColumns;
-    // 2 + 2 rather than 3 + 1: 8 sums alone do not hide the latency.
+    // 2 + 2 rather than 3 + 1: the 8 sums of one panel do not hide the latency.
     const size_t take = panels == 4 ? 2 : panels < kTilePanels ? panels : kTilePanels;
     if (take == 1) column_tile<1>(args, j);
     if (take == 2) column_tile<2>(args, j);

@@ -16,8 +16,8 @@ constexpr size_t kTileRows = 6;
 constexpr size_t kVectors = 2;  // of 8 columns in a panel
 constexpr size_t kLanes = 8;
 
-// One tile from its first row and column on, its sums starting at start. The loops over rows and
-// vectors unroll completely.
+// One tile from row i and column j on; its sums start at start. The loops over rows and vectors
+// unroll completely.
 template <size_t Rows>
 [[gnu::noinline]] void tile(const GemmArgs& args, size_t i, size_t j, const __m256i* start) {
   const size_t k = args.k, lhs_stride = args.lhs_stride, dst_stride = args.dst_stride;

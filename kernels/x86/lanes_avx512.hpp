@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operations share on 16 lanes. The requantisation of fixed_point.hpp: two 32 x 32 -> 64
-// bit products, one rounding constant and one shift each. Two floors in a row are one floor, so
-// both roundings of
+// Shared by the operations: 16 lanes of 32 bits. requantize() of fixed_point.hpp is two products of
+// 32 x 32 -> 64 bits, each with one rounding constant and one shift. Two floors in a row are one
+// floor, so both roundings of
 //   RS(RS(x * m, 31), r) = (x * m + 2^30 + 2^(30 + r)) >> (31 + r)
-// are one addition, and a left shift only moves the binary point:
+// are one addition. A left shift only moves the binary point:
 //   RS((x << l) * m, 31) = (x * m + 2^(30 - l)) >> (31 - l).
 #pragma once
 
@@ -16,7 +16,7 @@ namespace {
 
 #define EMBERT_INLINE static inline __attribute__((always_inline))
 
-/// Lanes from position of n that exist, at most 16, 32 or 64.
+/// Masks of the first left lanes, at most 16, 32 or 64.
 EMBERT_INLINE __mmask16 mask16(size_t left) {
   return static_cast<__mmask16>(left >= 16 ? 0xffffu : (1u << left) - 1);
 }
@@ -27,7 +27,7 @@ EMBERT_INLINE __mmask64 mask64(size_t left) {
   return left >= 64 ? ~__mmask64{0} : (__mmask64{1} << left) - 1;
 }
 
-/// Every odd lane copied down to the even one: there VPMULDQ reads it.
+/// Copies each odd lane to the even one below it, where VPMULDQ reads it.
 EMBERT_INLINE __m512i odd_lanes(__m512i x) {
   return _mm512_castps_si512(_mm512_movehdup_ps(_mm512_castsi512_ps(x)));
 }
@@ -64,14 +64,15 @@ EMBERT_INLINE Multipliers512 load_multipliers(const int32_t* multiplier) {
   return {m, odd_lanes(m)};
 }
 
-/// requantize() for a consumer that clamps to less than 2^30 - 1. Saturated values become +-2^31
-/// here instead of 2^31 - 1: the quotient is the same for |m| <= 2^30 and beyond the clamp else.
+/// requantize() for a caller that clamps the result to less than 2^30 - 1. The saturating left
+/// shift gives 2^31 here instead of 2^31 - 1: for |m| <= 2^30 the result is the same, otherwise
+/// both results are beyond the clamp.
 template <bool kRight>
 EMBERT_INLINE __m512i requantize(__m512i x, const Multipliers512& m, const Shifts512& s) {
   if (!kRight) x = _mm512_max_epi32(_mm512_min_epi32(x, s.highest), s.lowest);
   const __m512i even = _mm512_add_epi64(_mm512_mul_epi32(x, m.even), s.round);
   const __m512i odd = _mm512_add_epi64(_mm512_mul_epi32(odd_lanes(x), m.odd), s.round);
-  if (kRight) {  // the wanted bits start in or above the upper half
+  if (kRight) {  // the result starts in or above the upper half
     const __m512i upper = _mm512_castps_si512(
         _mm512_mask_movehdup_ps(_mm512_castsi512_ps(odd), 0x5555, _mm512_castsi512_ps(even)));
     return _mm512_srav_epi32(upper, s.even);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNorm on blocks of rows, 16 columns at a time: layernorm_avx512vnni.cpp on 256-bit registers.
-// The first product is lifted by 2^62 so that a logical shift serves for the missing arithmetic
-// one. About 45 instructions for 16 elements, 0.24 ns an element on Zen 5.
+// LayerNorm of blocks of rows, 16 columns at a time: layernorm_avx512vnni.cpp on 256-bit registers.
+// AVX2 has no arithmetic 64-bit shift, so 2^62 is added to the first product before a logical shift
+// and taken out after it. About 45 instructions for 16 elements, 0.24 ns an element on Zen 5.
 #include "kernels/variants.hpp"
 #include "kernels/x86/lanes_avx2.hpp"
 
@@ -11,8 +11,8 @@ namespace {
 constexpr size_t kRows = 16;
 
 struct Row {
-  LayerNormRow law;
-  int64_t round, shift, lift;  // of (n v - s1) y to Q21; lift is taken out after the shift
+  LayerNormRow reference;
+  int64_t round, shift, lift;  // of (n v - s1) y to Q21; lift: 2^62 after the shift
 };
 
 EMBERT_INLINE int64_t sum_of_64(__m256i x) {
@@ -21,8 +21,8 @@ EMBERT_INLINE int64_t sum_of_64(__m256i x) {
   return lane[0] + lane[1] + lane[2] + lane[3];
 }
 
-// Exact sums. A pair of squares reaches 2^31, so 64-bit lanes: all adds up whole lanes modulo 2^64,
-// upper their upper halves.
+// Exact sums. A pair of squares can be 2^31, so they are added in 64-bit lanes: all holds sums of
+// whole lanes modulo 2^64, upper those of their upper halves.
 EMBERT_INLINE Row prepare_row(const LayerNormArgs& args, const int16_t* src) {
   const __m256i ones = _mm256_set1_epi16(1);
   __m256i sum = _mm256_setzero_si256(), all = sum, upper = sum;
@@ -44,18 +44,22 @@ EMBERT_INLINE Row prepare_row(const LayerNormArgs& args, const int16_t* src) {
     s2 += int32_t{src[c]} * src[c];
   }
   Row row;
-  row.law = layernorm_row(s1, s2, args.epsilon_n2, static_cast<int32_t>(args.n));
-  const int32_t pre = row.law.pre_shift, shift = row.law.shift;
+  row.reference = layernorm_row(s1, s2, args.epsilon_n2, static_cast<int32_t>(args.n));
+  const int32_t pre = row.reference.pre_shift, shift = row.reference.shift;
   row.round = (int64_t{1} << (30 - pre)) + (int64_t{1} << (30 + shift - pre)) + (int64_t{1} << 62);
   row.shift = 31 + shift - pre;
   row.lift = int64_t{1} << (62 - row.shift);
   return row;
 }
 
-// gain and (bias and roundings) << 28 of columns 4 q + part in 64-bit lanes; the upper halves of
-// gain are not read.
+// Part p of gain and bias holds the columns 4 q + p in 64-bit lanes; the upper halves of gain are
+// not read. bias includes the roundings of both products and is shifted left by 28.
 struct Columns {
   __m256i gain[4], bias[4];
+};
+struct Constants {
+  __m256i n_low, n_high;  // n in the lower or the upper half of 32-bit lanes
+  __m256i count;          // shift - 11: of the upper half of the 64-bit lanes
 };
 EMBERT_INLINE void load_columns(const int32_t* values, __m256i* part) {
   const __m256i order = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
@@ -68,25 +72,25 @@ EMBERT_INLINE void load_columns(const int32_t* values, __m256i* part) {
 }
 
 EMBERT_INLINE __m256i product(__m256i centred, const Row& row, __m256i gain, __m256i bias) {
-  const __m256i lifted = _mm256_add_epi64(
-      _mm256_mul_epi32(centred, _mm256_set1_epi32(row.law.y_q30)), _mm256_set1_epi64x(row.round));
+  const __m256i lifted =
+      _mm256_add_epi64(_mm256_mul_epi32(centred, _mm256_set1_epi32(row.reference.y_q30)),
+                       _mm256_set1_epi64x(row.round));
   const __m256i normal_q21 = _mm256_sub_epi64(
       _mm256_srlv_epi64(lifted, _mm256_set1_epi64x(row.shift)), _mm256_set1_epi64x(row.lift));
   return _mm256_add_epi64(_mm256_mul_epi32(normal_q21, gain), bias);
 }
 
-// 16 columns of a row; count = shift - 11, for the upper half of the 64-bit lanes.
-EMBERT_INLINE __m256i normalise(__m256i v, __m256i n_low, __m256i n_high, const Row& row,
-                                const Columns& k, __m256i count) {
-  const __m256i s1 = _mm256_set1_epi32(row.law.s1);
-  const __m256i evens = _mm256_sub_epi32(_mm256_madd_epi16(v, n_low), s1);  // columns 0, 2, ...
-  const __m256i odds = _mm256_sub_epi32(_mm256_madd_epi16(v, n_high), s1);
+// 16 columns of a row.
+EMBERT_INLINE __m256i normalise(__m256i v, const Row& row, const Columns& k, const Constants& all) {
+  const __m256i s1 = _mm256_set1_epi32(row.reference.s1);
+  const __m256i evens = _mm256_sub_epi32(_mm256_madd_epi16(v, all.n_low), s1);  // columns 0, 2, ...
+  const __m256i odds = _mm256_sub_epi32(_mm256_madd_epi16(v, all.n_high), s1);
   const __m256i t02 = upper_halves(product(evens, row, k.gain[0], k.bias[0]),
                                    product(odd_lanes(evens), row, k.gain[2], k.bias[2]));
   const __m256i t13 = upper_halves(product(odds, row, k.gain[1], k.bias[1]),
                                    product(odd_lanes(odds), row, k.gain[3], k.bias[3]));
   const __m256i packed =
-      _mm256_packs_epi32(_mm256_srav_epi32(t02, count), _mm256_srav_epi32(t13, count));
+      _mm256_packs_epi32(_mm256_srav_epi32(t02, all.count), _mm256_srav_epi32(t13, all.count));
   return _mm256_shuffle_epi8(
       packed, _mm256_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15, 0, 1, 8, 9, 2,
                                3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
@@ -99,8 +103,8 @@ void normalise_block(const LayerNormArgs& args, size_t row0, size_t m) {
   int16_t* const dst = args.dst + row0 * args.stride;
   for (size_t i = 0; i < m; ++i) rows[i] = prepare_row(args, src + i * args.stride);
 
-  const __m256i n_low = _mm256_set1_epi32(n), n_high = _mm256_slli_epi32(n_low, 16);
-  const __m256i count = _mm256_set1_epi32(args.shift - 11);
+  const __m256i n_low = _mm256_set1_epi32(n);
+  const Constants all = {n_low, _mm256_slli_epi32(n_low, 16), _mm256_set1_epi32(args.shift - 11)};
   const __m256i round = _mm256_set1_epi64x((int64_t{1} << 27) + (int64_t{1} << (args.shift + 20)));
   size_t c = 0;
   for (; c + 16 <= args.n; c += 16) {
@@ -112,14 +116,14 @@ void normalise_block(const LayerNormArgs& args, size_t row0, size_t m) {
     }
     for (size_t i = 0; i < m; ++i) {
       const size_t at = i * args.stride + c;
-      store(dst + at, normalise(load(src + at), n_low, n_high, rows[i], columns, count));
+      store(dst + at, normalise(load(src + at), rows[i], columns, all));
     }
   }
   for (; c < args.n; ++c) {
     for (size_t i = 0; i < m; ++i) {
       const size_t at = i * args.stride + c;
       dst[at] = static_cast<int16_t>(
-          layernorm_value(src[at], n, rows[i].law, args.gain[c], args.bias[c], args.shift));
+          layernorm_value(src[at], n, rows[i].reference, {args.gain[c], args.bias[c], args.shift}));
     }
   }
 }
@@ -127,7 +131,8 @@ void normalise_block(const LayerNormArgs& args, size_t row0, size_t m) {
 }  // namespace
 
 void layernorm_s16_avx2(const LayerNormArgs& args) {
-  if (args.shift < 11) {  // gains beyond 2^20 residual steps: the upper half would not do
+  if (args.shift <
+      11) {  // gains beyond 2^20 residual scales: the result needs more than the upper half
     layernorm_s16_scalar(args);
     return;
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNorm on blocks of rows: their sums first, then 32 columns at a time down the block, so that
-// a column's constants are made once. Both products stay in 64-bit lanes; with two floors in a row
-// joined to one (lanes_avx512.hpp) each costs an addition and a shift, bias included. The four
-// columns of a 64-bit lane are separated by VPDPWSSD, which also subtracts the mean. About 38
-// instructions for 32 elements, 0.115 ns an element on Zen 5.
+// LayerNorm of blocks of rows: first the sums of all rows, then 32 columns at a time down the
+// block, so that a column's constants are made once. Both products stay in 64-bit lanes; two floors
+// in a row are one (lanes_avx512.hpp), so each product costs an addition, which includes the bias,
+// and a shift. VPDPWSSD separates the four columns of a 64-bit lane and subtracts the mean at the
+// same time. About 38 instructions for 32 elements, 0.115 ns an element on Zen 5.
 #include "kernels/variants.hpp"
 #include "kernels/x86/lanes_avx512.hpp"
 
@@ -17,8 +17,8 @@ struct Row {
   int64_t round, shift;  // of (n v - s1) y to Q21
 };
 
-// Exact sums. A pair of squares reaches 2^31, so 64-bit lanes: all adds up whole lanes modulo 2^64,
-// upper their upper halves.
+// Exact sums. A pair of squares can be 2^31, so they are added in 64-bit lanes: all holds sums of
+// whole lanes modulo 2^64, upper those of their upper halves.
 EMBERT_INLINE void sums(const int16_t* src, size_t n, int64_t* s1, int64_t* s2) {
   const __m512i ones = _mm512_set1_epi16(1);
   __m512i sum = _mm512_setzero_si512(), all = sum, upper = sum;
@@ -42,8 +42,9 @@ EMBERT_INLINE Row prepare_row(const LayerNormArgs& args, int64_t s1, int64_t s2)
           31 + r.shift - r.pre_shift};
 }
 
-// 32 values as four vectors of 64-bit lanes, columns 4 q + part in part; the upper halves hold what
-// nobody reads. Named members, not an array: gcc 12 keeps these in registers.
+// 32 values as four vectors: part p holds the columns 4 q + p in the lower halves of 64-bit lanes;
+// the upper halves are not read. Members instead of an array, because gcc 12 keeps members in
+// registers.
 struct Parts {
   __m512i p0, p1, p2, p3;
 };
@@ -60,7 +61,11 @@ EMBERT_INLINE Parts load_parts(const int32_t* values, size_t left) {
 }
 
 struct Columns {
-  Parts gain, bias;  // bias with the roundings of both products, << 28
+  Parts gain, bias;  // bias includes the roundings of both products and is shifted left by 28
+};
+struct Constants {
+  __m512i n_low, n_high;  // n in the lower or the upper half of 32-bit lanes
+  __m512i count;          // shift - 11: of the upper half of the 64-bit lanes
 };
 EMBERT_INLINE __m512i shifted_bias(__m512i bias, __m512i round) {
   return _mm512_add_epi64(_mm512_srai_epi64(_mm512_slli_epi64(bias, 32), 4), round);
@@ -81,12 +86,11 @@ EMBERT_INLINE __m512i product(__m512i centred, const Row& row, __m512i gain, __m
   return _mm512_add_epi64(_mm512_mul_epi32(normal_q21, gain), bias);
 }
 
-// 32 columns of a row; count = shift - 11, for the upper half of the 64-bit lanes.
-EMBERT_INLINE __m512i normalise(__m512i v, __m512i n_low, __m512i n_high, const Row& row,
-                                const Columns& k, __m512i count) {
+// 32 columns of a row.
+EMBERT_INLINE __m512i normalise(__m512i v, const Row& row, const Columns& k, const Constants& all) {
   const __m512i minus_s1 = _mm512_set1_epi32(row.minus_s1);
-  const __m512i evens = _mm512_dpwssd_epi32(minus_s1, v, n_low);  // columns 0, 2, 4, ...
-  const __m512i odds = _mm512_dpwssd_epi32(minus_s1, v, n_high);
+  const __m512i evens = _mm512_dpwssd_epi32(minus_s1, v, all.n_low);  // columns 0, 2, 4, ...
+  const __m512i odds = _mm512_dpwssd_epi32(minus_s1, v, all.n_high);
   const __m512i p0 = product(evens, row, k.gain.p0, k.bias.p0);
   const __m512i p1 = product(odds, row, k.gain.p1, k.bias.p1);
   const __m512i p2 = product(odd_lanes(evens), row, k.gain.p2, k.bias.p2);
@@ -96,7 +100,7 @@ EMBERT_INLINE __m512i normalise(__m512i v, __m512i n_low, __m512i n_high, const 
   const __m512i t13 = _mm512_castps_si512(
       _mm512_mask_movehdup_ps(_mm512_castsi512_ps(p3), 0x5555, _mm512_castsi512_ps(p1)));
   const __m512i packed =
-      _mm512_packs_epi32(_mm512_srav_epi32(t02, count), _mm512_srav_epi32(t13, count));
+      _mm512_packs_epi32(_mm512_srav_epi32(t02, all.count), _mm512_srav_epi32(t13, all.count));
   const __m512i order =
       _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
   return _mm512_shuffle_epi8(packed, order);
@@ -106,28 +110,26 @@ void normalise_block(const LayerNormArgs& args, size_t row0, size_t m) {
   Row rows[kRows];
   const int16_t* const src = args.src + row0 * args.stride;
   int16_t* const dst = args.dst + row0 * args.stride;
-  // All sums before the first square root, so that the rows' chains of instructions overlap.
+  // All sums come before the first square root, so that the dependent chains of the rows overlap.
   int64_t s1[kRows], s2[kRows];
   for (size_t i = 0; i < m; ++i) sums(src + i * args.stride, args.n, &s1[i], &s2[i]);
   for (size_t i = 0; i < m; ++i) rows[i] = prepare_row(args, s1[i], s2[i]);
 
   const __m512i n_low = _mm512_set1_epi32(static_cast<int32_t>(args.n));
-  const __m512i n_high = _mm512_slli_epi32(n_low, 16);
-  const __m512i count = _mm512_set1_epi32(args.shift - 11);
+  const Constants all = {n_low, _mm512_slli_epi32(n_low, 16), _mm512_set1_epi32(args.shift - 11)};
   for (size_t c = 0; c < args.n; c += 32) {
     const Columns columns = load_columns(args, c);
     const int16_t* from = src + c;
     int16_t* to = dst + c;
     if (args.n - c >= 32) {
       for (size_t i = 0; i < m; ++i, from += args.stride, to += args.stride) {
-        _mm512_storeu_si512(
-            to, normalise(_mm512_loadu_si512(from), n_low, n_high, rows[i], columns, count));
+        _mm512_storeu_si512(to, normalise(_mm512_loadu_si512(from), rows[i], columns, all));
       }
     } else {
       const __mmask32 mask = mask32(args.n - c);
       for (size_t i = 0; i < m; ++i, from += args.stride, to += args.stride) {
         const __m512i v = _mm512_maskz_loadu_epi16(mask, from);
-        _mm512_mask_storeu_epi16(to, mask, normalise(v, n_low, n_high, rows[i], columns, count));
+        _mm512_mask_storeu_epi16(to, mask, normalise(v, rows[i], columns, all));
       }
     }
   }
@@ -136,7 +138,8 @@ void normalise_block(const LayerNormArgs& args, size_t row0, size_t m) {
 }  // namespace
 
 void layernorm_s16_avx512vnni(const LayerNormArgs& args) {
-  if (args.shift < 11) {  // gains beyond 2^20 residual steps: the upper half would not do
+  if (args.shift <
+      11) {  // gains beyond 2^20 residual scales: the result needs more than the upper half
     layernorm_s16_scalar(args);
     return;
   }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// QUANTIZE
-// Left operands from 16-bit rows, 32 columns at a time in 16-bit lanes: quantize_avx512vnni.cpp on
-// 256-bit registers, tails by the law's own functions. 0.015 ns an element for narrowing, 0.06
-// for a dynamic row on Zen 5.
+// Dynamic quantisation, 32 columns at a time in 16-bit lanes: quantize_avx512vnni.cpp on 256-bit
+// registers. 0.06 ns an element on Zen 5.
 #include "kernels/variants.hpp"
-#include "kernels/x86/narrow_avx2.hpp"
+#include "kernels/x86/row_to_bytes_avx2.hpp"
 
 namespace embert {
 namespace {
@@ -19,7 +17,7 @@ EMBERT_INLINE int32_t row_maximum(const Source* src, size_t k) {
   }
   a = _mm256_max_epi16(a, b);
   const __m128i half = _mm_max_epi16(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
-  // VPHMINPOSUW finds the smallest of eight: the largest of the complements.
+  // VPHMINPOSUW finds the smallest of eight, here of the complements.
   const __m128i smallest = _mm_minpos_epu16(_mm_xor_si128(half, _mm_set1_epi16(-1)));
   int32_t largest = 0xffff - _mm_extract_epi16(smallest, 0);
   for (; c < k; ++c) {
@@ -39,8 +37,8 @@ void quantize_s8_s16_avx2(const QuantizeS8S16Args& args) {
     const RowScale scale = row_scale(args.row_max[i], 127);
     const __m128i z = _mm_cvtsi32_si128(scale.z);
     const __m256i r = _mm256_set1_epi16(static_cast<int16_t>(scale.r));
-    narrow_row<true>(
-        src, args.k, kSignedLhsFlip, args.dst + i * args.dst_stride,
+    row_to_bytes<true>(
+        src, args.k, args.dst + i * args.dst_stride,
         [&](__m256i x) {
           return _mm256_mulhrs_epi16(_mm256_mulhi_epi16(_mm256_sll_epi16(x, z), r), factor);
         },
@@ -56,8 +54,8 @@ void quantize_u8_u16_avx2(const QuantizeU8U16Args& args) {
     const RowScale scale = row_scale(args.row_max[i], 255);
     const __m128i z = _mm_cvtsi32_si128(scale.z);
     const __m256i r = _mm256_set1_epi16(static_cast<int16_t>(scale.r));
-    narrow_row<false>(
-        src, args.k, kUnsignedLhsFlip, args.dst + i * args.dst_stride,
+    row_to_bytes<false>(
+        src, args.k, args.dst + i * args.dst_stride,
         [&](__m256i x) {
           return _mm256_mulhrs_epi16(_mm256_mulhi_epu16(_mm256_sll_epi16(x, z), r), factor);
         },

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sum with the residual on 16 columns. The requantised accumulators stay in 64-bit lanes between
-// their two products; the 16 x 30 bit product of the residual is two VPMADDWD on the halves of its
-// multiplier: R = 2^16 high + low, low signed, so RS(t R, 16) = t high + RS(t low, 16).
-// About 28 instructions for 16 elements, 0.12 ns an element on Zen 5.
+// Residual sum of 16 columns. The requantised sums stay in 64-bit lanes between their two products.
+// The 16 x 30 bit product of the residual is two VPMADDWD with the halves of its multiplier: R =
+// 2^16 high + low, low signed, so RS(t R, 16) = t high + RS(t low, 16). About 28 instructions for
+// 16 elements, 0.12 ns an element on Zen 5.
 #include "kernels/variants.hpp"
 #include "kernels/x86/lanes_avx512.hpp"
 
@@ -26,7 +26,7 @@ EMBERT_INLINE Shifts make_residual_shifts(const Requantize& factor) {
   return s;
 }
 
-// Saturating left shift. Unlike in requantize() no clamp follows that would hide 2^31 for 2^31 - 1.
+// Saturates to 2^31 - 1: unlike in requantize() no clamp follows that would hide 2^31.
 EMBERT_INLINE __m512i shift_left(__m512i x, const Shifts& s) {
   const __mmask16 above = _mm512_cmpgt_epi32_mask(x, s.highest);
   const __m512i shifted = _mm512_sll_epi32(_mm512_max_epi32(x, s.lowest), s.left);
@@ -36,7 +36,7 @@ EMBERT_INLINE __m512i shift_left(__m512i x, const Shifts& s) {
 struct Columns {
   Multipliers512 m;
   __m512i low, high;  // of the residual's multiplier
-  __m512i constant;   // with the last shift's rounding
+  __m512i constant;   // with the rounding of the last shift
 };
 
 EMBERT_INLINE Columns load_columns(const RequantizeResidualArgs& args, size_t c) {
@@ -46,7 +46,7 @@ EMBERT_INLINE Columns load_columns(const RequantizeResidualArgs& args, size_t c)
           _mm512_add_epi32(_mm512_loadu_si512(args.constant + c), _mm512_set1_epi32(8))};
 }
 
-// One vector; the residual comes zero-extended, so that VPMADDWD reads the low halves alone.
+// 16 columns. The residual is zero-extended, so VPMADDWD multiplies the low halves alone.
 template <bool kLeft>
 EMBERT_INLINE __m512i sum(__m512i x, __m512i residual, __m512i row_max, const Columns& k,
                           const Shifts& s) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relative terms and masks on 8 keys, tails as the law says it. A term is clamped before it is
-// added: beyond +-2 kScoreBound the sum saturates whatever the score.
+// Relative positions and masks of 8 keys, tails by the reference arithmetic. A term is clamped to
+// +-2 kScoreBound before it is added, which changes no result: the sum saturates at kScoreBound.
 #include "kernels/variants.hpp"
 #include "kernels/x86/lanes_avx2.hpp"
 
 namespace embert {
 namespace {
 
-// The products of a row are neighbours or, for the key's term, col_step apart.
+// kNeighbours: col_step is 1; otherwise the products of a row are gathered.
 template <bool kRight, bool kNeighbours>
 void add(const AddRelativePositionsArgs& args) {
   const Shifts256 shifts = make_shifts<kRight>(args.left, args.right);
@@ -16,7 +16,7 @@ void add(const AddRelativePositionsArgs& args) {
   const __m256i low = _mm256_sub_epi32(zero, high), bottom = _mm256_sub_epi32(zero, top);
   const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   const __m256i step = _mm256_set1_epi32(static_cast<int32_t>(args.col_step));
-  const __m256i places = _mm256_mullo_epi32(lane, step);
+  const __m256i offsets = _mm256_mullo_epi32(lane, step);
   for (size_t i = 0; i < args.m; ++i) {
     const int32_t* products = args.products + static_cast<ptrdiff_t>(i) * args.row_step;
     int32_t* scores = args.scores + i * args.scores_stride;
@@ -24,7 +24,7 @@ void add(const AddRelativePositionsArgs& args) {
     size_t j = 0;
     for (; j + 8 <= args.n; j += 8) {
       const __m256i product =
-          kNeighbours ? load(products + j) : _mm256_i32gather_epi32(at(j), places, 4);
+          kNeighbours ? load(products + j) : _mm256_i32gather_epi32(at(j), offsets, 4);
       const __m256i term = requantize<kRight>(product, {factor, factor}, shifts);
       const __m256i sum =
           _mm256_add_epi32(load(scores + j), _mm256_max_epi32(_mm256_min_epi32(term, high), low));
@@ -36,7 +36,7 @@ void add(const AddRelativePositionsArgs& args) {
   }
 }
 
-// All bits of the lanes whose byte a mask hides.
+// Sets all bits of the lanes whose byte is 0.
 EMBERT_INLINE __m256i zeros(const uint8_t* bytes) {
   const __m128i x = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes));
   return _mm256_cmpeq_epi32(_mm256_cvtepu8_epi32(x), _mm256_setzero_si256());

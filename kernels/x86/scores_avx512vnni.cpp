@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relative terms and masks on 16 keys. A term is clamped before it is added: beyond +-2 kScoreBound
-// the sum saturates whatever the score.
+// Relative positions and masks of 16 keys. A term is clamped to +-2 kScoreBound before it is added,
+// which changes no result: the sum saturates at kScoreBound.
 #include <string.h>
 
 #include "kernels/variants.hpp"
@@ -9,7 +9,7 @@
 namespace embert {
 namespace {
 
-// The products of a row are neighbours or, for the key's term, col_step apart.
+// kNeighbours: col_step is 1; otherwise the products of a row are gathered.
 template <bool kRight, bool kNeighbours>
 void add(const AddRelativePositionsArgs& args) {
   const Shifts512 shifts = make_shifts<kRight>({&args.multiplier, args.left, args.right});
@@ -18,7 +18,7 @@ void add(const AddRelativePositionsArgs& args) {
   const __m512i low = _mm512_sub_epi32(zero, high), bottom = _mm512_sub_epi32(zero, top);
   const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   const __m512i step = _mm512_set1_epi32(static_cast<int32_t>(args.col_step));
-  const __m512i places = _mm512_mullo_epi32(lane, step);
+  const __m512i offsets = _mm512_mullo_epi32(lane, step);
   for (size_t i = 0; i < args.m; ++i) {
     const int32_t* products = args.products + static_cast<ptrdiff_t>(i) * args.row_step;
     int32_t* scores = args.scores + i * args.scores_stride;
@@ -27,7 +27,7 @@ void add(const AddRelativePositionsArgs& args) {
       const int32_t* first = products + static_cast<ptrdiff_t>(j) * args.col_step;
       const __m512i product = kNeighbours
                                   ? _mm512_maskz_loadu_epi32(mask, first)
-                                  : _mm512_mask_i32gather_epi32(zero, mask, places, first, 4);
+                                  : _mm512_mask_i32gather_epi32(zero, mask, offsets, first, 4);
       const __m512i term = requantize<kRight>(product, {factor, factor}, shifts);
       const __m512i sum = _mm512_add_epi32(_mm512_maskz_loadu_epi32(mask, scores + j),
                                            _mm512_max_epi32(_mm512_min_epi32(term, high), low));
@@ -37,7 +37,7 @@ void add(const AddRelativePositionsArgs& args) {
   }
 }
 
-// Which of up to 16 keys a mask leaves.
+// The mask of the valid keys whose byte is not 0.
 EMBERT_INLINE __mmask16 nonzero(const uint8_t* bytes, __mmask16 valid) {
   const __m128i x = _mm_maskz_loadu_epi8(valid, bytes);
   return _mm_test_epi8_mask(x, x);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax on 64 keys in 16-bit lanes. With the score multiplier cut in halves, M = 2^16 high + low,
+// Softmax of 64 keys in 16-bit lanes. With the score multiplier in halves, M = 2^16 high + low,
 //   (d M + 2^21) >> 22 = (d high + (d low >> 16) + 32) >> 6 = s >> 6, all below 2^16,
-// table index and binary exponent n are bits 6..11 and 12.. of s, and (T + (64 << n)) >> (7 + n) =
-// RS(T >> n, 7), which is 0 by itself from n = 9 on. The distance fits 16 bits when the cap does;
-// larger caps (tiny multipliers) take the product in 32 bits. About 0.6 instructions an element,
-// 0.07 ns on Zen 5 at 128 keys, plus a division a row.
+// the table index is bits 6..11 of s, the binary exponent n the bits from 12 on. (T + (64 << n)) >>
+// (7 + n) = RS(T >> n, 7), which is 0 from n = 9 on without a comparison. The distance fits 16 bits
+// if the cap does; larger caps (of tiny multipliers) need the product in 32 bits. About 0.6
+// instructions an element, 0.07 ns on Zen 5 at 128 keys, and a division a row.
 #include "kernels/variants.hpp"
 #include "kernels/x86/lanes_avx512.hpp"
 
@@ -19,7 +19,7 @@ struct Constants {
   __m512i order;       // of the 32-bit lanes after both packs
 };
 
-// Table position and exponent, 32 keys: (s >> 6) & 63 is all that VPERMI2W reads.
+// 32 keys, in 16 bits. VPERMI2W reads (s >> 6) & 63 of its index, so no mask is needed.
 template <bool kWide>
 EMBERT_INLINE __m512i exponentials(__m512i highest, __m512i s0, __m512i s1, const Constants& k) {
   __m512i d0 = _mm512_sub_epi32(highest, s0), d1 = _mm512_sub_epi32(highest, s1);
@@ -63,14 +63,13 @@ EMBERT_INLINE __m512i row_maximum(const int32_t* scores, size_t n) {
 
 // 64 keys to 64 bytes.
 template <bool kWide>
-EMBERT_INLINE __m512i key_block(__m512i highest, __m512i s0, __m512i s1, __m512i s2, __m512i s3,
-                                const Constants& k) {
+EMBERT_INLINE __m512i key_block(__m512i highest, const __m512i (&s)[4], const Constants& k) {
   return _mm512_permutexvar_epi32(k.order,
-                                  _mm512_packus_epi16(exponentials<kWide>(highest, s0, s1, k),
-                                                      exponentials<kWide>(highest, s2, s3, k)));
+                                  _mm512_packus_epi16(exponentials<kWide>(highest, s[0], s[1], k),
+                                                      exponentials<kWide>(highest, s[2], s[3], k)));
 }
 
-// One row: bytes out, partial sums of them back.
+// Writes the bytes of one row and returns their partial sums.
 template <bool kWide>
 EMBERT_INLINE __m512i exponential_row(const int32_t* scores, size_t n, __m512i highest,
                                       uint8_t* dst, const Constants& k) {
@@ -78,9 +77,10 @@ EMBERT_INLINE __m512i exponential_row(const int32_t* scores, size_t n, __m512i h
   __m512i sums = _mm512_setzero_si512();
   size_t j = 0;
   for (; j + 64 <= n; j += 64) {
-    const int32_t* s = scores + j;
-    const __m512i e = key_block<kWide>(highest, _mm512_load_si512(s), _mm512_load_si512(s + 16),
-                                       _mm512_load_si512(s + 32), _mm512_load_si512(s + 48), k);
+    const int32_t* at = scores + j;
+    const __m512i s[4] = {_mm512_load_si512(at), _mm512_load_si512(at + 16),
+                          _mm512_load_si512(at + 32), _mm512_load_si512(at + 48)};
+    const __m512i e = key_block<kWide>(highest, s, k);
     sums = _mm512_dpbusd_epi32(sums, e, ones);
     _mm512_storeu_si512(dst + j, _mm512_xor_si512(e, flip));
   }
@@ -90,16 +90,15 @@ EMBERT_INLINE __m512i exponential_row(const int32_t* scores, size_t n, __m512i h
     for (size_t v = 0; v < 4; ++v) {
       s[v] = 16 * v < left ? _mm512_load_si512(scores + j + 16 * v) : highest;
     }
-    const __m512i e =
-        _mm512_maskz_mov_epi8(mask64(left), key_block<kWide>(highest, s[0], s[1], s[2], s[3], k));
+    const __m512i e = _mm512_maskz_mov_epi8(mask64(left), key_block<kWide>(highest, s, k));
     sums = _mm512_dpbusd_epi32(sums, e, ones);
     _mm512_mask_storeu_epi32(dst + j, mask16(pad_inputs(left) / 4), _mm512_xor_si512(e, flip));
   }
   return sums;
 }
 
-// Maxima, exponentials and reciprocals of a few rows in turn: each is a chain of dependent
-// instructions that only other rows can fill.
+// Maxima, exponentials and reciprocals of 8 rows in turn: each is a chain of dependent
+// instructions, and other rows fill the waits.
 template <bool kWide>
 void run(const SoftmaxArgs& args) {
   Constants k;

@@ -12,19 +12,15 @@
 namespace embert {
 namespace {
 
-struct Affine {
-  int32_t gain, bias, shift;
-};
-
 // The largest difference of a result from the exact one: half a unit for the last rounding, one
 // unit of the normalised value (Q21) for its rounding, the error of the reciprocal square root, and
 // the roundings of the two products.
-double allowed_error(double exact, const Affine& affine) {
+double allowed_error(double exact, const LayerNormAffine& affine) {
   return 0.5 + std::fabs(affine.gain) * std::ldexp(1.0, -affine.shift - 21) +
          std::fabs(exact) * std::ldexp(1.0, -23) + 1.0 / 128;
 }
 
-void expect_row(const std::vector<int16_t>& row, int64_t epsilon_n2, const Affine& affine,
+void expect_row(const std::vector<int16_t>& row, int64_t epsilon_n2, const LayerNormAffine& affine,
                 const char* kind) {
   const int32_t n = static_cast<int32_t>(row.size());
   int64_t s1 = 0, s2 = 0;
@@ -36,7 +32,7 @@ void expect_row(const std::vector<int16_t>& row, int64_t epsilon_n2, const Affin
   ASSERT_TRUE(r.shift >= 2 && r.shift <= 8) << kind << " n=" << n;
   const long double d = static_cast<long double>(n * s2 - s1 * s1) + epsilon_n2;
   for (size_t c = 0; c < row.size(); ++c) {
-    const int32_t t = layernorm_value(row[c], n, r, affine.gain, affine.bias, affine.shift);
+    const int32_t t = layernorm_value(row[c], n, r, affine);
     const long double normal = (static_cast<long double>(n) * row[c] - s1) / std::sqrt(d);
     const long double exact =
         normal * std::ldexp(static_cast<long double>(affine.gain), -affine.shift) +
@@ -51,7 +47,7 @@ class LayerNormArithmetic : public SeededTest {
  protected:
   Random random_{200};
 
-  Affine draw_affine() {
+  LayerNormAffine draw_affine() {
     const int32_t shift = static_cast<int32_t>(random_.uniform(8, 38));
     return {static_cast<int32_t>(random_.uniform(-INT32_MAX, INT32_MAX)),
             static_cast<int32_t>(random_.uniform(-(1 << 29) + 1, (1 << 29) - 1)), shift};
@@ -100,7 +96,7 @@ TEST_F(LayerNormArithmetic, ModelLikeRowsAreNearlyCorrectlyRounded) {
     std::vector<int16_t> row(n);
     for (int turn = 0; turn < 100; ++turn) {
       random_.fill(row.data(), n, -3000, 3000, Random::kUniform);
-      const Affine affine = {static_cast<int32_t>(random_.uniform(1 << 28, 1 << 30)), 1 << 20, 17};
+      const LayerNormAffine affine = {static_cast<int32_t>(random_.uniform(1 << 28, 1 << 30)), 1 << 20, 17};
       expect_row(row, 1000, affine, "model-like");
     }
   }

@@ -14,7 +14,6 @@ VARIANT = re.compile(r"^kernels/(scalar|x86|arm|helium|dsp)/(\w+)_([a-z0-9]+)\.c
 CONTRACT = re.compile(r"^kernels/contracts/(\w+)\.hpp$")
 TEST = re.compile(r"^tests/kernels/(\w+)_test\.cpp$")
 LISTED = re.compile(r"^\s+((?:scalar|x86|arm|helium|dsp)/\w+\.cpp)\)?$", re.M)
-ALL_CONTRACTS = "contracts"  # the header that includes the others
 TESTS_OF_MORE = {"dispatch", "fixed_point", "layernorm_error"}  # of the table and of the reference arithmetic
 
 
@@ -26,7 +25,6 @@ def type_of(operation):
 def problems(files):
     """What is wrong in a tree, given as {path: text}."""
     contracts = {match[1]: text for path, text in files.items() if (match := CONTRACT.match(path))}
-    del contracts[ALL_CONTRACTS]
     tests = {match[1]: text for path, text in files.items() if (match := TEST.match(path))}
     variants = [(path, *match.groups()) for path in files if (match := VARIANT.match(path))]
     extensions = dict(EXTENSION.findall(files["kernels/processor.hpp"])) | {"kIsaScalar": "scalar"}
@@ -38,8 +36,6 @@ def problems(files):
             yield f"kernels/contracts/{noun}.hpp has no kernels/scalar/{noun}_scalar.cpp"
         if noun not in tests:
             yield f"kernels/contracts/{noun}.hpp has no tests/kernels/{noun}_test.cpp"
-        if f'"kernels/contracts/{noun}.hpp"' not in files[f"kernels/contracts/{ALL_CONTRACTS}.hpp"]:
-            yield f"kernels/contracts/{ALL_CONTRACTS}.hpp does not include {noun}.hpp"
     for noun in sorted(set(tests) - set(contracts) - TESTS_OF_MORE):
         yield f"tests/kernels/{noun}_test.cpp has no kernels/contracts/{noun}.hpp"
 
@@ -74,6 +70,9 @@ def problems(files):
     for function in sorted(defined - {function for _, _, function, _ in rows}):
         if re.search(rf"_({'|'.join(extensions.values())})$", function):
             yield f"{function} has no row in kernels/variants.inc"
+    for path, text in sorted(files.items()):
+        if text.count("#define EMBERT_KERNEL(") != text.count('#include "kernels/variants.inc"'):
+            yield f"{path}: not every definition of EMBERT_KERNEL is followed by an inclusion of kernels/variants.inc"
 
 
 def read_tree(root):
@@ -101,6 +100,7 @@ def self_test(files):
         (replaced("kernels/variants.inc", softmax, softmax.replace("u8_s32", "u8")), "not defined in a file softmax_avx2.cpp"),
         (replaced("kernels/variants.inc", softmax + ", kIsaAvx2)\n", ""), "softmax_u8_s32_avx2 has no row"),
         (replaced("tests/kernels/qkv_test.cpp", "variants_of(&Kernels::append_key)", "append_key"), "append_key requantize_key_n16k4_scalar: no test covers it"),
+        (replaced("tests/kernels/dispatch_test.cpp", '#include "kernels/variants.inc"', ""), "not every definition"),
     ]
     return [problem for tree, problem in breaches if not any(problem in text for text in problems(tree))]
 

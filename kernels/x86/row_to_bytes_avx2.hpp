@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NARROW
+// A row of 16-bit values to the bytes of a left operand, 32 columns at a time; tails by the
+// reference arithmetic.
 #pragma once
 
 #include "kernels/arithmetic/layout.hpp"
@@ -8,11 +9,11 @@
 namespace embert {
 namespace {
 
-// Applies op(16 columns of 16 bits) -> 16 bits and packs to bytes, saturating signed or unsigned;
-// one(value) -> int32 is the same for the tail.
+/// Applies op to 16 columns of 16 bits, packs the 16-bit results to signed or unsigned bytes with
+/// saturation and flips them. one(value) computes the same for a column of the tail.
 template <bool kSigned, typename Source, typename Op, typename One>
-EMBERT_INLINE void narrow_row(const Source* src, size_t k, uint8_t flip, uint8_t* dst, Op op,
-                              One one) {
+EMBERT_INLINE void row_to_bytes(const Source* src, size_t k, uint8_t* dst, Op op, One one) {
+  constexpr uint8_t flip = kSigned ? kSignedLhsFlip : kUnsignedLhsFlip;
   const __m256i flips = _mm256_set1_epi8(static_cast<char>(flip));
   size_t c = 0;
   for (; c + 32 <= k; c += 32) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NARROW
+// A row of 16-bit values to the bytes of a left operand, 64 columns at a time.
 #pragma once
 
 #include "kernels/arithmetic/layout.hpp"
@@ -8,13 +8,14 @@
 namespace embert {
 namespace {
 
-// Applies op(32 columns of 16 bits) -> 16 bits and packs to bytes, saturating signed or unsigned.
-// The tail is read whole before it is written, since dst may begin where src does.
+/// Applies op to 32 columns of 16 bits, packs the 16-bit results to signed or unsigned bytes with
+/// saturation and flips them. The tail is read whole before it is written, because dst may be src.
 template <bool kSigned, typename Source, typename Op>
-EMBERT_INLINE void narrow_row(const Source* src, size_t k, uint8_t flip, uint8_t* dst, Op op) {
+EMBERT_INLINE void row_to_bytes(const Source* src, size_t k, uint8_t* dst, Op op) {
   const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+  constexpr uint8_t flip = kSigned ? kSignedLhsFlip : kUnsignedLhsFlip;
   const __m512i flips = _mm512_set1_epi8(static_cast<char>(flip));
-  const auto narrow = [&](__m512i a, __m512i b) {
+  const auto pack = [&](__m512i a, __m512i b) {
     a = op(a);
     b = op(b);
     const __m512i bytes = kSigned
@@ -25,14 +26,14 @@ EMBERT_INLINE void narrow_row(const Source* src, size_t k, uint8_t flip, uint8_t
   size_t c = 0;
   for (; c + 64 <= k; c += 64) {
     _mm512_storeu_si512(dst + c,
-                        narrow(_mm512_loadu_si512(src + c), _mm512_loadu_si512(src + c + 32)));
+                        pack(_mm512_loadu_si512(src + c), _mm512_loadu_si512(src + c + 32)));
   }
   if (c < k) {
     const size_t left = k - c;
     const __mmask32 upper = left > 32 ? mask32(left - 32) : 0;
     const __m512i a = _mm512_maskz_loadu_epi16(mask32(left), src + c);
     const __m512i b = _mm512_maskz_loadu_epi16(upper, src + c + 32);
-    _mm512_mask_storeu_epi32(dst + c, mask16(pad_inputs(left) / 4), narrow(a, b));
+    _mm512_mask_storeu_epi32(dst + c, mask16(pad_inputs(left) / 4), pack(a, b));
   }
 }
 

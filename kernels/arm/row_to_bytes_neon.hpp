@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NARROW
+// A row of 16-bit values to the bytes of a left operand, 64 columns at a time; tails by the
+// reference arithmetic.
 #pragma once
 
 #include "kernels/arithmetic/layout.hpp"
@@ -13,10 +14,11 @@ EMBERT_INLINE int16x8x4_t load32(const uint16_t* p) {
   return vld1q_s16_x4(reinterpret_cast<const int16_t*>(p));  // below 2^15
 }
 
-// Applies pack(16 columns) -> 16 bytes; one(value) -> int32 is the same for the tail.
+/// pack makes 16 bytes of 16 columns, flip included; one(value) computes the same for a column of
+/// the tail, without the flip. Signed sources have signed bytes, unsigned ones unsigned bytes.
 template <typename Source, typename Pack, typename One>
-EMBERT_INLINE void narrow_row(const Source* src, size_t k, uint8_t flip, uint8_t* dst, Pack pack,
-                              One one) {
+EMBERT_INLINE void row_to_bytes(const Source* src, size_t k, uint8_t* dst, Pack pack, One one) {
+  constexpr uint8_t flip = Source(-1) < Source(0) ? kSignedLhsFlip : kUnsignedLhsFlip;
   size_t c = 0;
   for (; c + 64 <= k; c += 64) {
     const int16x8x4_t x = load32(src + c), y = load32(src + c + 32);
@@ -24,8 +26,8 @@ EMBERT_INLINE void narrow_row(const Source* src, size_t k, uint8_t flip, uint8_t
                                  pack(y.val[0], y.val[1]), pack(y.val[2], y.val[3])}};
     vst1q_u8_x4(dst + c, bytes);
   }
-  // The last 32 may reach back: of 64 or more, the bytes that are written so far do not lie in
-  // their source, even where dst is src.
+  // The last 32 columns may overlap columns that are done. With 64 or more, the bytes written so
+  // far do not lie in the source of the last 32, even where dst is src.
   for (; c + 32 <= k || (c < k && k >= 64); c += 32) {
     if (c + 32 > k) c = k - 32;
     const int16x8x4_t x = load32(src + c);
