@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text from files in messages: one line, valid UTF-8, bounded.
 #include "converter/convert_error.hpp"
 
 #include <cstdint>

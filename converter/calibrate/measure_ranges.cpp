@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maxima do not depend on order; the only sums, of first tokens, run text after text.
+// Maxima do not depend on the order of texts; the only sums (of first tokens) run text after text.
 #include "converter/calibrate/measure_ranges.hpp"
 
 #include <algorithm>
@@ -12,6 +12,9 @@
 #include "converter/calibrate/observe_batch.hpp"
 #include "converter/calibrate/row_sample.hpp"
 #include "converter/convert_error.hpp"
+#include "converter/model/model_config.hpp"
+#include "converter/model/token_batch.hpp"
+#include "converter/reference/float_model.hpp"
 
 namespace embert::convert {
 namespace {
@@ -20,8 +23,7 @@ constexpr std::size_t kMostCrossRows = 4096;      // of the states that cross-at
 constexpr std::size_t kMostHeadRows = 4096;       // of hidden states that task heads read
 constexpr std::size_t kLmCalibrationRows = 2048;  // tokens that go through the language head
 
-// Weights that are finite one by one can still overflow float32 together; nothing can be calibrated
-// then.
+// Finite weights can still give activations beyond float32, and nothing can be calibrated then.
 void require_finite(const Activation& a) {
   std::uint32_t overflow = 0;
   for (std::size_t i = 0; i < a.rows * a.cols; ++i) {
@@ -36,6 +38,7 @@ void require_finite(const Activation& a) {
   }
 }
 
+// Largest magnitude of each column.
 std::vector<float> column_maxima(const Activation& a) {
   std::vector<float> most(a.cols, 0.0F);
   for (std::size_t r = 0; r < a.rows; ++r) {
@@ -48,17 +51,20 @@ std::vector<float> column_maxima(const Activation& a) {
   return most;
 }
 
-void grow(float& most, const Activation& a) {
+// Raises `most` to the largest magnitude of an activation.
+void raise_maximum(float& most, const Activation& a) {
   for (const float column : column_maxima(a)) most = std::max(most, column);
 }
 
-void grow_groups(std::vector<float>& most, const Activation& a, std::size_t group) {
+// The same for each group of `group` columns.
+void raise_maxima(std::vector<float>& most, const Activation& a, std::size_t group) {
   const std::vector<float> columns = column_maxima(a);
   most.resize(a.cols / group);
   for (std::size_t c = 0; c < a.cols; ++c) most[c / group] = std::max(most[c / group], columns[c]);
 }
 
-void widen(ChannelRange& range, const Activation& a) {
+// Extends a LayerNorm output's range, and sums its first tokens.
+void extend(ChannelRange& range, const Activation& a) {
   if (range.lowest.empty()) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     range.lowest.assign(a.cols, kInfinity);
@@ -82,6 +88,7 @@ void widen(ChannelRange& range, const Activation& a) {
   }
 }
 
+// Records the ranges of one stack.
 class StackRecorder {
  public:
   StackRecorder(const StackConfig& config, std::size_t source_tokens)
@@ -93,12 +100,12 @@ class StackRecorder {
   void see(const Activation& a) {
     switch (a.point) {
       case ActivationPoint::kEmbeddingSum:
-        return grow(ranges_.embedding_sum, a);
+        return raise_maximum(ranges_.embedding_sum, a);
       case ActivationPoint::kCrossStates:
         cross_rows_.add(a);
-        return grow(ranges_.cross_states, a);
+        return raise_maximum(ranges_.cross_states, a);
       case ActivationPoint::kLastHidden:
-        return grow(ranges_.last_hidden, a);
+        return raise_maximum(ranges_.last_hidden, a);
       default:
         break;
     }
@@ -120,35 +127,35 @@ class StackRecorder {
   void see(const Activation& a, LayerRanges& layer) const {
     switch (a.point) {
       case ActivationPoint::kLayerInput:
-        return widen(layer.input, a);
+        return extend(layer.input, a);
       case ActivationPoint::kQuery:
-        return grow_groups(layer.self.query, a, head_size_);
+        return raise_maxima(layer.self.query, a, head_size_);
       case ActivationPoint::kKey:
-        return grow_groups(layer.self.key, a, head_size_);
+        return raise_maxima(layer.self.key, a, head_size_);
       case ActivationPoint::kValue:
-        return grow(layer.self.value, a);
+        return raise_maximum(layer.self.value, a);
       case ActivationPoint::kContext:
-        return grow_groups(layer.self.context, a, 1);
+        return raise_maxima(layer.self.context, a, 1);
       case ActivationPoint::kAttentionSum:
-        return grow(layer.self.sum, a);
+        return raise_maximum(layer.self.sum, a);
       case ActivationPoint::kCrossInput:
-        return widen(layer.cross_input, a);
+        return extend(layer.cross_input, a);
       case ActivationPoint::kCrossQuery:
-        return grow_groups(layer.cross.query, a, head_size_);
+        return raise_maxima(layer.cross.query, a, head_size_);
       case ActivationPoint::kCrossKey:
-        return grow_groups(layer.cross.key, a, head_size_);
+        return raise_maxima(layer.cross.key, a, head_size_);
       case ActivationPoint::kCrossValue:
-        return grow(layer.cross.value, a);
+        return raise_maximum(layer.cross.value, a);
       case ActivationPoint::kCrossContext:
-        return grow_groups(layer.cross.context, a, 1);
+        return raise_maxima(layer.cross.context, a, 1);
       case ActivationPoint::kCrossSum:
-        return grow(layer.cross.sum, a);
+        return raise_maximum(layer.cross.sum, a);
       case ActivationPoint::kFfnInput:
-        return widen(layer.ffn_input, a);
+        return extend(layer.ffn_input, a);
       case ActivationPoint::kFfnPreactivation:
-        return grow(layer.preactivation, a);
+        return raise_maximum(layer.preactivation, a);
       case ActivationPoint::kFfnSum:
-        return grow(layer.ffn_sum, a);
+        return raise_maximum(layer.ffn_sum, a);
       default:
         return;
     }
@@ -159,12 +166,13 @@ class StackRecorder {
   RowSample cross_rows_;
 };
 
-void append(Matrix& matrix, const float* data, std::size_t rows, std::size_t cols) {
+void append_rows(Matrix& matrix, const float* data, std::size_t rows, std::size_t cols) {
   matrix.rows += rows;
   matrix.cols = cols;
   matrix.data.insert(matrix.data.end(), data, data + rows * cols);
 }
 
+// Records the ranges and rows of the task heads.
 class HeadRecorder {
  public:
   HeadRecorder(const ModelConfig& config, const ModelBatch& batch)
@@ -180,27 +188,27 @@ class HeadRecorder {
         if (token_classifier_) token_hidden_.add(a);
         std::size_t first = 0;
         for (const std::int32_t length : a.lengths) {
-          append(ranges_.first_hidden, a.data + first * a.cols, 1, a.cols);
+          append_rows(ranges_.first_hidden, a.data + first * a.cols, 1, a.cols);
           first += static_cast<std::size_t>(length);
         }
         return;
       }
       case ActivationPoint::kProjected:
-        return grow(ranges_.projected, a);
+        return raise_maximum(ranges_.projected, a);
       case ActivationPoint::kPooled:
-        return append(ranges_.pooled, a.data, a.rows, a.cols);
+        return append_rows(ranges_.pooled, a.data, a.rows, a.cols);
       case ActivationPoint::kLogits:
-        return grow(ranges_.logits, a);
+        return raise_maximum(ranges_.logits, a);
       case ActivationPoint::kTokenLogits:
-        return grow(ranges_.token_logits, a);
+        return raise_maximum(ranges_.token_logits, a);
       case ActivationPoint::kLmInput:
-        return append(ranges_.lm_input, a.data, a.rows, a.cols);
+        return append_rows(ranges_.lm_input, a.data, a.rows, a.cols);
       case ActivationPoint::kLmTransform:
-        return grow(ranges_.lm_transform, a);
+        return raise_maximum(ranges_.lm_transform, a);
       case ActivationPoint::kLmNormed:
-        return append(ranges_.lm_normed, a.data, a.rows, a.cols);
+        return append_rows(ranges_.lm_normed, a.data, a.rows, a.cols);
       case ActivationPoint::kLmLogits:
-        return grow(ranges_.lm_logits, a);
+        return raise_maximum(ranges_.lm_logits, a);
       default:
         return;
     }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// First pass over the calibration texts: how far every activation of the stacks reaches. What the
-// heads read is in calibrate_heads.hpp; the second pass, which needs the steps chosen from this
-// one, is calibration_rows.hpp.
+// First calibration pass: how far every activation of the stacks and task heads reaches. The second
+// pass (collect_rows.hpp) needs the scales that are chosen from these ranges.
 #pragma once
 
 #include "converter/model/calibration_ranges.hpp"
-#include "converter/model/model_config.hpp"
-#include "converter/model/token_batch.hpp"
-#include "converter/reference/float_model.hpp"
 
 namespace embert::convert {
 
-/// Runs `model` over `batch` (at least one text). Throws ConvertError where its values are not
+class FloatModel;
+struct ModelBatch;
+struct ModelConfig;
+
+/// Runs `model` over `batch` (at least one text). Throws ConvertError where activations are not
 /// finite.
 CalibrationRanges measure_ranges(FloatModel& model, const ModelConfig& config,
                                  const ModelBatch& batch);
 
-/// Moves both ends of every LayerNorm's output outwards by `headroom` of its range: what has 8 bits
-/// for what calibration saw and none for more. 0 changes nothing.
+/// Moves both ends of every LayerNorm output's range outwards by `headroom` times the range.
+/// Without it these 8-bit tensors have no room beyond the calibrated range. 0 changes nothing.
 void add_headroom(CalibrationRanges& ranges, double headroom);
 
 }  // namespace embert::convert

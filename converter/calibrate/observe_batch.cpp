@@ -4,6 +4,9 @@
 #include <cstdint>
 
 #include "converter/calibrate/row_sample.hpp"
+#include "converter/model/token_batch.hpp"
+#include "converter/reference/float_model.hpp"
+#include "converter/reference/forward_output.hpp"
 
 namespace embert::convert {
 namespace {

@@ -4,10 +4,12 @@
 
 #include <cstddef>
 
-#include "converter/model/token_batch.hpp"
-#include "converter/reference/float_model.hpp"
+#include "converter/reference/observer.hpp"
 
 namespace embert::convert {
+
+class FloatModel;
+struct ModelBatch;
 
 /// Shows `observer` a forward pass over all texts. The language head runs for `lm_rows` tokens,
 /// evenly spread.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "converter/export/write_blob.hpp"
+#include "converter/model/model_config.hpp"
 #include "converter/reference/float_model.hpp"
 
 namespace embert::convert {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nlohmann's parser with the checks that it leaves to its caller, and the typed getters.
+// nlohmann's parser with the checks that it leaves to its callers, and the typed getters.
 #include "converter/import/json_file.hpp"
 
 #include <cmath>
@@ -13,8 +13,8 @@
 namespace embert::convert {
 namespace {
 
-// nlohmann's texts begin with "[json.exception.parse_error.101] parse error at line 1, column 2: ":
-// keep what follows the bracket.
+// nlohmann's messages begin with "[json.exception.parse_error.101] parse error at line 1, ...": keeps
+// the text after the bracket.
 std::string parser_message(const char* what) {
   std::string_view text = what;
   if (const std::size_t end = text.find("] "); end != std::string_view::npos) {
@@ -23,7 +23,7 @@ std::string parser_message(const char* what) {
   return printable(text, 200);
 }
 
-// Called by the parser for every event; throws as soon as the document breaks a rule.
+// The parser calls it for every event. It throws as soon as the document breaks a rule.
 class DocumentCheck {
  public:
   DocumentCheck(const std::string& file, const JsonLimits& limits) : file_(file), limits_(limits) {}
@@ -68,7 +68,7 @@ class DocumentCheck {
 
   const std::string& file_;
   const JsonLimits& limits_;
-  std::vector<std::set<std::string>> keys_;  // of the objects that are open
+  std::vector<std::set<std::string>> keys_;  // of the objects that are not closed yet
   std::size_t values_ = 0;
 };
 

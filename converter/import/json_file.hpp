@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON from untrusted files: duplicate keys, deep nesting and huge documents are refused while
-// parsing, and fields are read through getters whose errors name the file and the key. The document
-// type itself is nlohmann's.
+// JSON from untrusted files. Duplicate keys, deep nesting and huge documents are refused while
+// parsing; the getters of JsonFields throw errors that name the file and the key. The document type
+// is nlohmann's.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 
 struct JsonLimits {
   std::size_t max_bytes = std::size_t{64} << 20;
-  int max_depth = 32;                  ///< objects and arrays within each other
+  int max_depth = 32;                  ///< levels of nested objects and arrays
   std::size_t max_values = 8'000'000;  ///< keys and values in the whole document
 };
 
@@ -33,20 +33,21 @@ bool file_exists(const std::filesystem::path& path);
 Json read_json_file(const std::filesystem::path& path, const std::string& file,
                     const JsonLimits& limits = {});
 
-/// The fields of one JSON object. A field that is null counts as absent, as transformers writes it
-/// so. The object must outlive the reader.
+/// The fields of one JSON object. A field that is null counts as absent, because transformers writes
+/// absent fields so. The object must outlive this.
 class JsonFields {
  public:
-  /// `file` names the object in messages. Throws when `object` is no object.
+  /// `file` names the object in messages. Throws ConvertError where `object` is no JSON object.
   JsonFields(const Json& object, std::string file);
 
   bool has(const char* key) const { return find(key) != nullptr; }
   /// The field, or null when it is absent or null.
   const Json* find(const char* key) const;
 
-  /// A whole number in [min, max]; it must be there.
+  // The getters throw ConvertError for a value of another type or outside its range, and for a
+  // missing field without a default (`absent`).
+  /// A whole number in [min, max].
   std::int64_t get_int(const char* key, std::int64_t min, std::int64_t max) const;
-  /// The same with a value for an absent field.
   std::int64_t get_int(const char* key, std::int64_t min, std::int64_t max,
                        std::int64_t absent) const;
   /// A finite number.
@@ -66,7 +67,7 @@ class JsonFields {
   std::string file_;
 };
 
-/// What a value looks like in a message: short JSON text, printable.
+/// A value as it stands in a message: short, printable JSON text.
 std::string describe_json(const Json& value);
 
 }  // namespace embert::convert

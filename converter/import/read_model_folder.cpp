@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the readers together, and checks what concerns more than one file.
+// Calls the readers, and checks the rules that involve more than one file.
 #include "converter/import/read_model_folder.hpp"
 
 #include <system_error>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Hugging Face model folder but for its tokenizer: everything that the converter reads, read and
-// checked in one call.
+// Reads and checks a Hugging Face model folder in one call: everything except its tokenizer.
 #pragma once
 
 #include <filesystem>
@@ -14,16 +13,16 @@
 namespace embert::convert {
 
 struct ModelFolder {
-  /// Where config.json and the weights were found and where the tokenizer's files lie: the folder
-  /// itself, or the Transformer module's folder that modules.json names.
+  /// The folder with config.json, the weights and the tokenizer's files: the model folder itself, or
+  /// the Transformer module's folder that modules.json names.
   std::filesystem::path transformer_folder;
   ModelConfig config;
   ModelWeights weights;
   PoolingConfig pooling;
-  std::vector<std::string> warnings;  ///< one line each; nothing is printed
+  std::vector<std::string> warnings;  ///< one line each
 };
 
-/// Throws ConvertError: one line that names the file within the folder, tensor or field.
+/// Throws ConvertError: one line that names the file within the folder, the tensor or the field.
 ModelFolder read_model_folder(const std::filesystem::path& folder);
 
 }  // namespace embert::convert

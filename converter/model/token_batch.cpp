@@ -2,23 +2,21 @@
 #include "converter/model/token_batch.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 
 namespace embert::convert {
-namespace {
 
 std::size_t token_count(const std::vector<std::int32_t>& lengths) {
   return static_cast<std::size_t>(std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}));
 }
-
-}  // namespace
 
 std::vector<TokenBatch> cut_batch(const TokenBatch& batch, std::size_t texts) {
   std::vector<TokenBatch> parts;
   const std::size_t source_tokens = token_count(batch.source_lengths);
   const std::size_t width = source_tokens > 0 ? batch.encoder_states.size() / source_tokens : 0;
   std::size_t token = 0, source = 0;
-  // The values from `at` on, where the batch has any.
+  // Copies `count` values from `at` on; an array that the batch lacks stays empty.
   const auto take = [](const auto& values, std::size_t at, std::size_t count, auto& out) {
     if (values.empty()) return;
     const auto first = values.begin() + static_cast<std::ptrdiff_t>(at);

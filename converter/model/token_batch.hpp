@@ -52,6 +52,9 @@ struct ModelBatch {
   }
 };
 
+/// Sum of lengths.
+std::size_t token_count(const std::vector<std::int32_t>& lengths);
+
 /// Parts of up to `texts` texts, in order. Masks, position ids and inputs_embeds are left out.
 std::vector<TokenBatch> cut_batch(const TokenBatch& batch, std::size_t texts);
 std::vector<ModelBatch> cut_batch(const ModelBatch& batch, std::size_t texts);

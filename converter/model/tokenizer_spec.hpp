@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A WordPiece tokenizer as the converter knows it, between the files it is read from and the blob's
-// section.
+// A WordPiece tokenizer as the converter holds it between its files and the blob's tokenizer section.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +9,17 @@
 
 namespace embert::convert {
 
-/// A token that is found in the text before words are split.
+/// A token that is searched for in the text before the text is split into words.
 struct AddedTokenSpec {
   std::string content;
   std::uint32_t id = 0;
-  bool strip_left = false;   ///< takes in white space before it
-  bool strip_right = false;  ///< takes in white space behind it
-  bool normalized = false;   ///< looked for in the normalised text, else in the text as it is
+  bool strip_left = false;   ///< also takes the white space before it
+  bool strip_right = false;  ///< also takes the white space after it
+  bool normalized = false;   ///< searched for in the normalised text, else in the original text
   bool special = false;
 };
 
+/// One piece of the template around the texts: a special token, or a text.
 struct TemplatePieceSpec {
   enum class Kind { kToken, kFirstText, kSecondText };
   Kind kind = Kind::kToken;
@@ -28,8 +28,8 @@ struct TemplatePieceSpec {
 };
 
 struct TokenizerSpec {
-  std::vector<std::string> tokens;  ///< by id: vocabulary and added tokens, no holes
-  std::vector<bool> in_vocabulary;  ///< by id: whether word pieces may be this token
+  std::vector<std::string> tokens;  ///< by id: vocabulary and added tokens, without holes
+  std::vector<bool> in_vocabulary;  ///< by id: whether the token is a word piece
   std::vector<AddedTokenSpec> added_tokens;
 
   bool lowercase = true;
@@ -43,7 +43,7 @@ struct TokenizerSpec {
   std::optional<std::uint32_t> cls_id, sep_id, pad_id, mask_id;
   std::vector<TemplatePieceSpec> single, pair;
 
-  /// The length that tokenizer.json truncates to, where it does.
+  /// Maximum length, where tokenizer.json sets one.
   std::optional<std::uint32_t> max_tokens;
 };
 

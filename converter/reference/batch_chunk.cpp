@@ -6,19 +6,16 @@
 #include <string>
 
 #include "converter/convert_error.hpp"
+#include "converter/model/model_config.hpp"
+#include "converter/model/token_batch.hpp"
 
 namespace embert::convert {
 namespace {
 
-// Rows that run together: enough to keep the threads busy, few enough that the buffers stay small.
+// Rows of a chunk: enough to keep the threads busy, few enough to keep the buffers small.
 constexpr std::size_t kChunkRows = 2048;
 
 std::size_t to_size(std::int32_t value) { return static_cast<std::size_t>(value); }
-
-std::size_t sum_of(const std::vector<std::int32_t>& lengths) {
-  return std::transform_reduce(lengths.begin(), lengths.end(), std::size_t{0}, std::plus<>(),
-                               to_size);
-}
 
 void check_lengths(const std::vector<std::int32_t>& lengths, const char* what, int most) {
   for (const std::int32_t length : lengths) {
@@ -29,7 +26,7 @@ void check_lengths(const std::vector<std::int32_t>& lengths, const char* what, i
   }
 }
 
-// An array that is absent, or has the expected size.
+// An optional array is absent or has the expected size.
 void check_size(std::size_t size, std::size_t expected, const char* what) {
   if (size != 0 && size != expected) {
     throw ConvertError("a batch has " + std::to_string(size) + " values of " + what +
@@ -57,7 +54,7 @@ void check_source(const TokenBatch& batch, const StackConfig& config) {
                        std::to_string(batch.source_lengths.size()));
   }
   check_lengths(batch.source_lengths, "source", kMaxPositions);
-  const std::size_t rows = sum_of(batch.source_lengths);
+  const std::size_t rows = token_count(batch.source_lengths);
   const std::size_t expected = rows * to_size(config.cross_hidden_size);
   if (batch.encoder_states.size() != expected) {
     throw ConvertError("a batch has " + std::to_string(batch.encoder_states.size()) +
@@ -74,7 +71,8 @@ void check_source(const TokenBatch& batch, const StackConfig& config) {
 void check_head_mask(const TokenBatch& batch, const StackConfig& config) {
   if (batch.head_mask.empty()) return;
   const auto& heads = config.num_heads_of_layer;
-  check_size(batch.head_mask.size(), sum_of({heads.begin(), heads.end()}), "head_mask");
+  check_size(batch.head_mask.size(), to_size(std::accumulate(heads.begin(), heads.end(), 0)),
+             "head_mask");
   const bool pruned =
       std::ranges::any_of(heads, [&](int count) { return count != config.num_attention_heads; });
   if (pruned && config.cross_attention) {
@@ -88,7 +86,7 @@ void check_head_mask(const TokenBatch& batch, const StackConfig& config) {
 
 void check_batch(const TokenBatch& batch, const StackConfig& config) {
   check_lengths(batch.lengths, "text", config.max_position_embeddings);
-  const std::size_t rows = sum_of(batch.lengths);
+  const std::size_t rows = token_count(batch.lengths);
   if (batch.inputs_embeds.empty()) {
     if (batch.ids.size() != rows) {
       throw ConvertError("the lengths of a batch add up to " + std::to_string(rows) +

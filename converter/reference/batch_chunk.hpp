@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch on its way through a stack: checked against the stack, and cut into chunks of whole texts
-// that run together.
+// A batch is checked against its stack and cut into chunks of whole texts that run together.
 #pragma once
 
 #include <cstddef>
@@ -8,19 +7,19 @@
 #include <span>
 #include <vector>
 
-#include "converter/model/model_config.hpp"
-#include "converter/model/token_batch.hpp"
-
 namespace embert::convert {
 
-/// Throws ConvertError where `batch` does not fit itself or the stack.
+struct StackConfig;
+struct TokenBatch;
+
+/// Throws ConvertError where the arrays of `batch` contradict each other or the stack.
 void check_batch(const TokenBatch& batch, const StackConfig& config);
 
-/// Texts that run together. Pointers stand at the chunk's part of the batch's arrays and are null
-/// where the batch has none.
+/// Texts that run together. Pointers lead to the chunk's part of the batch's arrays and are null
+/// where the batch has no such array.
 struct BatchChunk {
   std::span<const std::int32_t> lengths, source_lengths;
-  std::size_t first_row = 0;  ///< of the batch
+  std::size_t first_row = 0;  ///< the chunk's first row in the batch
   std::size_t rows = 0, source_rows = 0;
   const std::int32_t* ids = nullptr;
   const std::int32_t* type_ids = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Works on tiles: scores of kQueryTile queries, for which kKeyTile keys at a time are transposed so
-// that the inner loop runs along keys.
+// Scores are computed in tiles of kQueryTile queries and kKeyTile keys; the keys of a tile are
+// transposed, so that the inner loop runs along keys.
 #include "converter/reference/float_attention.hpp"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ constexpr std::size_t kQueryTile = 32;
 constexpr std::size_t kKeyTile = 64;
 static_assert(kMaxPositions % kKeyTile == 0);
 
-// In lanes as well: one running maximum would wait for itself at every value.
-float largest(const float* values, std::size_t count) {
+// In lanes: a single running maximum would make every value wait for the one before.
+float largest_score(const float* values, std::size_t count) {
   float lanes[kLanes];
   std::fill(lanes, lanes + kLanes, values[0]);
   std::size_t i = 0;
@@ -32,7 +32,8 @@ float largest(const float* values, std::size_t count) {
   return *std::max_element(lanes, lanes + kLanes);
 }
 
-// keys [count, head_size], rows `stride` apart -> out [head_size, kKeyTile], zero beyond count
+// keys [count, head_size], rows `stride` floats apart -> out [head_size, kKeyTile], zero from
+// `count` on.
 void transpose_keys(const float* keys, std::size_t count, std::size_t head_size, std::size_t stride,
                     float* out) {
   std::fill(out, out + head_size * kKeyTile, 0.0F);
@@ -41,13 +42,12 @@ void transpose_keys(const float* keys, std::size_t count, std::size_t head_size,
   }
 }
 
-// scores[j] = scale * query . key j, for kKeyTile transposed keys
+// scores[j] = scale * query . key j, for kKeyTile transposed keys.
 void score_keys(const float* query, const float* keys, std::size_t head_size, float scale,
                 float* scores) {
   float sums[kKeyTile] = {};
   std::size_t d = 0;
-  for (; d + 4 <= head_size;
-       d += 4) {  // four at a time: a sum is loaded and stored a quarter as often
+  for (; d + 4 <= head_size; d += 4) {  // four at a time: a quarter of the loads and stores of sums
     const float* key = keys + d * kKeyTile;
     const float q0 = query[d], q1 = query[d + 1], q2 = query[d + 2], q3 = query[d + 3];
     for (std::size_t j = 0; j < kKeyTile; ++j) {
@@ -61,13 +61,19 @@ void score_keys(const float* query, const float* keys, std::size_t head_size, fl
   for (std::size_t j = 0; j < kKeyTile; ++j) scores[j] = scale * sums[j];
 }
 
-// context = sum over j of weights[j] * value j
-void mix_values(const float* weights, const float* values, std::size_t count, std::size_t head_size,
-                std::size_t stride, float* context) {
+// Rows of one attention head, `stride` floats apart.
+struct ValueRows {
+  const float* data;
+  std::size_t rows, head_size, stride;
+};
+
+// context = sum over j of weights[j] * value j.
+void mix_values(const float* weights, const ValueRows& values, float* context) {
+  const std::size_t count = values.rows, head_size = values.head_size, stride = values.stride;
   float sums[kMaxHeadSize] = {};
   std::size_t j = 0;
   for (; j + 4 <= count; j += 4) {
-    const float* v = values + j * stride;
+    const float* v = values.data + j * stride;
     const float w0 = weights[j], w1 = weights[j + 1], w2 = weights[j + 2], w3 = weights[j + 3];
     for (std::size_t d = 0; d < head_size; ++d) {
       sums[d] +=
@@ -75,46 +81,53 @@ void mix_values(const float* weights, const float* values, std::size_t count, st
     }
   }
   for (; j < count; ++j) {
-    for (std::size_t d = 0; d < head_size; ++d) sums[d] += weights[j] * values[j * stride + d];
+    for (std::size_t d = 0; d < head_size; ++d) sums[d] += weights[j] * values.data[j * stride + d];
   }
   std::copy(sums, sums + head_size, context);
 }
 
 void softmax(float* scores, std::size_t count) {
-  const float most = largest(scores, count);
+  const float most = largest_score(scores, count);
   for (std::size_t j = 0; j < count; ++j) scores[j] = std::exp(scores[j] - most);
   const float total = sum_lanes<float>(count, [&](std::size_t j) { return scores[j]; });
   for (std::size_t j = 0; j < count; ++j) scores[j] /= total;
 }
 
-// One head of one text; pointers at the head's first column of the text's first row.
-struct HeadInput {
+float score_scale(const AttentionInput& in) {
+  return 1.0F / std::sqrt(static_cast<float>(in.head_size));
+}
+
+// One attention head of one text. Pointers lead to the head's first column in the text's first row.
+struct TextHead {
   const float *query, *key, *value;
   std::size_t queries, keys, stride;
   const std::uint8_t* key_mask;        // [keys] or null
   const std::uint8_t* query_key_mask;  // [queries, keys] or null
-  float factor;
+  float mask_factor;                   // AttentionInput::head_mask
 };
 
-// scores[j] += scale * (q.E + k.E) for the distances of query i to `keys` keys.
-void add_relative_positions(const AttentionInput& in, const HeadInput& head, std::size_t i,
-                            std::size_t keys, float scale, float* scores) {
-  const std::size_t last = (in.distances->rows - 1) / 2;  // the row of distance 0
+// scores[j] += scale * (q.E[i - j] + k.E[i - j]) for query i and its first `keys` keys; the second
+// term with kRelativeKeyQuery only.
+void add_relative_positions(const AttentionInput& in, const TextHead& head, std::size_t i,
+                            std::size_t keys, float* scores) {
+  const float scale = score_scale(in);
+  const std::size_t zero = (in.relative_positions->rows - 1) / 2;  // row of relative position 0
   const float* const query = head.query + i * head.stride;
   const auto dot = [&](const float* a, const float* b) {
     return sum_lanes<float>(in.head_size, [&](std::size_t d) { return a[d] * b[d]; });
   };
   for (std::size_t j = 0; j < keys; ++j) {
-    const float* const distance = in.distances->row(last + i - j);
-    float sum = dot(query, distance);
+    const float* const position = in.relative_positions->row(zero + i - j);
+    float sum = dot(query, position);
     if (in.position_kind == PositionKind::kRelativeKeyQuery) {
-      sum += dot(head.key + j * head.stride, distance);
+      sum += dot(head.key + j * head.stride, position);
     }
     scores[j] += scale * sum;
   }
 }
 
-void hide_keys(const HeadInput& head, std::size_t i, std::size_t keys, float* scores) {
+// Lowers the scores of hidden keys by the largest float32, as transformers does.
+void hide_keys(const TextHead& head, std::size_t i, std::size_t keys, float* scores) {
   if (head.key_mask == nullptr && head.query_key_mask == nullptr) return;
   const std::uint8_t* const pairs =
       head.query_key_mask == nullptr ? nullptr : head.query_key_mask + i * head.keys;
@@ -125,9 +138,9 @@ void hide_keys(const HeadInput& head, std::size_t i, std::size_t keys, float* sc
   }
 }
 
-void attend_head(const AttentionInput& in, const HeadInput& head, float* context,
+void attend_head(const AttentionInput& in, const TextHead& head, float* context,
                  float* probabilities) {
-  const float scale = 1.0F / std::sqrt(static_cast<float>(in.head_size));
+  const float scale = score_scale(in);
   float scores[kQueryTile][kMaxPositions];
   float tile[static_cast<std::size_t>(kMaxHeadSize) * kKeyTile];
   for (std::size_t first = 0; first < head.queries; first += kQueryTile) {
@@ -143,14 +156,18 @@ void attend_head(const AttentionInput& in, const HeadInput& head, float* context
     for (std::size_t i = 0; i < queries; ++i) {
       const std::size_t query = first + i;
       const std::size_t keys = in.causal ? query + 1 : head.keys;
-      if (in.distances != nullptr) add_relative_positions(in, head, query, keys, scale, scores[i]);
+      if (in.relative_positions != nullptr) {
+        add_relative_positions(in, head, query, keys, scores[i]);
+      }
       hide_keys(head, query, keys, scores[i]);
       softmax(scores[i], keys);
-      if (head.factor != 1) {
-        for (std::size_t j = 0; j < keys; ++j) scores[i][j] *= head.factor;
+      if (head.mask_factor != 1) {
+        for (std::size_t j = 0; j < keys; ++j) scores[i][j] *= head.mask_factor;
       }
-      mix_values(scores[i], head.value, keys, in.head_size, head.stride,
-                 context + query * head.stride);
+      mix_values(
+          scores[i],
+          {.data = head.value, .rows = keys, .head_size = in.head_size, .stride = head.stride},
+          context + query * head.stride);
       if (probabilities == nullptr) continue;
       float* const row = probabilities + query * head.keys;
       std::fill(std::copy_n(scores[i], keys, row), row + head.keys, 0.0F);
@@ -158,7 +175,7 @@ void attend_head(const AttentionInput& in, const HeadInput& head, float* context
   }
 }
 
-// Where a text's rows and masks begin.
+// First query row, key row and entry of query_key_mask of a text.
 struct TextStart {
   std::size_t query = 0, key = 0, pair = 0;
 };
@@ -185,23 +202,24 @@ void attend(pthreadpool_t pool, const AttentionInput& in, float* context, float*
       pool,
       [&](std::size_t task) {
         const std::size_t text = task / in.heads, h = task % in.heads;
-        const TextStart& at = starts[text];
-        const std::size_t query = at.query * stride + h * in.head_size;
-        const std::size_t key = at.key * stride + h * in.head_size;
-        HeadInput head{};
+        const TextStart& start_of_text = starts[text];
+        const std::size_t query = start_of_text.query * stride + h * in.head_size;
+        const std::size_t key = start_of_text.key * stride + h * in.head_size;
+        TextHead head{};
         head.query = in.query + query;
         head.key = in.key + key;
         head.value = in.value + key;
         head.queries = queries(text);
         head.keys = keys(text);
         head.stride = stride;
-        head.key_mask = in.key_mask == nullptr ? nullptr : in.key_mask + at.key;
-        head.query_key_mask = in.query_key_mask == nullptr ? nullptr : in.query_key_mask + at.pair;
-        head.factor = in.head_mask == nullptr ? 1.0F : in.head_mask[h];
+        head.key_mask = in.key_mask == nullptr ? nullptr : in.key_mask + start_of_text.key;
+        head.query_key_mask =
+            in.query_key_mask == nullptr ? nullptr : in.query_key_mask + start_of_text.pair;
+        head.mask_factor = in.head_mask == nullptr ? 1.0F : in.head_mask[h];
         attend_head(in, head, context + query,
-                    probabilities == nullptr
-                        ? nullptr
-                        : probabilities + at.pair * in.heads + h * head.queries * head.keys);
+                    probabilities == nullptr ? nullptr
+                                             : probabilities + start_of_text.pair * in.heads +
+                                                   h * head.queries * head.keys);
       },
       starts.size() * in.heads, kPoolFlags);
 }

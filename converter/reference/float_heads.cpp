@@ -4,14 +4,13 @@
 #include <algorithm>
 
 #include "converter/reference/float_ops.hpp"
-#include "converter/reference/forward_output.hpp"
 
 namespace embert::convert {
 namespace {
 
 using Point = ActivationPoint;
 
-void append(std::vector<float>& out, const float* values, std::size_t count) {
+void append_values(std::vector<float>& out, const float* values, std::size_t count) {
   out.insert(out.end(), values, values + count);
 }
 
@@ -31,76 +30,79 @@ FloatHeads::FloatHeads(const ModelConfig& config, const ModelWeights& weights)
       head.bias);
 }
 
-void FloatHeads::run(const BatchChunk& chunk, const float* hidden, const ForwardOptions& options,
-                     const Viewer& viewer, pthreadpool_t pool, ForwardOutput& out) {
-  const int layer = config_.num_hidden_layers;
-  if (pooler_) run_pooled(chunk, hidden, viewer, pool, out);
-  if (token_classifier_) {
-    const std::size_t labels = token_classifier_->outputs();
-    float* const scores = scores_.sized(chunk.rows * labels);
-    token_classifier_->run(hidden, chunk.rows, scores, pool);
-    viewer.show(Point::kTokenLogits, layer, scores, chunk.rows, labels);
-    append(out.token_logits, scores, chunk.rows * labels);
-  }
+void FloatHeads::run(const Run& run, const std::vector<std::int32_t>& lm_rows) {
+  if (pooler_) run_pooled(run);
+  if (token_classifier_) run_tokens(run);
+  const BatchChunk& chunk = run.chunk;
   std::vector<std::size_t> rows;
-  for (const std::int32_t asked : options.lm_rows) {
+  for (const std::int32_t asked : lm_rows) {
     const auto row = static_cast<std::size_t>(asked);
     if (row >= chunk.first_row && row < chunk.first_row + chunk.rows) {
       rows.push_back(row - chunk.first_row);
     }
   }
-  if (!rows.empty()) run_language(rows, hidden, viewer, pool, out);
+  if (!rows.empty()) run_language(run, rows);
 }
 
-void FloatHeads::run_pooled(const BatchChunk& chunk, const float* hidden, const Viewer& viewer,
-                            pthreadpool_t pool, ForwardOutput& out) {
+void FloatHeads::run_pooled(const Run& run) {
   const int layer = config_.num_hidden_layers;
-  const std::size_t texts = chunk.lengths.size();
+  const std::size_t texts = run.chunk.lengths.size();
   const auto width = static_cast<std::size_t>(config_.hidden_size);
   float* const firsts = first_.sized(texts * width);
   float* const pooled = pooled_.sized(texts * width);
   std::size_t row = 0;
   for (std::size_t text = 0; text < texts; ++text) {
-    std::copy_n(hidden + row * width, width, firsts + text * width);
-    row += static_cast<std::size_t>(chunk.lengths[text]);
+    std::copy_n(run.hidden + row * width, width, firsts + text * width);
+    row += static_cast<std::size_t>(run.chunk.lengths[text]);
   }
-  pooler_->run(firsts, texts, pooled, pool);
-  apply_activation(pool, HiddenAct::kTanh, pooled, texts * width);
-  viewer.show(Point::kPooled, layer, pooled, texts, width);
-  append(out.pooled, pooled, texts * width);
+  pooler_->run(firsts, texts, pooled, run.pool);
+  apply_activation(run.pool, HiddenAct::kTanh, pooled, texts * width);
+  run.viewer.show(Point::kPooled, layer, pooled, texts, width);
+  append_values(run.out.pooled, pooled, texts * width);
   if (!classifier_) return;
   const std::size_t labels = classifier_->outputs();
   float* const scores = scores_.sized(texts * labels);
-  classifier_->run(pooled, texts, scores, pool);
-  viewer.show(Point::kLogits, layer, scores, texts, labels);
-  append(out.logits, scores, texts * labels);
+  classifier_->run(pooled, texts, scores, run.pool);
+  run.viewer.show(Point::kLogits, layer, scores, texts, labels);
+  append_values(run.out.logits, scores, texts * labels);
 }
 
-void FloatHeads::run_language(const std::vector<std::size_t>& rows, const float* hidden,
-                              const Viewer& viewer, pthreadpool_t pool, ForwardOutput& out) {
+void FloatHeads::run_tokens(const Run& run) {
+  const std::size_t rows = run.chunk.rows, labels = token_classifier_->outputs();
+  float* const scores = scores_.sized(rows * labels);
+  token_classifier_->run(run.hidden, rows, scores, run.pool);
+  run.viewer.show(Point::kTokenLogits, config_.num_hidden_layers, scores, rows, labels);
+  append_values(run.out.token_logits, scores, rows * labels);
+}
+
+void FloatHeads::run_language(const Run& run, const std::vector<std::size_t>& rows) {
   const int layer = config_.num_hidden_layers;
   const std::size_t count = rows.size();
   const auto width = static_cast<std::size_t>(config_.hidden_size);
   float* input = picked_.sized(count * width);
   for (std::size_t i = 0; i < count; ++i) {
-    std::copy_n(hidden + rows[i] * width, width, input + i * width);
+    std::copy_n(run.hidden + rows[i] * width, width, input + i * width);
   }
-  viewer.show(Point::kLmInput, layer, input, count, width);
+  run.viewer.show(Point::kLmInput, layer, input, count, width);
   if (transform_) {
     float* const normed = normed_.sized(count * width);
-    transform_->run(input, count, normed, pool);
-    viewer.show(Point::kLmTransform, layer, normed, count, width);
-    apply_activation(pool, config_.hidden_act, normed, count * width);
-    viewer.show(Point::kLmActivated, layer, normed, count, width);
-    layer_norm_rows(pool, normed, transform_norm_, config_.layer_norm_eps, count, normed);
-    viewer.show(Point::kLmNormed, layer, normed, count, width);
+    transform_->run(input, count, normed, run.pool);
+    run.viewer.show(Point::kLmTransform, layer, normed, count, width);
+    apply_activation(run.pool, config_.hidden_act, normed, count * width);
+    run.viewer.show(Point::kLmActivated, layer, normed, count, width);
+    layer_norm_rows(run.pool, {.in = normed,
+                               .rows = count,
+                               .norm = transform_norm_,
+                               .eps = config_.layer_norm_eps,
+                               .out = normed});
+    run.viewer.show(Point::kLmNormed, layer, normed, count, width);
     input = normed;
   }
   const std::size_t vocab = output_embeddings_->outputs();
   float* const scores = scores_.sized(count * vocab);
-  output_embeddings_->run(input, count, scores, pool);
-  viewer.show(Point::kLmLogits, layer, scores, count, vocab);
-  append(out.lm_logits, scores, count * vocab);
+  output_embeddings_->run(input, count, scores, run.pool);
+  run.viewer.show(Point::kLmLogits, layer, scores, count, vocab);
+  append_values(run.out.lm_logits, scores, count * vocab);
 }
 
 }  // namespace embert::convert

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The heads of the float model: what reads the last hidden state of a chunk.
+// The task heads of the float model: they read the last hidden state of a chunk.
 #pragma once
 
 #include <pthreadpool.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "converter/model/model_config.hpp"
 #include "converter/model/model_weights.hpp"
-#include "converter/model/token_batch.hpp"
 #include "converter/reference/batch_chunk.hpp"
 #include "converter/reference/forward_output.hpp"
 #include "converter/reference/observer.hpp"
@@ -26,19 +25,25 @@ class FloatHeads {
 
   bool has_language_head() const { return output_embeddings_.has_value(); }
 
-  /// Appends what the model has of pooled, logits and token_logits, and lm_logits of the chunk's
-  /// rows among ForwardOptions::lm_rows, to `out`. `hidden` is FloatStack::run()'s.
-  void run(const BatchChunk& chunk, const float* hidden, const ForwardOptions& options,
-           const Viewer& viewer, pthreadpool_t pool, ForwardOutput& out);
+  /// One chunk of the last stack, and where the results go.
+  struct Run {
+    const BatchChunk& chunk;
+    const float* hidden;  ///< [rows, H] what FloatStack::run() returned
+    Viewer viewer;
+    pthreadpool_t pool;
+    ForwardOutput& out;
+  };
+  /// Appends to `out` the results of the heads that the model has: pooled, logits and token_logits,
+  /// and the lm_logits of the chunk's rows among `lm_rows` (ForwardOptions).
+  void run(const Run& run, const std::vector<std::int32_t>& lm_rows);
 
  private:
-  void run_pooled(const BatchChunk& chunk, const float* hidden, const Viewer& viewer,
-                  pthreadpool_t pool, ForwardOutput& out);
-  // `rows` are the chunk's, from its first row.
-  void run_language(const std::vector<std::size_t>& rows, const float* hidden, const Viewer& viewer,
-                    pthreadpool_t pool, ForwardOutput& out);
+  void run_pooled(const Run& run);
+  void run_tokens(const Run& run);
+  // `rows` count from the chunk's first row.
+  void run_language(const Run& run, const std::vector<std::size_t>& rows);
 
-  StackConfig config_;  // of the stack below
+  StackConfig config_;  // of the last stack
   std::optional<XnnLinear> pooler_, classifier_, token_classifier_;
   std::optional<XnnLinear> transform_, output_embeddings_;  // of the language head
   LayerNorm transform_norm_;

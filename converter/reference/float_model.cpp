@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks and heads put together, chunk by chunk.
+// Runs the stacks and the task heads, chunk by chunk.
 #include "converter/reference/float_model.hpp"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "converter/convert_error.hpp"
+#include "converter/model/token_batch.hpp"
 #include "converter/reference/float_heads.hpp"
 #include "converter/reference/float_stack.hpp"
 #include "converter/reference/xnn_linear.hpp"
@@ -52,7 +53,7 @@ void FloatModel::Impl::check_lm_rows(const TokenBatch& batch, const ForwardOptio
   }
 }
 
-// The last stack with its heads.
+// The last stack with the task heads.
 ForwardOutput FloatModel::Impl::run_last(const TokenBatch& batch, const Observer* observer,
                                          const ForwardOptions& options) {
   FloatStack& stack = stacks.back();
@@ -60,14 +61,14 @@ ForwardOutput FloatModel::Impl::run_last(const TokenBatch& batch, const Observer
   check_lm_rows(batch, options);
   Output out;
   for (const BatchChunk& chunk : chunks_of(batch, stack.config())) {
-    const float* hidden = stack.run(chunk, options, observer, pool.get(), out);
+    const float* hidden = stack.run({chunk, options, observer, pool.get(), out});
     const Viewer viewer{observer, static_cast<int>(stacks.size()) - 1, chunk.lengths};
-    heads.run(chunk, hidden, options, viewer, pool.get(), out);
+    heads.run({chunk, hidden, viewer, pool.get(), out}, options.lm_rows);
   }
   return out;
 }
 
-// The first stack of two. `states` gets what cross-attention reads.
+// The first stack of two. Appends to `states` the rows that cross-attention reads.
 ForwardOutput FloatModel::Impl::run_encoder(const TokenBatch& batch, const Observer* observer,
                                             const ForwardOptions& options,
                                             std::vector<float>& states) {
@@ -75,7 +76,7 @@ ForwardOutput FloatModel::Impl::run_encoder(const TokenBatch& batch, const Obser
   check_batch(batch, stack.config());
   Output out;
   for (const BatchChunk& chunk : chunks_of(batch, stack.config())) {
-    const float* rows = stack.run(chunk, options, observer, pool.get(), out);
+    const float* rows = stack.run({chunk, options, observer, pool.get(), out});
     const std::size_t width = static_cast<std::size_t>(stacks.back().config().cross_hidden_size);
     if (projection) {
       float* const wide = projected.sized(chunk.rows * width);

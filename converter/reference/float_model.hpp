@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The float32 reference of a BERT model: calibration watches it, verification compares with it.
-// Texts of different lengths run side by side without padding: all their rows go through a
-// fully-connected layer at once, attention stays within a text. The bits do not depend on the
-// number of threads or on which texts run together.
+// The float32 reference of a BERT model: calibration observes it, verification compares the runtime
+// with it. Texts of different lengths run side by side without padding: all their rows go through a
+// fully-connected layer at once, and attention stays within a text. The bits depend neither on the
+// number of threads nor on which texts run together.
 #pragma once
 
 #include <memory>
 
-#include "converter/model/model_config.hpp"
-#include "converter/model/model_weights.hpp"
-#include "converter/model/token_batch.hpp"
 #include "converter/reference/forward_output.hpp"
 #include "converter/reference/observer.hpp"
 
 namespace embert::convert {
+
+struct ModelBatch;
+struct ModelConfig;
+struct ModelWeights;
+struct TokenBatch;
 
 class FloatModel {
  public:
@@ -24,17 +26,17 @@ class FloatModel {
   FloatModel& operator=(FloatModel&&) noexcept;
 
   using Output = ForwardOutput;
-  /// A model of one stack; with cross-attention the batch has encoder_states. Not for several
-  /// threads at once. Throws ConvertError for ids, lengths, masks ... that do not fit.
+  /// A model of one stack. With cross-attention the batch brings encoder_states. One call at a time.
+  /// Throws ConvertError for a batch that does not fit (check_batch()).
   Output forward(const TokenBatch& batch, const Observer* observer = nullptr,
                  const ForwardOptions& options = {});
 
   struct PairOutput {
     Output encoder, decoder;
   };
-  /// A model of two stacks: the encoder over `source`, then the decoder over `target`, text by
-  /// text; `target` has no encoder_states, and source_key_mask is the key_mask of `source`. The
-  /// heads are in `decoder`.
+  /// A model of two stacks: the encoder over `source`, then the decoder over `target`, whose texts
+  /// belong to those of `source` in order. `target` brings no encoder_states; the key_mask of
+  /// `source` serves as source_key_mask. The results of the task heads are in `decoder`.
   PairOutput forward_pair(const TokenBatch& source, const TokenBatch& target,
                           const Observer* observer = nullptr, const ForwardOptions& options = {});
 

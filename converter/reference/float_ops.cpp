@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNorm and activation functions of the float reference.
 #include "converter/reference/float_ops.hpp"
 
 #include <cmath>
@@ -9,7 +8,8 @@
 namespace embert::convert {
 namespace {
 
-constexpr std::size_t kTile = 4096;  // values a task, where the work is element by element
+constexpr std::size_t kValueTile = 4096;  // values a task, where the work is element by element
+constexpr std::size_t kNormTile = 16;     // rows a task of layer_norm_rows
 
 void norm_row(const float* in, const LayerNorm& norm, double eps, float* out) {
   const std::size_t cols = norm.gamma.size();
@@ -48,7 +48,7 @@ void map_values(pthreadpool_t pool, float* values, std::size_t count, F f) {
       [=](std::size_t start, std::size_t size) {
         for (std::size_t i = start; i < start + size; ++i) values[i] = f(values[i]);
       },
-      count, kTile, kPoolFlags);
+      count, kValueTile, kPoolFlags);
 }
 
 }  // namespace
@@ -59,19 +59,19 @@ void add_values(pthreadpool_t pool, float* sum, const float* other, std::size_t 
       [=](std::size_t start, std::size_t size) {
         for (std::size_t i = start; i < start + size; ++i) sum[i] += other[i];
       },
-      count, kTile, kPoolFlags);
+      count, kValueTile, kPoolFlags);
 }
 
-void layer_norm_rows(pthreadpool_t pool, const float* in, const LayerNorm& norm, double eps,
-                     std::size_t rows, float* out) {
-  const std::size_t cols = norm.gamma.size();
+void layer_norm_rows(pthreadpool_t pool, const NormRows& rows) {
+  const std::size_t cols = rows.norm.gamma.size();
   pthreadpool_parallelize_1d_tile_1d(
       pool,
-      [=, &norm](std::size_t start, std::size_t size) {
-        for (std::size_t r = start; r < start + size; ++r)
-          norm_row(in + r * cols, norm, eps, out + r * cols);
+      [=, &rows](std::size_t start, std::size_t size) {
+        for (std::size_t r = start; r < start + size; ++r) {
+          norm_row(rows.in + r * cols, rows.norm, rows.eps, rows.out + r * cols);
+        }
       },
-      rows, 16, kPoolFlags);
+      rows.rows, kNormTile, kPoolFlags);
 }
 
 void apply_activation(pthreadpool_t pool, HiddenAct act, float* values, std::size_t count) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands between the fully-connected layers, in plain float loops. Sums run in a fixed order
-// of lanes that any compiler may vectorise without changing a bit; libm is called for one value at
-// a time.
+// The operations between the fully-connected layers, as plain float loops. Sums run in a fixed order
+// of lanes, so any compiler may vectorise them without changing a bit; libm is called for one value
+// at a time.
 #pragma once
 
 #include <pthreadpool.h>
@@ -16,24 +16,29 @@ namespace embert::convert {
 /// sum[i] += other[i]
 void add_values(pthreadpool_t pool, float* sum, const float* other, std::size_t count);
 
-/// out[r] = (in[r] - mean) / sqrt(variance + eps) * gamma + beta, moments in double; in and out
-/// [rows, cols], which may be the same array.
-void layer_norm_rows(pthreadpool_t pool, const float* in, const LayerNorm& norm, double eps,
-                     std::size_t rows, float* out);
+struct NormRows {
+  const float* in;  ///< [rows, cols]
+  std::size_t rows;
+  const LayerNorm& norm;  ///< [cols]
+  double eps;
+  float* out;  ///< [rows, cols]; may be `in`
+};
+/// out[r] = (in[r] - mean) / sqrt(variance + eps) * gamma + beta; mean and variance in double.
+void layer_norm_rows(pthreadpool_t pool, const NormRows& rows);
 
 /// values[i] = act(values[i])
 void apply_activation(pthreadpool_t pool, HiddenAct act, float* values, std::size_t count);
 
 inline constexpr std::size_t kLanes = 8;
 
-/// Adds up lanes in pairs, always the same ones.
+/// Adds the lanes in pairs, always in this order.
 template <typename T>
-T sum_of(const T (&lanes)[kLanes]) {
+T add_lanes(const T (&lanes)[kLanes]) {
   return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) +
          ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
-/// sum of f(i) for i < count: value i goes to lane i % kLanes.
+/// Sum of f(i) for i < count. Value i goes to lane i % kLanes.
 template <typename T, typename F>
 T sum_lanes(std::size_t count, F f) {
   T lanes[kLanes] = {};
@@ -42,7 +47,7 @@ T sum_lanes(std::size_t count, F f) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += f(i + lane);
   }
   for (std::size_t lane = 0; i < count; ++i, ++lane) lanes[lane] += f(i);
-  return sum_of(lanes);
+  return add_lanes(lanes);
 }
 
 }  // namespace embert::convert

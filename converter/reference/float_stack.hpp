@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One stack of the float model: embeddings, layers, last LayerNorm, chunk by chunk.
+// One stack of the float model: embeddings, layers and the final LayerNorm, chunk by chunk.
 #pragma once
 
 #include <pthreadpool.h>
@@ -10,7 +10,6 @@
 
 #include "converter/model/model_config.hpp"
 #include "converter/model/model_weights.hpp"
-#include "converter/model/token_batch.hpp"
 #include "converter/reference/batch_chunk.hpp"
 #include "converter/reference/forward_output.hpp"
 #include "converter/reference/observer.hpp"
@@ -20,25 +19,34 @@ namespace embert::convert {
 
 class FloatStack {
  public:
-  /// Copies what it needs of both. `number` is the stack's in ModelConfig::stacks.
+  /// Copies what it needs of both. `number` is the index into ModelConfig::stacks.
   FloatStack(const StackConfig& config, const StackWeights& weights, int number);
 
   const StackConfig& config() const { return config_; }
 
-  /// The last hidden state [rows, H] of a chunk, with kInputPadding floats behind it; it stays
-  /// until the next call. Appends it, and the hidden states and attentions that `options` asks for,
-  /// to `out`.
-  const float* run(const BatchChunk& chunk, const ForwardOptions& options, const Observer* observer,
-                   pthreadpool_t pool, ForwardOutput& out);
+  /// What one run shares; nothing in it changes while the layers run.
+  struct Run {
+    const BatchChunk& chunk;
+    const ForwardOptions& options;
+    const Observer* observer;  ///< may be null
+    pthreadpool_t pool;
+    ForwardOutput& out;
+  };
+  /// Returns the last hidden state [rows, H] of the chunk, with kInputPadding floats behind it,
+  /// valid until the next call. Appends it to `out`, and the hidden states and attentions that the
+  /// options ask for.
+  const float* run(const Run& run);
 
  private:
   struct Attention {
     explicit Attention(const AttentionWeights& weights);
     XnnLinear query, key, value, out;
-    Matrix distances;
+    Matrix relative_positions;  // AttentionWeights::distance_embedding
   };
   struct Layer {
-    explicit Layer(const LayerWeights& weights);
+    Layer(const LayerWeights& weights, int number, std::size_t first_head);
+    int number;
+    std::size_t first_head;  // attention heads of the layers before: index into the head mask
     std::optional<LayerNorm> input_norm;
     Attention attention;
     LayerNorm cross_norm;
@@ -46,35 +54,35 @@ class FloatStack {
     LayerNorm ffn_norm;
     XnnLinear ffn_up, ffn_down;
   };
-  // What one call of run() passes on.
-  struct Pass {
-    const BatchChunk& chunk;
-    const ForwardOptions& options;
-    Viewer viewer, source_viewer;  // of the texts, of their sources
-    pthreadpool_t pool;
-    ForwardOutput& out;
-    int layer;
-    std::size_t heads_before;  // of the layers below
-  };
 
-  void embed(const BatchChunk& chunk, float* sums) const;
-  void normalize(const Pass& pass, const LayerNorm* norm);
-  void add_residual(const Pass& pass);
-  // Self-attention, or cross-attention to `states` [source rows, cross_hidden_size].
-  void attend_block(const Pass& pass, Attention& weights, const float* states);
-  void feed_forward(const Pass& pass, Layer& layer);
-  void keep_hidden_state(const Pass& pass) const;
+  Viewer viewer(const Run& run) const { return {run.observer, number_, run.chunk.lengths}; }
+  Viewer source_viewer(const Run& run) const {
+    return {run.observer, number_, run.chunk.source_lengths};
+  }
+  std::size_t hidden_values(const Run& run) const {
+    return run.chunk.rows * static_cast<std::size_t>(config_.hidden_size);
+  }
+
+  // normalize() makes input_ from sum_; a block reads input_ and leaves the next residual sum in
+  // sum_.
+  void embed(const Run& run);
+  void normalize(const Run& run, const LayerNorm& norm);
+  // Self-attention; or cross-attention to `states` [source rows, cross_hidden_size].
+  void attention(const Run& run, Layer& layer, const float* states);
+  void feed_forward(const Run& run, Layer& layer);
+  void add_residual(const Run& run);
+  void keep_hidden_state(const Run& run, std::size_t layer) const;
 
   StackConfig config_;
   int number_;
   Matrix word_, position_, token_type_;
   std::vector<Layer> layers_;
-  LayerNorm output_norm_;
+  LayerNorm final_norm_;
 
-  FloatBuffer buffers_[3];
+  FloatBuffer buffers_[3];       // behind the next three, which swap them
   float* sum_ = nullptr;         // [rows, H] residual sum
-  float* input_ = nullptr;       // [rows, H] LayerNorm of it, input of a block
-  float* block_ = nullptr;       // [rows, H] what a block adds
+  float* input_ = nullptr;       // [rows, H] LayerNorm of the sum: input of a block
+  float* block_ = nullptr;       // [rows, H] output of a block
   FloatBuffer query_, context_;  // [rows, A]
   FloatBuffer key_, value_;      // [rows or source rows, A]
   FloatBuffer inner_;            // [rows, I]

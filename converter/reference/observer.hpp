@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the float model shows of a forward pass while it runs.
+// The activations that the float model shows to an observer during a forward pass.
 #pragma once
 
 #include <cstddef>
@@ -10,60 +10,60 @@
 namespace embert::convert {
 
 /// Where in the network an activation was taken, in the order of computation. A sum is a residual
-/// sum as LayerWeights describes it; A = heads of the layer * head size.
+/// sum (see LayerWeights). A = attention heads of the layer * head size.
 enum class ActivationPoint {
-  // of a stack; layer 0:
+  // Of a stack; layer is 0:
   kEmbeddingSum,  ///< [tokens, H] word + segment + position, before LayerNorm
   kCrossStates,   ///< [source tokens, cross_hidden_size] input of every layer's cross key and value
-  // of each layer:
+  // Of each layer, self-attention:
   kLayerInput,    ///< [tokens, H] input of query, key and value
   kQuery,         ///< [tokens, A] with bias
-  kKey,           ///< [tokens, A]
-  kValue,         ///< [tokens, A]
-  kContext,       ///< [tokens, A] input of the attention output
+  kKey,           ///< [tokens, A] with bias
+  kValue,         ///< [tokens, A] with bias
+  kContext,       ///< [tokens, A] input of AttentionWeights::out
   kAttentionSum,  ///< [tokens, H]
-  // ... with cross-attention:
+  // Of each layer, cross-attention:
   kCrossInput,    ///< [tokens, H] input of the cross query
-  kCrossQuery,    ///< [tokens, A]
-  kCrossKey,      ///< [source tokens, A]
-  kCrossValue,    ///< [source tokens, A]
-  kCrossContext,  ///< [tokens, A]
+  kCrossQuery,    ///< [tokens, A] with bias
+  kCrossKey,      ///< [source tokens, A] with bias
+  kCrossValue,    ///< [source tokens, A] with bias
+  kCrossContext,  ///< [tokens, A] input of AttentionWeights::out
   kCrossSum,      ///< [tokens, H]
-  // ... always:
-  kFfnInput,          ///< [tokens, H] input of the intermediate
-  kFfnPreactivation,  ///< [tokens, I] intermediate before the activation function
-  kFfnActivated,      ///< [tokens, I] after it, input of the output
+  // Of each layer, feed-forward:
+  kFfnInput,          ///< [tokens, H] input of ffn_up
+  kFfnPreactivation,  ///< [tokens, I] output of ffn_up, input of the activation function
+  kFfnActivated,      ///< [tokens, I] output of the activation function, input of ffn_down
   kFfnSum,            ///< [tokens, H]
-  // of the stack's end and the heads; layer is num_hidden_layers:
+  // Of a stack's end and of the task heads; layer is num_hidden_layers:
   kLastHidden,   ///< [tokens, H]
   kProjected,    ///< [tokens, cross_hidden_size of the decoder] of an encoder with a projection
   kPooled,       ///< [texts, H]
   kLogits,       ///< [texts, labels]
   kTokenLogits,  ///< [tokens, labels]
-  // ... for the rows that ForwardOptions::lm_rows asks for:
+  // Of the language head, for the rows that ForwardOptions::lm_rows asks for:
   kLmInput,      ///< [rows, H] their last hidden states
-  kLmTransform,  ///< [rows, H] transform before the activation function; with a transform only
-  kLmActivated,  ///< [rows, H] after it, before LayerNorm; with a transform only
-  kLmNormed,     ///< [rows, H] LayerNorm of it; with a transform only
+  kLmTransform,  ///< [rows, H] output of the transform; only with a transform
+  kLmActivated,  ///< [rows, H] output of its activation function; only with a transform
+  kLmNormed,     ///< [rows, H] output of its LayerNorm; only with a transform
   kLmLogits      ///< [rows, V]
 };
 
-/// What an observer sees; valid during the call.
+/// One activation; valid during the observer's call.
 struct Activation {
   ActivationPoint point;
   int layer;
   std::size_t rows;
   std::size_t cols;
   const float* data;  ///< [rows, cols]
-  /// Of the texts that run together here; at points with source tokens, of their sources.
+  /// Tokens of each text that the rows belong to; at points with source tokens, of each source.
   std::span<const std::int32_t> lengths;
-  int stack;  ///< as in ModelConfig::stacks
+  int stack;  ///< index into ModelConfig::stacks
 };
-/// Called in the thread of forward(). A large batch runs in several chunks of whole texts: all
-/// points of one chunk, then all of the next.
+/// Called in the thread of forward(). A large batch runs in several chunks of whole texts: the
+/// observer sees all points of one chunk, then all points of the next.
 using Observer = std::function<void(const Activation&)>;
 
-/// Shows activations of one chunk of one stack to an observer, where there is one.
+/// Shows the activations of one chunk in one stack to an observer, if there is one.
 struct Viewer {
   const Observer* observer;  ///< may be null
   int stack;
@@ -71,7 +71,14 @@ struct Viewer {
 
   void show(ActivationPoint point, int layer, const float* data, std::size_t rows,
             std::size_t cols) const {
-    if (observer != nullptr) (*observer)({point, layer, rows, cols, data, lengths, stack});
+    if (observer == nullptr) return;
+    (*observer)({.point = point,
+                 .layer = layer,
+                 .rows = rows,
+                 .cols = cols,
+                 .data = data,
+                 .lengths = lengths,
+                 .stack = stack});
   }
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that calls XNNPACK. Its float kernels add the products of one output in the order
-// of the inputs, whatever the number of rows and threads (tests/converter/reference/float_model_test.cpp
-// holds it to that).
+// The only file that calls XNNPACK. XNNPACK's float kernels add the products of one output in the
+// order of the inputs, whatever the number of rows and threads; float_model_test.cpp checks this.
 #include "converter/reference/xnn_linear.hpp"
 
 #include <limits>

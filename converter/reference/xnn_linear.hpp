@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fully-connected layer of XNNPACK with its packed weights, as an object that cleans up.
+// A fully-connected layer of XNNPACK with its packed weights, and the buffers that it may read.
 #pragma once
 
 #include <pthreadpool.h>
@@ -17,10 +17,10 @@ namespace embert::convert {
 /// XNNPACK reads up to this many floats past the end of an input.
 inline constexpr std::size_t kInputPadding = XNN_EXTRA_BYTES / sizeof(float);
 
-/// Values that a fully-connected layer may read.
+/// A buffer that an XnnLinear may read.
 class FloatBuffer {
  public:
-  /// Room for `count` values; what was there may be lost.
+  /// `count` floats, with kInputPadding more behind them. The old contents may be lost.
   float* sized(std::size_t count) {
     if (values_.size() < count + kInputPadding) values_.resize(count + kInputPadding);
     return values_.data();
@@ -38,8 +38,8 @@ class XnnLinear {
 
   std::size_t outputs() const { return outputs_; }
 
-  /// in [rows, inputs], kInputPadding more floats readable behind it -> out [rows, outputs]; they
-  /// must not overlap.
+  /// in [rows, inputs], with kInputPadding readable floats behind it -> out [rows, outputs]. They
+  /// must not overlap. Throws ConvertError where XNNPACK fails.
   void run(const float* in, std::size_t rows, float* out, pthreadpool_t pool);
 
  private:

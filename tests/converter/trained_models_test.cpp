@@ -11,6 +11,7 @@
 
 #include "converter/import/read_model_folder.hpp"
 #include "converter/import/weights/safetensors_file.hpp"
+#include "converter/model/token_batch.hpp"
 #include "converter/reference/float_model.hpp"
 
 namespace embert::convert {

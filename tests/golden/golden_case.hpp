@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "converter/import/weights/safetensors_file.hpp"
+#include "converter/model/token_batch.hpp"
 #include "converter/reference/float_model.hpp"
 
 namespace embert::test {

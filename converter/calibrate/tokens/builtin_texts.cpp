@@ -7,7 +7,7 @@
 
 namespace embert::convert {
 
-// Made by embed_text.cmake.
+// Written by data/embed_text.cmake.
 extern const char kCalibrationTextData[];
 extern const std::size_t kCalibrationTextSize;
 
@@ -15,10 +15,10 @@ namespace {
 
 constexpr std::size_t kCertificateStride = 7;
 
-struct Texts {
+struct BuiltinTexts {
   std::vector<std::string_view> calibration, certificate;
 
-  Texts() {
+  BuiltinTexts() {
     std::string_view rest(kCalibrationTextData, kCalibrationTextSize);
     std::size_t number = 0;
     while (!rest.empty()) {
@@ -32,15 +32,19 @@ struct Texts {
   }
 };
 
-const Texts& texts() {
-  static const Texts all;
-  return all;
+const BuiltinTexts& builtin_texts() {
+  static const BuiltinTexts texts;
+  return texts;
 }
 
 }  // namespace
 
-std::span<const std::string_view> builtin_calibration_texts() { return texts().calibration; }
-std::span<const std::string_view> builtin_certificate_texts() { return texts().certificate; }
+std::span<const std::string_view> builtin_calibration_texts() {
+  return builtin_texts().calibration;
+}
+std::span<const std::string_view> builtin_certificate_texts() {
+  return builtin_texts().certificate;
+}
 
 double unknown_share(std::span<const std::int32_t> ids, std::span<const std::int32_t> lengths,
                      std::int32_t unknown_id) {

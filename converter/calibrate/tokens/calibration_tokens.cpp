@@ -35,7 +35,7 @@ QuantizedDense empty_dense(std::size_t outputs, std::size_t inputs) {
   return dense;
 }
 
-// The smallest model that can carry a tokenizer: the runtime tokenises with a whole blob only.
+// The smallest model that can carry a tokenizer: the runtime tokenizes only with a whole blob.
 std::vector<std::uint8_t> tokenizer_blob(const std::vector<std::uint8_t>& section,
                                          const StackConfig& config, int max_tokens) {
   QuantizedModel model;
@@ -75,13 +75,13 @@ std::vector<std::uint8_t> tokenizer_blob(const std::vector<std::uint8_t>& sectio
   return write_blob(model, extras);
 }
 
-// The whole of a text file.
-std::string read_text(const std::filesystem::path& path) {
+// Reads a whole text file.
+std::string read_whole_file(const std::filesystem::path& path) {
   constexpr std::size_t kMostMegabytes = 256;
   const auto fail = [&](const std::string& what) {
     throw ConvertError(printable(path.string(), kPathBytes) + ": " + what);
   };
-  // O_NONBLOCK: a pipe without a writer is refused, not waited for.
+  // O_NONBLOCK: do not wait for the writer of a pipe, which is refused below.
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) fail(std::string("cannot be read: ") + std::strerror(errno));
   const std::unique_ptr<const int, void (*)(const int*)> closer(&file,
@@ -105,7 +105,7 @@ std::string read_text(const std::filesystem::path& path) {
   return text;
 }
 
-// Lines that have more than blanks, without those at their ends.
+// The lines that are not blank, without blanks at their ends.
 std::vector<std::string> read_filled_lines(const std::filesystem::path& path) {
   std::vector<std::string> lines;
   for (const std::string& line : read_lines(path)) {
@@ -120,18 +120,18 @@ std::vector<std::string> read_filled_lines(const std::filesystem::path& path) {
   return lines;
 }
 
-// Which of `texts` texts calibration takes, in order.
+// The indices of the texts that calibration takes of `texts`, in rising order.
 std::vector<std::size_t> evenly_spaced(std::size_t texts) {
   const std::size_t count = std::min(texts, kMostCalibrationTexts);
-  std::vector<std::size_t> numbers(count);
-  for (std::size_t i = 0; i < count; ++i) numbers[i] = i * texts / count;
-  return numbers;
+  std::vector<std::size_t> indices(count);
+  for (std::size_t i = 0; i < count; ++i) indices[i] = i * texts / count;
+  return indices;
 }
 
 }  // namespace
 
 std::vector<std::string> read_lines(const std::filesystem::path& path) {
-  const std::string text = read_text(path);
+  const std::string text = read_whole_file(path);
   std::vector<std::string> lines;
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
@@ -208,17 +208,16 @@ TokenBatch read_id_file(const std::filesystem::path& path, const StackConfig& co
   return batch;
 }
 
-TokenBatch every_nth(const TokenBatch& batch, std::size_t step, std::size_t first, bool others) {
-  TokenBatch out;
+SplitBatch hold_out_every(std::size_t n, const TokenBatch& batch) {
+  SplitBatch out;
   std::size_t token = 0;
   for (std::size_t text = 0; text < batch.lengths.size(); ++text) {
+    TokenBatch& part = text % n == n - 1 ? out.held_out : out.kept;
     const auto length = static_cast<std::size_t>(batch.lengths[text]);
-    if ((text % step == first) != others) {
-      out.lengths.push_back(batch.lengths[text]);
-      for (std::size_t i = token; i < token + length; ++i) {
-        out.ids.push_back(batch.ids[i]);
-        if (!batch.type_ids.empty()) out.type_ids.push_back(batch.type_ids[i]);
-      }
+    part.lengths.push_back(batch.lengths[text]);
+    for (std::size_t i = token; i < token + length; ++i) {
+      part.ids.push_back(batch.ids[i]);
+      if (!batch.type_ids.empty()) part.type_ids.push_back(batch.type_ids[i]);
     }
     token += length;
   }

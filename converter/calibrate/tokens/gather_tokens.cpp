@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::size_t kRandomTexts = 512, kRandomCertificateTexts = 64;
 constexpr std::uint64_t kSeed = 0x656d62657274;
-constexpr std::uint64_t kPairSeed = kSeed + 2;  // of what stands beside the texts
+constexpr std::uint64_t kPairSeed = kSeed + 2;  // of targets and encoder states
 
-// Texts of the first stack, with what the model takes beside them.
+// Adds the targets or encoder states that the model needs beside the texts of its first stack.
 ModelBatch complete(const TokenRequest& request, TokenBatch texts, bool repeat_texts,
                     std::uint64_t seed) {
   if (texts.lengths.empty()) return {};
@@ -30,10 +30,9 @@ GatheredTokens from_ids(const TokenRequest& request) {
     out.calibration = complete(request, std::move(all), true, kPairSeed);
     return out;
   }
-  out.certificate =
-      complete(request, every_nth(all, kHeldOutOf, kHeldOutOf - 1, false), true, kPairSeed + 1);
-  out.calibration =
-      complete(request, every_nth(all, kHeldOutOf, kHeldOutOf - 1, true), true, kPairSeed);
+  SplitBatch parts = hold_out_every(kHeldOutOf, all);
+  out.certificate = complete(request, std::move(parts.held_out), true, kPairSeed + 1);
+  out.calibration = complete(request, std::move(parts.kept), true, kPairSeed);
   return out;
 }
 

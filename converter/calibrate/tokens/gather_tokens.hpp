@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The token ids that a conversion calibrates on: texts through the model's tokenizer, a file of
-// ids, or random ids.
+// Gathers the token ids that a conversion calibrates on: texts through the model's tokenizer, a file
+// of ids, or random ids.
 #pragma once
 
 #include <cstdint>
@@ -18,26 +18,26 @@ namespace embert::convert {
 enum class CalibrationSource { kBuiltinText, kTextFile, kIdFile, kRandomIds };
 const char* calibration_source_name(CalibrationSource source);
 
-/// One in so many texts of an id file is held back for the certificate.
+/// One in this many texts of an id file is held out for the certificate.
 inline constexpr std::size_t kHeldOutOf = 7;
 
 struct TokenRequest {
   const ModelConfig& config;
-  const std::vector<std::uint8_t>& tokenizer;  ///< its section; empty: none
-  std::uint32_t unknown_id;                    ///< with a tokenizer
+  const std::vector<std::uint8_t>& tokenizer;  ///< section of the blob; empty: no tokenizer
+  std::uint32_t unknown_id;                    ///< of the tokenizer
   int max_tokens;
-  /// Instead of the built-in texts; not both.
+  /// Files to use instead of the built-in texts; at most one of them.
   const std::optional<std::filesystem::path>&texts, &ids;
 };
 
 struct GatheredTokens {
   CalibrationSource source = CalibrationSource::kBuiltinText;
   ModelBatch calibration;
-  /// For the certificate of a model without tokenizer; others are compared on the built-in texts.
+  /// For the certificate of a model without tokenizer; with a tokenizer it uses the built-in texts.
   ModelBatch certificate;
 };
 
-/// `warnings` gets a line for each thing that makes calibration worse than it could be. Throws
+/// Appends to `warnings` a line for each reason why calibration is worse than it could be. Throws
 /// ConvertError.
 GatheredTokens gather_tokens(const TokenRequest& request, std::vector<std::string>& warnings);
 

@@ -36,7 +36,7 @@ class Random {
   std::uint64_t state_;
 };
 
-// Gives each text the states of a source.
+// Gives each text a source of random states.
 void add_random_sources(const StackConfig& config, std::uint64_t seed, TokenBatch& batch) {
   Random random(seed);
   const int longest = std::min(kLongest, config.max_position_embeddings);
@@ -57,7 +57,7 @@ TokenBatch random_ids(const StackConfig& config, int max_tokens, std::size_t tex
   TokenBatch batch;
   const int longest = std::min(kLongest, max_tokens);
   for (std::size_t text = 0; text < texts; ++text) {
-    // What a token gives when nothing is mixed into it is more extreme than any mean.
+    // Lone tokens give the most extreme activations: attention averages nothing into them.
     const std::int32_t length = text % 2 == 0 ? 1 + random.below(longest) : 1;
     const bool pair = text % 3 == 2 && config.type_vocab_size > 1;
     for (std::int32_t i = 0; i < length; ++i) {

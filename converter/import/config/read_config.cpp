@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which stacks a model has: one, an encoder and a decoder with a config each, or both by one
-// config.
+// Finds out which stacks a model has: one, an encoder and a decoder with a config each, or an encoder
+// and a decoder that share one config.
 #include "converter/import/config/read_config.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kFile = "config.json";
 constexpr const char* kGenerationFile = "generation_config.json";
 
-// Relatives of BERT that may come to be converted.
+// Relatives of BERT that embert may convert one day; their error message says so.
 constexpr std::string_view kFamily[] = {"albert",     "camembert",  "deberta",    "deberta-v2",
                                         "distilbert", "electra",    "mobilebert", "modernbert",
                                         "roberta",    "xlm-roberta"};
@@ -49,7 +49,7 @@ void read_one_stack(const JsonFields& config, ModelConfig& out,
   out.tied_output = config.get_bool("tie_word_embeddings", true);
 }
 
-// Encoder and decoder by one config, but for the decoder's vocabulary.
+// An encoder and a decoder that share one config except for the decoder's vocabulary.
 void read_plain_pair(const JsonFields& config, ModelConfig& out,
                      std::vector<std::string>& warnings) {
   if (const auto names = read_architectures(config); !names.empty()) {
@@ -73,7 +73,7 @@ void read_plain_pair(const JsonFields& config, ModelConfig& out,
   out.tied_output = false;
 }
 
-// Ids that the config may or may not name; those it does not stay.
+// Reads the ids that the config names; the others keep their values.
 void read_special_ids(const JsonFields& config, ModelConfig& out) {
   const auto read = [&](const char* key, int vocab_size, int& id) {
     id = static_cast<int>(config.get_int(key, -1, vocab_size - 1, id));
@@ -84,24 +84,26 @@ void read_special_ids(const JsonFields& config, ModelConfig& out) {
   read("decoder_start_token_id", out.last().vocab_size, out.decoder_start_token_id);
 }
 
-// transformers keeps what generation starts and ends with in a file of its own as well.
+// transformers also keeps the ids with which generation starts and ends in a file of their own. They
+// count where config.json names none.
 void read_generation_config(const std::filesystem::path& folder, ModelConfig& out) {
   const std::filesystem::path path = folder / "generation_config.json";
   if (!std::filesystem::exists(path)) return;
   const Json document = read_json_file(path, kGenerationFile);
   const JsonFields config(document, kGenerationFile);
-  const int words = out.last().vocab_size;
+  const int vocab_size = out.last().vocab_size;
   const auto read = [&](const char* key, int& id) {
     const Json* value = config.find(key);
-    const bool list = value != nullptr && !value->is_number();  // of ends: the config's own stays
-    if (id < 0 && !list) id = static_cast<int>(config.get_int(key, -1, words - 1, -1));
+    // A list of end ids is skipped: embert ends generation with one id.
+    const bool list = value != nullptr && !value->is_number();
+    if (id < 0 && !list) id = static_cast<int>(config.get_int(key, -1, vocab_size - 1, -1));
   };
   read("eos_token_id", out.eos_token_id);
   read("decoder_start_token_id", out.decoder_start_token_id);
   read("bos_token_id", out.decoder_start_token_id);
 }
 
-// transformers' EncoderDecoderModel: a config within the config for each stack.
+// transformers' EncoderDecoderModel: config.json contains a config for each stack.
 void read_nested_pair(const JsonFields& config, ModelConfig& out,
                       std::vector<std::string>& warnings) {
   const auto nested = [&](const char* key) {
@@ -129,7 +131,7 @@ void read_nested_pair(const JsonFields& config, ModelConfig& out,
   }
   out.language_head = LanguageHeadKind::kBert;
   out.tied_output = decoder.get_bool("tie_word_embeddings", true);
-  read_special_ids(decoder, out);  // where the pair itself says nothing
+  read_special_ids(decoder, out);  // defaults; read_config() then reads those of the pair itself
 }
 
 }  // namespace

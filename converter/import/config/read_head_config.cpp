@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table says which heads an architecture has.
+// A table lists the task heads of each architecture.
 #include "converter/import/config/read_head_config.hpp"
 
 #include <algorithm>
@@ -27,8 +27,8 @@ constexpr Architecture kArchitectures[] = {
     {"BertForTokenClassification", ClassifierTask::kNone, TokenTask::kTokenClassification},
     {"BertForQuestionAnswering", ClassifierTask::kNone, TokenTask::kQuestionAnswering}};
 
-// id2label is an object {"0": name, "1": name, ...}; without it transformers counts num_labels,
-// else 2.
+// id2label is an object {"0": name, "1": name, ...}. Without it there are num_labels labels, by default
+// 2, as in transformers.
 std::vector<std::string> read_label_names(const JsonFields& config) {
   const Json* labels = config.find("id2label");
   std::vector<std::string> names;
@@ -63,7 +63,7 @@ std::vector<std::string> read_label_names(const JsonFields& config) {
 }
 
 ProblemType read_problem_type(const JsonFields& config, std::size_t labels) {
-  // transformers decides by the number of labels when nothing is said.
+  // Without the field the number of labels decides, as in transformers.
   const std::string name =
       config.get_string("problem_type", labels == 1 ? "regression" : "single_label_classification");
   if (name == "single_label_classification") return ProblemType::kSingleLabel;
@@ -74,7 +74,7 @@ ProblemType read_problem_type(const JsonFields& config, std::size_t labels) {
                      "multi_label_classification or regression");
 }
 
-// Heads with a fixed number of outputs get names of our own.
+// Heads with a fixed number of outputs get label names of our own.
 void read_labels(const JsonFields& config, ModelConfig& out) {
   switch (out.classifier) {
     case ClassifierTask::kNone:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// First the sizes, then the options, then what does not go together.
+// Reads the sizes, then the options, and refuses combinations that do not go together.
 #include "converter/import/config/read_stack_config.hpp"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ struct ActName {
   HiddenAct act;
 };
 
-// Every spelling of transformers for the functions that embert computes; the first of each is our
-// own.
+// Every spelling of transformers for the functions that embert computes. hidden_act_name() returns the
+// first of each.
 constexpr ActName kActNames[] = {{"gelu", HiddenAct::kGelu},
                                  {"gelu_python", HiddenAct::kGelu},
                                  {"gelu_new", HiddenAct::kGeluNew},
@@ -44,21 +44,21 @@ HiddenAct read_hidden_act(const JsonFields& config) {
 }
 
 void read_sizes(const JsonFields& config, StackConfig& out, std::vector<std::string>& warnings) {
-  const auto number = [&](const char* key, std::uint32_t max) {
+  const auto size = [&](const char* key, std::uint32_t max) {
     return static_cast<int>(config.get_int(key, 1, max));
   };
   constexpr int kMostPositions = kMaxPositions;
-  out.hidden_size = number("hidden_size", kMaxHiddenSize);
-  out.num_hidden_layers = number("num_hidden_layers", kMaxLayers);
-  out.num_attention_heads = number("num_attention_heads", kMaxHeads);
-  out.intermediate_size = number("intermediate_size", kMaxIntermediateSize);
-  out.vocab_size = number("vocab_size", kMaxVocabSize);
-  out.stored_positions = number("max_position_embeddings", kMaxStoredPositions);
+  out.hidden_size = size("hidden_size", kMaxHiddenSize);
+  out.num_hidden_layers = size("num_hidden_layers", kMaxLayers);
+  out.num_attention_heads = size("num_attention_heads", kMaxHeads);
+  out.intermediate_size = size("intermediate_size", kMaxIntermediateSize);
+  out.vocab_size = size("vocab_size", kMaxVocabSize);
+  out.stored_positions = size("max_position_embeddings", kMaxStoredPositions);
   out.max_position_embeddings = std::min(out.stored_positions, kMostPositions);
   const auto types = static_cast<int>(config.get_int("type_vocab_size", 0, kMaxTypes, 2));
   out.stored_types = types > 0;
   out.type_vocab_size = std::max(1, types);
-  // Only says how many rows the feed-forward block takes at once; the result is the same.
+  // Checked only: the number of rows that the feed-forward block takes at once changes no result.
   config.get_int("chunk_size_feed_forward", 0, kMaxStoredPositions, 0);
 
   if (out.hidden_size % out.num_attention_heads != 0) {
@@ -120,7 +120,7 @@ void read_norms(const JsonFields& config, StackConfig& out) {
   }
 }
 
-// {"0": [1], "1": [0, 2]}: heads that each layer lacks.
+// {"0": [1], "1": [0, 2]}: the attention heads that each layer lacks.
 void read_pruned_heads(const JsonFields& config, StackConfig& out) {
   out.num_heads_of_layer.assign(static_cast<std::size_t>(out.num_hidden_layers),
                                 out.num_attention_heads);

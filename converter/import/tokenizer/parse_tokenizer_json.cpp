@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tokenizer.json of the tokenizers library -> TokenizerSpec. What is not BERT's WordPiece is
-// refused by name.
+// Parses tokenizer.json of the tokenizers library. The error for a tokenizer other than BERT's
+// WordPiece names the setting that differs.
 #include <algorithm>
 #include <string>
 #include <unordered_map>
@@ -56,7 +56,7 @@ class TokenizerJson {
 
   void parse_model() {
     const JsonFields model(section("model"), file_ + ": model");
-    // Files of before version 0.9 of the library have no type here.
+    // Files from before version 0.9 of the library have no type here.
     const std::string type = model.get_string("type", "WordPiece");
     if (type != "WordPiece" || !model.has("continuing_subword_prefix")) {
       fail("model type \"" + printable(type) +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the tokenizer files of a folder and puts together what they say.
+// Finds the tokenizer files of a folder and combines their settings.
 #include "converter/import/tokenizer/read_tokenizer.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = std::size_t{64} << 20;
 
-std::string read_text(const std::filesystem::path& path, const std::string& file) {
+std::string read_tokenizer_file(const std::filesystem::path& path, const std::string& file) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
     throw ConvertError(file + ": not a regular file");
@@ -92,7 +92,9 @@ TokenizerSpec make_from_lines(std::vector<std::string> lines, const std::string&
   spec.pair.insert(spec.pair.end(), {{Kind::kSecondText, 0, 1}, {Kind::kToken, *spec.sep_id, 1}});
   for (const auto& id :
        {std::optional(spec.unk_id), spec.sep_id, spec.pad_id, spec.cls_id, spec.mask_id}) {
-    if (id) spec.added_tokens.push_back({spec.tokens[*id], *id, false, false, false, true});
+    if (id) {
+      spec.added_tokens.push_back({.content = spec.tokens[*id], .id = *id, .special = true});
+    }
   }
   return spec;
 }
@@ -116,7 +118,7 @@ void read_names(const JsonFields& fields, VocabularySettings* settings) {
   read_name(fields, "mask_token", &settings->mask_token);
 }
 
-// Adds tokens that tokenizer_config.json lists under "added_tokens_decoder" (id -> token), in the
+// Adds the tokens that tokenizer_config.json lists under "added_tokens_decoder" (id -> token), in the
 // order of their ids.
 void read_added_tokens(const Json& list, const std::string& file, TokenizerSpec* spec) {
   if (!list.is_object()) throw ConvertError(file + ": \"added_tokens_decoder\" must be an object");
@@ -160,8 +162,8 @@ void read_added_tokens(const Json& list, const std::string& file, TokenizerSpec*
   }
 }
 
-// tokenizer_config.json's letter case: for vocab.txt the only source, and over tokenizer.json where
-// it says something.
+// The letter case settings of tokenizer_config.json. With vocab.txt they are the only source;
+// otherwise those that are set replace the settings of tokenizer.json.
 struct CaseSettings {
   std::optional<bool> lowercase, split_cjk;
   bool says_strip_accents = false;
@@ -198,7 +200,7 @@ void apply_case(const CaseSettings& said, TokenizerSpec* spec, std::vector<std::
 TokenizerSpec read_vocabulary(const std::filesystem::path& path,
                               const VocabularySettings& settings) {
   const std::string file = path.filename().string();
-  return make_from_lines(split_lines(read_text(path, file)), file, settings);
+  return make_from_lines(split_lines(read_tokenizer_file(path, file)), file, settings);
 }
 
 std::optional<TokenizerSpec> read_tokenizer(const std::filesystem::path& folder,
@@ -217,7 +219,7 @@ std::optional<TokenizerSpec> read_tokenizer(const std::filesystem::path& folder,
 
   if (file_exists(folder / "tokenizer.json")) {
     TokenizerSpec spec = parse_tokenizer_json(
-        read_text(folder / "tokenizer.json", "tokenizer.json"), "tokenizer.json");
+        read_tokenizer_file(folder / "tokenizer.json", "tokenizer.json"), "tokenizer.json");
     apply_case(letter_case, &spec, warnings);
     const auto rename = [&spec](const std::string& token, std::optional<std::uint32_t>* id) {
       for (std::size_t i = 0; i < spec.tokens.size(); ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tokenizer of a Hugging Face folder: tokenizer.json, or vocab.txt with tokenizer_config.json
-// and special_tokens_map.json. Only BERT's WordPiece is read; what differs from it is refused by
-// name.
+// Reads the tokenizer of a Hugging Face folder: tokenizer.json, or vocab.txt with tokenizer_config.json
+// and special_tokens_map.json. Only BERT's WordPiece is supported; the error for another tokenizer
+// names the setting that differs.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,8 @@
 
 namespace embert::convert {
 
-/// What vocab.txt does not say. strip_accents unset means: as lowercase.
+/// The settings that vocab.txt lacks. Without strip_accents, accents are stripped where lowercase is
+/// set.
 struct VocabularySettings {
   bool lowercase = true;
   std::optional<bool> strip_accents;
@@ -23,16 +24,16 @@ struct VocabularySettings {
   std::string pad_token = "[PAD]", mask_token = "[MASK]";
 };
 
-/// The folder's tokenizer, or nothing if it has neither tokenizer.json nor vocab.txt. Letter case
-/// comes from tokenizer_config.json where it says something, as transformers has it, else from
-/// tokenizer.json; stored padding is ignored. What is not wrong but worth a line is appended to
-/// `warnings`. Throws ConvertError.
+/// The folder's tokenizer, or nothing where it has neither tokenizer.json nor vocab.txt. For letter
+/// case, accents and Chinese characters tokenizer_config.json goes before tokenizer.json, as in
+/// transformers; stored padding is ignored. Appends a line to `warnings` where the two files differ.
+/// Throws ConvertError.
 std::optional<TokenizerSpec> read_tokenizer(const std::filesystem::path& folder,
                                             std::vector<std::string>& warnings);
 
-/// A vocabulary file (one token a line, split at byte 0A, a 0D before it taken off) with BERT's
-/// template and its five special tokens, which are added tokens as far as the vocabulary has them.
-/// Throws ConvertError.
+/// Reads a vocabulary file: one token a line, lines end with LF or CR LF. The tokenizer gets BERT's
+/// template, and those of its five special tokens that the vocabulary has become added tokens. Throws
+/// ConvertError.
 TokenizerSpec read_vocabulary(const std::filesystem::path& path,
                               const VocabularySettings& settings);
 

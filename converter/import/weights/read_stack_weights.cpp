@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files keep a LayerNorm with the block that it was written for: behind it in post-LayerNorm
-// stacks, in front of it in pre-LayerNorm stacks. Here each goes to the block that reads it.
+// A file keeps each LayerNorm in the module of its block: in post-LayerNorm stacks the block before
+// the norm, in pre-LayerNorm stacks the block after it. LayerWeights names each norm by the block
+// that reads it, so in post-LayerNorm stacks a layer's last norm moves on to the next layer.
 #include "converter/import/weights/read_stack_weights.hpp"
 
 #include <cmath>
@@ -11,7 +12,8 @@
 namespace embert::convert {
 namespace {
 
-// table[p][2 i] = sin(p / 10000^(2 i / H)), table[p][2 i + 1] = cos(the same).
+// table[p][2 i] = sin(p / 10000^(2 i / H)), table[p][2 i + 1] = cos(p / 10000^(2 i / H)) (Vaswani et
+// al. 2017, section 3.5).
 Matrix sinusoidal_table(const StackConfig& config) {
   Matrix out{static_cast<std::size_t>(config.max_position_embeddings),
              static_cast<std::size_t>(config.hidden_size),
@@ -26,7 +28,7 @@ Matrix sinusoidal_table(const StackConfig& config) {
   return out;
 }
 
-// Rows [first, first + rows) of a table.
+// Keeps rows [first, first + rows) of a table.
 void keep_rows(Matrix& table, std::size_t first, std::size_t rows) {
   const auto begin = table.data.begin() + static_cast<std::ptrdiff_t>(first * table.cols);
   table.data.erase(begin + static_cast<std::ptrdiff_t>(rows * table.cols), table.data.end());
@@ -41,7 +43,7 @@ void read_embeddings(TensorPicker& tensors, const std::string& prefix, const Sta
   out.word_embeddings =
       tensors.matrix(prefix + "embeddings.word_embeddings.weight", config.vocab_size, hidden);
   if (config.position_kind != PositionKind::kAbsolute) {
-    tensors.skip(positions);  // transformers stores it all the same
+    tensors.skip(positions);  // transformers stores the table without using it
   } else if (config.sinusoidal) {
     out.position_embeddings = sinusoidal_table(config);
   } else {
@@ -57,49 +59,62 @@ void read_embeddings(TensorPicker& tensors, const std::string& prefix, const Sta
   }
 }
 
+struct AttentionSizes {
+  int hidden;         // of the queries' input and of the output
+  int source_hidden;  // of the keys' and values' input
+  int width;          // attention heads * head size
+};
+
 // `name` is "attention" or "crossattention" of a layer.
-AttentionWeights read_attention(TensorPicker& tensors, const std::string& name, int hidden,
-                                int width, int source_hidden) {
+AttentionWeights read_attention(TensorPicker& tensors, const std::string& name,
+                                const AttentionSizes& sizes) {
   AttentionWeights out;
-  out.query = tensors.linear(name + ".self.query", width, hidden);
-  out.key = tensors.linear(name + ".self.key", width, source_hidden);
-  out.value = tensors.linear(name + ".self.value", width, source_hidden);
-  out.out = tensors.linear(name + ".output.dense", hidden, width);
+  out.query = tensors.linear(name + ".self.query", sizes.width, sizes.hidden);
+  out.key = tensors.linear(name + ".self.key", sizes.width, sizes.source_hidden);
+  out.value = tensors.linear(name + ".self.value", sizes.width, sizes.source_hidden);
+  out.out = tensors.linear(name + ".output.dense", sizes.hidden, sizes.width);
   return out;
 }
 
-// Of a stored table for longer texts the middle: the distances of max_position_embeddings tokens.
-Matrix read_distances(TensorPicker& tensors, const std::string& name, const StackConfig& config) {
+// Where the file's table is for longer texts, its middle rows are kept: the relative positions among
+// max_position_embeddings tokens.
+Matrix read_relative_positions(TensorPicker& tensors, const std::string& name,
+                               const StackConfig& config) {
   Matrix out = tensors.matrix(name, 2 * config.stored_positions - 1, config.head_size());
   keep_rows(out, static_cast<std::size_t>(config.stored_positions - config.max_position_embeddings),
             static_cast<std::size_t>(2 * config.max_position_embeddings - 1));
   return out;
 }
 
-// `norm`, of post-LayerNorm stacks: the LayerNorm in front of the layer, then the one behind it.
+// `norm`, in post-LayerNorm stacks: on entry the LayerNorm that makes this layer's input, afterwards
+// the one that makes the next layer's.
 LayerWeights read_layer(TensorPicker& tensors, const std::string& layer, const StackConfig& config,
                         int heads, std::optional<LayerNorm>& norm) {
   const int hidden = config.hidden_size;
   const bool pre = config.norm_position == NormPosition::kPre;
-  // The LayerNorm that the next block reads; `own` is the name of the one kept with it.
-  const auto pass = [&](const std::string& own) {
-    LayerNorm kept = tensors.layer_norm(layer + own, hidden);
-    return pre ? std::move(kept) : std::exchange(norm, std::move(kept));
+  // The LayerNorm that makes the next block's input. `stored` names the one in that block's module: in
+  // post-LayerNorm stacks it makes the input of the block after.
+  const auto norm_of_next_block = [&](const std::string& stored) {
+    LayerNorm own = tensors.layer_norm(layer + stored, hidden);
+    return pre ? std::move(own) : std::exchange(norm, std::move(own));
   };
   LayerWeights out;
-  out.input_norm = pass(pre ? "attention.LayerNorm" : "attention.output.LayerNorm");
-  out.attention =
-      read_attention(tensors, layer + "attention", hidden, heads * config.head_size(), hidden);
+  out.input_norm = norm_of_next_block(pre ? "attention.LayerNorm" : "attention.output.LayerNorm");
+  out.attention = read_attention(
+      tensors, layer + "attention",
+      {.hidden = hidden, .source_hidden = hidden, .width = heads * config.head_size()});
   if (config.position_kind != PositionKind::kAbsolute) {
-    out.attention.distance_embedding =
-        read_distances(tensors, layer + "attention.self.distance_embedding.weight", config);
+    out.attention.distance_embedding = read_relative_positions(
+        tensors, layer + "attention.self.distance_embedding.weight", config);
   }
   if (config.cross_attention) {
-    out.cross_norm = *pass(pre ? "crossattention.LayerNorm" : "crossattention.output.LayerNorm");
-    out.cross =
-        read_attention(tensors, layer + "crossattention", hidden, hidden, config.cross_hidden_size);
+    out.cross_norm =
+        *norm_of_next_block(pre ? "crossattention.LayerNorm" : "crossattention.output.LayerNorm");
+    out.cross = read_attention(
+        tensors, layer + "crossattention",
+        {.hidden = hidden, .source_hidden = config.cross_hidden_size, .width = hidden});
   }
-  out.ffn_norm = *pass(pre ? "intermediate.LayerNorm" : "output.LayerNorm");
+  out.ffn_norm = *norm_of_next_block(pre ? "intermediate.LayerNorm" : "output.LayerNorm");
   out.ffn_up = tensors.linear(layer + "intermediate.dense", config.intermediate_size, hidden);
   out.ffn_down = tensors.linear(layer + "output.dense", hidden, config.intermediate_size);
   return out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tensors of one stack: embeddings, layers and the last LayerNorm.
+// Reads the tensors of one stack: embeddings, layers and the final LayerNorm.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace embert::convert {
 
-/// `prefix` stands before every name: "", "bert.", "decoder.bert." .... embedding_scale is not
-/// applied yet.
+/// `prefix` stands before every name: "", "bert.", "decoder.bert." and so on. embedding_scale is not
+/// applied yet. Throws ConvertError.
 StackWeights read_stack_weights(TensorPicker& tensors, const std::string& prefix,
                                 const StackConfig& config);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks, what stands between and on them, and last what is left over: harmless, other heads, or
-// unknown.
+// Reads the stacks, the projection between them and the task heads, and last reports the tensors that
+// are left over.
 #include "converter/import/weights/read_weights.hpp"
 
 #include <algorithm>
@@ -23,13 +23,13 @@ std::string list_names(const std::vector<std::string>& names) {
   return text;
 }
 
-// Tensors of a stack carry "bert." in models with a head.
+// The names of a stack's tensors begin with "bert." in models with a task head.
 std::string stack_prefix(const TensorPicker& tensors, const std::string& base) {
   const std::string prefix = base + "bert.";
   return tensors.has(prefix + "embeddings.word_embeddings.weight") ? prefix : base;
 }
 
-// `base` stands before the names of the heads of the stack whose names begin with `prefix`.
+// `base` stands before the names of the task heads, `prefix` before those of their stack's tensors.
 LanguageHead read_language_head(TensorPicker& tensors, const std::string& base,
                                 const std::string& prefix, const ModelConfig& config,
                                 const Matrix& words) {
@@ -51,14 +51,14 @@ LanguageHead read_language_head(TensorPicker& tensors, const std::string& base,
   } else {
     tensors.skip_copy(name + "decoder.weight", words.data,
                       prefix + "embeddings.word_embeddings.weight");
-    if (config.last().embedding_scale != 1)
-      out.output_embeddings = words;  // which are not scaled here
+    // embedding_scale does not apply to the output embeddings; `words` is not scaled yet.
+    if (config.last().embedding_scale != 1) out.output_embeddings = words;
   }
   return out;
 }
 
-void read_heads(TensorPicker& tensors, const std::string& base, const std::string& prefix,
-                const ModelConfig& config, ModelWeights& out) {
+void read_task_heads(TensorPicker& tensors, const std::string& base, const std::string& prefix,
+                     const ModelConfig& config, ModelWeights& out) {
   const int hidden = config.last().hidden_size;
   const int labels = static_cast<int>(config.label_names.size());
   if (config.classifier != ClassifierTask::kNone || tensors.has(prefix + "pooler.dense.weight")) {
@@ -80,8 +80,8 @@ void read_heads(TensorPicker& tensors, const std::string& base, const std::strin
   }
 }
 
-// A bias that bans or forces its label is as good with a size that leaves the other logits their
-// precision: a score is 0 or 1 long before it. `plain`: logits are numbers that mean what they say.
+// Limits biases that ban or force a label to +-10000: the score is 0 or 1 long before that, and the
+// other logits keep their precision. Not where logits are the result itself (`plain`, regression).
 void limit_bias(std::vector<float>& bias, bool plain, const std::string& name,
                 std::vector<std::string>& warnings) {
   constexpr float kLargestBias = 1e4f;
@@ -110,7 +110,7 @@ void limit_biases(const ModelConfig& config, ModelWeights& weights,
 void warn_left_over(const std::vector<std::string>& names, std::vector<std::string>& warnings) {
   std::vector<std::string> heads, unknown;
   for (const std::string& name : names) {
-    // Buffers that old versions of transformers stored: constants, not weights.
+    // Old versions of transformers stored these constants among the weights.
     if (name.ends_with("embeddings.position_ids") || name.ends_with("embeddings.token_type_ids"))
       continue;
     const bool head = name.starts_with("cls.") || name.starts_with("qa_outputs.") ||
@@ -123,7 +123,7 @@ void warn_left_over(const std::vector<std::string>& names, std::vector<std::stri
   if (!unknown.empty()) warnings.push_back("unknown tensors left out: " + list_names(unknown));
 }
 
-void scale_words(const StackConfig& config, StackWeights& stack) {
+void scale_word_embeddings(const StackConfig& config, StackWeights& stack) {
   for (float& value : stack.word_embeddings.data) {
     value *= static_cast<float>(config.embedding_scale);
   }
@@ -143,7 +143,8 @@ ModelWeights read_weights(const WeightFiles& files, const ModelConfig& config,
     prefix = stack_prefix(tensors, "encoder.");
     out.stacks.push_back(read_stack_weights(tensors, prefix, config.first()));
     for (const char* part : {"weight", "bias"}) {
-      tensors.skip(prefix + "pooler.dense." + part);  // the decoder reads the hidden states
+      tensors.skip(prefix + "pooler.dense." +
+                   part);  // the decoder reads the hidden states, not the pooled vector
     }
     base = "decoder.";
     prefix = stack_prefix(tensors, base);
@@ -151,9 +152,10 @@ ModelWeights read_weights(const WeightFiles& files, const ModelConfig& config,
     const int from = config.first().hidden_size, to = config.last().cross_hidden_size;
     if (from != to) out.projection = tensors.linear("enc_to_dec_proj", to, from);
   }
-  read_heads(tensors, base, prefix, config, out);
+  read_task_heads(tensors, base, prefix, config, out);
   limit_biases(config, out, warnings);
-  for (std::size_t s = 0; s < out.stacks.size(); ++s) scale_words(config.stacks[s], out.stacks[s]);
+  for (std::size_t s = 0; s < out.stacks.size(); ++s)
+    scale_word_embeddings(config.stacks[s], out.stacks[s]);
   warn_left_over(tensors.left_over(), warnings);
   return out;
 }

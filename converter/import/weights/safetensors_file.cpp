@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of the safetensors format, one after the other, and the conversion of its float types
-// to float32.
+// Checks the rules of the safetensors format one after the other, and converts its float types to
+// float32.
 #include "converter/import/weights/safetensors_file.hpp"
 
 #include <fcntl.h>
@@ -26,8 +26,9 @@ static_assert(std::endian::native == std::endian::little,
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMaxRank = 64;
-// A header has some ten values a tensor; this many fit no model and would only cost memory.
-constexpr JsonLimits kHeaderLimits{kMaxHeaderBytes, 4, 2'000'000};
+// A header has about ten values per tensor: no model needs more than this, and parsing costs memory.
+constexpr JsonLimits kHeaderLimits{
+    .max_bytes = kMaxHeaderBytes, .max_depth = 4, .max_values = 2'000'000};
 
 struct DtypeBits {
   std::string_view name;
@@ -71,7 +72,7 @@ std::vector<T> copy_values(const std::byte* from, std::size_t count) {
   return values;
 }
 
-// One tensor's entry of the header; `where` is "file: tensor "name"".
+// Parses one tensor's entry of the header; `where` is `file: tensor "name"`.
 TensorInfo parse_entry(const Json& entry, const std::string& where) {
   if (!entry.is_object()) {
     throw ConvertError(where + ": expected an object with dtype, shape and data_offsets, found " +
@@ -84,7 +85,7 @@ TensorInfo parse_entry(const Json& entry, const std::string& where) {
                          "\"; a tensor has dtype, shape and data_offsets");
     }
   }
-  const auto numbers = [&](const char* key) {
+  const auto get_array = [&](const char* key) {
     const Json* list = fields.find(key);
     if (list == nullptr) throw ConvertError(where + ": \"" + key + "\" is missing");
     if (!list->is_array()) {
@@ -106,12 +107,12 @@ TensorInfo parse_entry(const Json& entry, const std::string& where) {
   info.dtype = fields.get_string("dtype");
   const unsigned bits = dtype_bits(info.dtype);
   if (bits == 0) throw ConvertError(where + ": unknown dtype \"" + printable(info.dtype) + "\"");
-  info.shape = numbers("shape");
+  info.shape = get_array("shape");
   if (info.shape.size() > kMaxRank) {
     throw ConvertError(where + ": shape has " + std::to_string(info.shape.size()) +
                        " dimensions; at most " + std::to_string(kMaxRank) + " are read");
   }
-  const std::vector<std::uint64_t> offsets = numbers("data_offsets");
+  const std::vector<std::uint64_t> offsets = get_array("data_offsets");
   if (offsets.size() != 2) {
     throw ConvertError(where + ": data_offsets must be [begin, end], found " +
                        std::to_string(offsets.size()) + " numbers");
@@ -123,7 +124,7 @@ TensorInfo parse_entry(const Json& entry, const std::string& where) {
                        " is after end " + std::to_string(info.end));
   }
 
-  // In bits, as some types are smaller than a byte.
+  // Counted in bits, because some types are smaller than a byte.
   std::uint64_t total = bits;
   info.elements = 1;
   for (const std::uint64_t extent : info.shape) {
@@ -249,7 +250,7 @@ void SafetensorsFile::parse() {
                                              file_ + ": tensor \"" + printable(item.key()) + "\""));
   }
 
-  // In the order of the data each tensor must begin where the one before ends: neither holes nor
+  // In the order of the data, each tensor must begin where the one before it ends: no holes, no
   // overlap.
   std::vector<const std::pair<const std::string, TensorInfo>*> order;
   for (const auto& entry : tensors_) order.push_back(&entry);

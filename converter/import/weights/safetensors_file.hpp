@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One safetensors file, mapped read-only. Everything in it is untrusted: the constructor checks
-// every rule of the format, so that afterwards each tensor's bytes are known to lie in the file and
-// to be as many as its shape says.
+// One safetensors file, mapped read-only. Its contents are untrusted: the constructor checks every
+// rule of the format, so afterwards each tensor's bytes lie in the file and match its shape.
 //
 //   u64 header_bytes (little-endian) | header: JSON, may end in spaces | data: the tensors, without
 //   gaps, to the end
@@ -33,7 +32,7 @@ struct TensorInfo {
 
 class SafetensorsFile {
  public:
-  /// `file` stands in messages. Throws ConvertError when the file breaks a rule.
+  /// `file` stands in messages. Throws ConvertError where the file breaks a rule.
   SafetensorsFile(const std::filesystem::path& path, std::string file);
   ~SafetensorsFile();
   SafetensorsFile(SafetensorsFile&& other) noexcept;
@@ -41,12 +40,13 @@ class SafetensorsFile {
 
   const std::map<std::string, TensorInfo, std::less<>>& tensors() const { return tensors_; }
   const std::string& file() const { return file_; }
-  /// Null when there is no such tensor.
+  /// Null where there is no such tensor.
   const TensorInfo* find(std::string_view name) const;
 
-  /// The values of an F32, F16 or BF16 tensor; any other type is an error that names the tensor.
+  /// The values of an F32, F16 or BF16 tensor. Throws ConvertError for any other type, and where there is
+  /// no such tensor.
   std::vector<float> read_float(std::string_view name) const;
-  /// The values of an I32 tensor.
+  /// The values of an I32 tensor. Throws in the same way.
   std::vector<std::int32_t> read_int32(std::string_view name) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes tensors out of a model's files by name, checked for shape, type and values, and remembers
-// which it took.
+// Takes tensors from a model's files by name, checks their shape, type and values, and remembers
+// which ones it took.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace embert::convert {
 
-/// Names are those of the file. Everything that takes throws ConvertError for a tensor that is
+/// Names are those of the file. vector() to layer_norm() throw ConvertError for a tensor that is
 /// missing, has another shape or type, or holds a value that is not finite.
 class TensorPicker {
  public:
@@ -24,18 +24,19 @@ class TensorPicker {
 
   std::vector<float> vector(const std::string& name, int size);
   Matrix matrix(const std::string& name, int rows, int cols);
-  /// name.weight and name.bias.
+  /// The tensors name.weight and name.bias.
   Linear linear(const std::string& name, int outputs, int inputs);
-  /// name.weight and name.bias, or gamma and beta as old files have it.
+  /// The tensors name.weight and name.bias, or name.gamma and name.beta as in old files.
   LayerNorm layer_norm(const std::string& name, int size);
 
-  /// A tensor that may be in the file beside the one it equals. Throws where it does not.
+  /// Skips a tensor that repeats `original`, if it is in the file. Throws ConvertError where the values
+  /// differ.
   void skip_copy(const std::string& name, const std::vector<float>& original,
                  const std::string& original_name);
-  /// A tensor that may be in the file and has no use.
+  /// Skips a tensor that embert does not use, if it is in the file.
   void skip(const std::string& name) { taken_.insert(name); }
 
-  /// Names of tensors that were neither taken nor skipped, in rising order.
+  /// Names of the tensors that were neither taken nor skipped, in rising order.
   std::vector<std::string> left_over() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding the weight files of a folder, and holding a sharded model to its index.
+// Finds the weight files of a folder, and checks the shards of a model against their index.
 #include "converter/import/weights/weight_files.hpp"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ constexpr const char* kSingle = "model.safetensors";
 constexpr const char* kIndex = "model.safetensors.index.json";
 constexpr std::size_t kMaxShards = 1000;
 
-// The first file with weights of a kind that is not read; empty when there is none. In rising order
-// of names, so that the message does not depend on the file system.
+// The first file, by name, with weights of a format that embert does not read; empty where there is
+// none. Sorted, so that the message does not depend on the file system.
 std::string other_weights(const fs::path& folder) {
   constexpr std::array<std::string_view, 9> kExtensions = {
       ".bin", ".ckpt", ".gguf", ".h5", ".msgpack", ".onnx", ".pkl", ".pt", ".pth"};

@@ -13,21 +13,21 @@
 
 namespace embert::convert {
 
-/// A name in a model's file that leads to another file must stay in the folder: no absolute path,
-/// no "..". Throws ConvertError with `where` in front.
+/// Checks a path that a file of the model names: it must stay in the model folder (not absolute, no
+/// ".."). Throws ConvertError with `where` in front.
 void check_inner_path(const std::string& path, const std::string& where);
 
 class WeightFiles {
  public:
-  /// Opens and checks all files. Throws ConvertError; a folder with only pickled or other weights
-  /// gets a hint.
+  /// Opens and checks all files. Throws ConvertError; for a folder with weights of another format only,
+  /// the message says how to convert them.
   explicit WeightFiles(const std::filesystem::path& folder);
 
-  /// Null when there is no such tensor.
+  /// Null where there is no such tensor.
   const TensorInfo* find(std::string_view name) const;
   /// The values as float32; the tensor must exist.
   std::vector<float> read_float(std::string_view name) const;
-  /// The file that holds the tensor, for messages; the first file where there is no such tensor.
+  /// For messages: the file that holds the tensor, or the first file where there is no such tensor.
   const std::string& file_of(std::string_view name) const;
   /// All names in rising order.
   std::vector<std::string> names() const;
