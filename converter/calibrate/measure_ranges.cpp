@@ -166,7 +166,7 @@ class StackRecorder {
   RowSample cross_rows_;
 };
 
-void append_rows(Matrix& matrix, const float* data, std::size_t rows, std::size_t cols) {
+void add_rows(Matrix& matrix, const float* data, std::size_t rows, std::size_t cols) {
   matrix.rows += rows;
   matrix.cols = cols;
   matrix.data.insert(matrix.data.end(), data, data + rows * cols);
@@ -188,7 +188,7 @@ class HeadRecorder {
         if (token_classifier_) token_hidden_.add(a);
         std::size_t first = 0;
         for (const std::int32_t length : a.lengths) {
-          append_rows(ranges_.first_hidden, a.data + first * a.cols, 1, a.cols);
+          add_rows(ranges_.first_hidden, a.data + first * a.cols, 1, a.cols);
           first += static_cast<std::size_t>(length);
         }
         return;
@@ -196,17 +196,17 @@ class HeadRecorder {
       case ActivationPoint::kProjected:
         return raise_maximum(ranges_.projected, a);
       case ActivationPoint::kPooled:
-        return append_rows(ranges_.pooled, a.data, a.rows, a.cols);
+        return add_rows(ranges_.pooled, a.data, a.rows, a.cols);
       case ActivationPoint::kLogits:
         return raise_maximum(ranges_.logits, a);
       case ActivationPoint::kTokenLogits:
         return raise_maximum(ranges_.token_logits, a);
       case ActivationPoint::kLmInput:
-        return append_rows(ranges_.lm_input, a.data, a.rows, a.cols);
+        return add_rows(ranges_.lm_input, a.data, a.rows, a.cols);
       case ActivationPoint::kLmTransform:
         return raise_maximum(ranges_.lm_transform, a);
       case ActivationPoint::kLmNormed:
-        return append_rows(ranges_.lm_normed, a.data, a.rows, a.cols);
+        return add_rows(ranges_.lm_normed, a.data, a.rows, a.cols);
       case ActivationPoint::kLmLogits:
         return raise_maximum(ranges_.lm_logits, a);
       default:

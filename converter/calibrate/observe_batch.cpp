@@ -12,7 +12,7 @@ namespace embert::convert {
 namespace {
 
 // Texts that go through the float model in one call: bounds the memory of its outputs.
-constexpr std::size_t kTextsTogether = 64;
+constexpr std::size_t kTextsPerPass = 64;
 
 }  // namespace
 
@@ -20,7 +20,7 @@ void observe_batch(FloatModel& model, const ModelBatch& batch, std::size_t lm_ro
                    const Observer& observer) {
   const RowSelection asked(batch.texts.ids.size(), lm_rows);
   std::size_t token = 0;
-  for (const ModelBatch& part : cut_batch(batch, kTextsTogether)) {
+  for (const ModelBatch& part : cut_batch(batch, kTextsPerPass)) {
     ForwardOptions options;
     for (std::size_t row = 0; row < part.texts.ids.size(); ++row, ++token) {
       if (asked.keeps(token)) options.lm_rows.push_back(static_cast<std::int32_t>(row));

@@ -40,9 +40,9 @@ TEST(TrainedModels, TinyIntentAndTinyEmbedAreRead) {
   EXPECT_TRUE(embed.warnings.empty());
 }
 
-// Splits at spaces and marks, lower-cases ASCII and looks up longest pieces: enough for plain
-// English lines, so that this test does not depend on the tokenizer. Nothing where a character is
-// not plain.
+// A small WordPiece for plain English lines, so that this test does not depend on the tokenizer: it
+// splits at spaces and punctuation, lower-cases ASCII and looks up the longest pieces. It returns
+// nothing for a line with other characters.
 class PlainWordPiece {
  public:
   explicit PlainWordPiece(const fs::path& vocab_file) {

@@ -12,8 +12,8 @@ namespace embert::convert {
 namespace {
 
 constexpr std::size_t kRandomTexts = 512, kRandomCertificateTexts = 64;
-constexpr std::uint64_t kSeed = 0x656d62657274;
-constexpr std::uint64_t kPairSeed = kSeed + 2;  // of targets and encoder states
+constexpr std::uint64_t kTokenSeed = 0x656d62657274;
+constexpr std::uint64_t kPairSeed = kTokenSeed + 2;  // of targets and encoder states
 
 // Adds the targets or encoder states that the model needs beside the texts of its first stack.
 ModelBatch complete(const TokenRequest& request, TokenBatch texts, bool repeat_texts,
@@ -42,10 +42,10 @@ GatheredTokens from_nothing(const TokenRequest& request, std::vector<std::string
   warnings.push_back(
       "no tokenizer: calibrated on random ids; text calls on this blob get a status");
   const StackConfig& first = request.config.first();
-  out.calibration = complete(request, random_ids(first, request.max_tokens, kRandomTexts, kSeed),
+  out.calibration = complete(request, random_ids(first, request.max_tokens, kRandomTexts, kTokenSeed),
                              false, kPairSeed);
   out.certificate =
-      complete(request, random_ids(first, request.max_tokens, kRandomCertificateTexts, kSeed + 1),
+      complete(request, random_ids(first, request.max_tokens, kRandomCertificateTexts, kTokenSeed + 1),
                false, kPairSeed + 1);
   return out;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// config.json: what is read, and every refusal with its exact message.
+// config.json: the values that are read, and every error with its exact message.
 #include <gtest/gtest.h>
 
 #include "converter/import/config/read_config.hpp"
@@ -300,7 +300,7 @@ TEST_F(NestedConfig, IsReadStackByStack) {
   EXPECT_EQ(pair.language_head, LanguageHeadKind::kBert);
   EXPECT_TRUE(pair.tied_output);
   EXPECT_EQ(pair.decoder_start_token_id, 7);
-  EXPECT_EQ(pair.eos_token_id, 79);  // the decoder's
+  EXPECT_EQ(pair.eos_token_id, 79);  // the decoder's id
   EXPECT_EQ(pair.pad_token_id, 0);
   EXPECT_EQ(read_pair(R"({"eos_token_id": 5})").eos_token_id, 5);
   EXPECT_FALSE(read_pair(R"({"decoder": {"tie_word_embeddings": false}})").tied_output);
@@ -405,7 +405,7 @@ TEST_F(Config, IdsThatGenerationStartsAndEndsWith) {
       read_model(R"({"bos_token_id": 5, "decoder_start_token_id": 6})").decoder_start_token_id, 6);
   EXPECT_EQ(error(R"({"bos_token_id": 96})"),
             "config.json: \"bos_token_id\" must be a whole number from -1 to 95, found 96");
-  // transformers' other file counts where config.json says nothing; a list of ends does not.
+  // generation_config.json counts where config.json names no id; a list of end ids is skipped.
   folder_.write("generation_config.json", R"({"decoder_start_token_id": 7, "bos_token_id": 8,
                                               "eos_token_id": 9})");
   EXPECT_EQ(read_model("{}").decoder_start_token_id, 7);

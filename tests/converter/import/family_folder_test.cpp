@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights of the family's members: which tensors each reads under which names, where LayerNorms go,
-// what is computed instead of read, and tensors that are missing or contradict each other.
+// Weights of the BERT family: the tensors and names that each member reads, the block that gets each
+// LayerNorm, tables that are computed instead of read, and tensors that are missing or contradict
+// each other.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +31,7 @@ class Family : public ::testing::Test {
     return error_text([&] { read(content); });
   }
 
-  // Values that tell tensors apart: rising from a start of their own.
+  // Adds a tensor whose values go on where the tensor before it ended, so that no two are alike.
   void add(ModelContent& content, const std::string& name,
            const std::vector<std::uint64_t>& shape) {
     std::size_t count = 1;
@@ -63,12 +64,13 @@ class Family : public ::testing::Test {
     }
   }
 
-  // Every tensor is needed: without it the error names it, with its shape.
+  // Without any one tensor the error names that tensor and its shape.
   void expect_all_needed(const ModelContent& content) {
     EXPECT_EQ(error(content), "no error");
     EXPECT_TRUE(read(content).warnings.empty());
     for (const test::StoredTensor& tensor : content.tensors) {
-      if (tensor.name.ends_with("word_embeddings.weight")) continue;  // says what the prefix is
+      if (tensor.name.ends_with("word_embeddings.weight"))
+        continue;  // its name tells the prefix of the others
       ModelContent without = content;
       without.erase(tensor.name);
       EXPECT_EQ(error(without), "model.safetensors: tensor \"" + tensor.name + "\" " +
@@ -146,7 +148,7 @@ TEST_F(Family, LanguageHeadUntied) {
   expect_all_needed(content);
 }
 
-// Biases that ban a word: left as they are, they would cost all others their precision.
+// A huge bias bans a token. Without a limit it would cost the other logits their precision.
 TEST_F(Family, HugeBiasesAreLimited) {
   ModelContent content = make("BertForMaskedLM");
   add_language_head(content, "");
@@ -203,30 +205,30 @@ TEST_F(Family, RelativePositions) {
           "bert.encoder.layer." + std::to_string(l) + ".attention.self.distance_embedding.weight",
           {63, 16});
     }
-    const ModelFolder with_table = read(content);  // which transformers stores all the same
+    const ModelFolder with_table = read(content);  // transformers stores it without using it
     EXPECT_TRUE(with_table.warnings.empty());
     EXPECT_EQ(with_table.weights.stacks[0].position_embeddings.rows, 0U);
     content.erase("bert.embeddings.position_embeddings.weight");
     expect_all_needed(content);
-    const Matrix& distances =
-        read(content).weights.stacks[0].layers[1].attention.distance_embedding;
-    EXPECT_EQ(distances.rows, 63U);
-    EXPECT_EQ(distances.cols, 16U);
+    const Matrix relative = read(content).weights.stacks[0].layers[1].attention.distance_embedding;
+    EXPECT_EQ(relative.rows, 63U);
+    EXPECT_EQ(relative.cols, 16U);
   }
 }
 
-TEST_F(Family, DistancesOfTheFirst512PositionsAreTheMiddle) {
+TEST_F(Family, RelativePositionsAmong512TokensAreTheMiddle) {
   ModelContent content = test::make_model(ModelOptions{.layers = 1, .positions = 600});
   content.config["position_embedding_type"] = "relative_key";
   const std::string name = "encoder.layer.0.attention.self.distance_embedding.weight";
   add(content, name, {1199, 16});
-  const Matrix distances = read(content).weights.stacks[0].layers[0].attention.distance_embedding;
-  ASSERT_EQ(distances.rows, 1023U);
+  const Matrix relative = read(content).weights.stacks[0].layers[0].attention.distance_embedding;
+  ASSERT_EQ(relative.rows, 1023U);
   const std::vector<float> all = values(content, name);
-  EXPECT_EQ(std::vector<float>(distances.row(511), distances.row(512)),
-            std::vector<float>(all.begin() + 599 * 16, all.begin() + 600 * 16));  // distance 0
-  EXPECT_EQ(distances.data.front(), all[88 * 16]);
-  EXPECT_EQ(distances.data.size(), 1023U * 16U);
+  EXPECT_EQ(
+      std::vector<float>(relative.row(511), relative.row(512)),
+      std::vector<float>(all.begin() + 599 * 16, all.begin() + 600 * 16));  // relative position 0
+  EXPECT_EQ(relative.data.front(), all[88 * 16]);
+  EXPECT_EQ(relative.data.size(), 1023U * 16U);
 }
 
 TEST_F(Family, SinusoidalTableIsComputed) {
@@ -257,7 +259,7 @@ TEST_F(Family, EmbeddingScaleGoesIntoTheWords) {
   add_language_head(content, "");
   const ModelFolder model = read(content);
   std::vector<float> words = values(content, "bert.embeddings.word_embeddings.weight");
-  EXPECT_EQ(model.weights.language_head->output_embeddings->data, words);  // tied, but not scaled
+  EXPECT_EQ(model.weights.language_head->output_embeddings->data, words);  // tied, yet not scaled
   for (float& value : words) value *= 4;
   EXPECT_EQ(model.weights.stacks[0].word_embeddings.data, words);
 }
@@ -282,7 +284,7 @@ TEST_F(Family, PrunedHeads) {
   EXPECT_EQ(stack.layers[1].attention.out.weight.cols, 16U);
 }
 
-// A LayerNorm goes to the block that reads it.
+// Each LayerNorm is named by the block that reads it.
 TEST_F(Family, PostLayerNorms) {
   ModelContent content = make("BertModel", {{"is_decoder", true}, {"add_cross_attention", true}});
   add_cross_attention(content, "bert.");
@@ -332,7 +334,7 @@ TEST_F(Family, PreLayerNorms) {
   EXPECT_EQ(stack.final_norm.gamma, gamma(""));
 }
 
-// The tensors of `content` with `prefix` before their names.
+// The tensors of `content`, with `prefix` before their names.
 void append_stack(ModelContent& out, const ModelContent& content, const std::string& prefix) {
   for (test::StoredTensor tensor : content.tensors) {
     tensor.name = prefix + tensor.name;

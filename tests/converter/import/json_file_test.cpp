@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hostile JSON and wrong fields, each with its exact message.
+// Hostile JSON and wrong fields, each with its exact error message.
 #include "converter/import/json_file.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole folders: names and types of tensors, heads, warnings, and tensors that are missing or
-// wrong.
+// Whole model folders: names and types of tensors, task heads, warnings, and tensors that are missing
+// or wrong.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -144,7 +144,7 @@ TEST_F(Folder, MissingTensors) {
   for (const test::StoredTensor& tensor : content.tensors) {
     ModelContent without = content;
     without.erase(tensor.name);
-    // Without the word embeddings nothing says that the names have a prefix.
+    // Only the name of the word embeddings tells whether names have a prefix.
     const std::string name = tensor.name == "bert.embeddings.word_embeddings.weight"
                                  ? "embeddings.word_embeddings.weight"
                                  : tensor.name;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of sentence-transformers: what is read, and every refusal with its exact message.
+// The files of sentence-transformers: the values that are read, and every error with its exact
+// message.
 #include <gtest/gtest.h>
 
 #include "converter/import/config/read_pooling.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every rule of the safetensors format with a file that breaks it, and the values of the float
-// types.
+// A file that breaks each rule of the safetensors format, and the values of the float types.
 #include "converter/import/weights/safetensors_file.hpp"
 
 #include <gtest/gtest.h>
@@ -146,7 +145,7 @@ TEST_F(Safetensors, SizesAndOffsets) {
   EXPECT_EQ(entry_error(entry("F4", "[3]", "[0,1]"), 1),
             where + "shape [3] of F4 does not fill whole bytes");
   EXPECT_EQ(entry_error(entry("F4", "[4]", "[0,2]"), 2), "no error");
-  // 2^32 * 2^32 wraps to 0, 2^62 * 4 bytes too, and 2^61 * 2^3 bits.
+  // Products that wrap to 0 in 64 bits: 2^32 * 2^32 elements, 2^62 * 4 bytes, 2^61 * 2^3 bits.
   EXPECT_EQ(entry_error(entry("U8", "[4294967296,4294967296]", "[0,0]")),
             where + "the product of shape [4294967296, 4294967296] does not fit 64 bits");
   EXPECT_EQ(entry_error(entry("F32", "[4611686018427387904]", "[0,0]")),
@@ -236,7 +235,8 @@ TEST_F(Safetensors, AllHalfPrecisionValues) {
   const auto path = folder_.write("m.safetensors", test::safetensors_bytes({halves, bfloats}));
   const SafetensorsFile file(path, "m.safetensors");
   const std::vector<float> h = file.read_float("h"), b = file.read_float("b");
-  // value = (-1)^sign * fraction * 2^exponent, with the hidden bit where the exponent is not 0
+  // value = (-1)^sign * fraction * 2^exponent; the fraction has a hidden bit where the exponent is not
+  // 0.
   const auto value = [](unsigned bits, int fraction_bits, int exponent_bits, int bias) {
     const int exponent = static_cast<int>(bits >> fraction_bits) & ((1 << exponent_bits) - 1);
     const int fraction = static_cast<int>(bits) & ((1 << fraction_bits) - 1);
@@ -259,7 +259,7 @@ TEST_F(Safetensors, AllHalfPrecisionValues) {
     ASSERT_TRUE(std::isnan(bfloat) ? std::isnan(b[bits]) : static_cast<double>(b[bits]) == bfloat)
         << bits;
   }
-  // The test's own writer, which other tests trust: what it stores is what it was given.
+  // Other tests rely on the test support's writer: it must store the values that it is given.
   for (unsigned bits = 0; bits < 0x7C00; ++bits) {
     const std::string stored = test::store_floats("h", {1}, {h[bits]}, "F16").bytes;
     ASSERT_EQ(stored, halves.bytes.substr(2 * bits, 2)) << bits;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sharded models, and folders with weights of other kinds.
+// Sharded models, and folders with weights of other formats.
 #include "converter/import/weights/weight_files.hpp"
 
 #include <gtest/gtest.h>

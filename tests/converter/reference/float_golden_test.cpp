@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The float reference against the reference implementation's vectors: every case, every call and
-// every output of it but caches, to 1e-4; padded batches with their padding and without. Needs the
+// Compares the float model with vectors of the reference implementation, to 1e-4: every case, every
+// call and every output except caches; padded batches with their padding and without it. Needs the
 // shared data.
 #include <gtest/gtest.h>
 
@@ -86,7 +86,7 @@ std::vector<float> column_of(const std::vector<float>& values, std::size_t colum
   return out;
 }
 
-// What the float model gives, too.
+// The outputs of a call that the float model computes.
 std::vector<std::string> outputs_of(const GoldenCase& golden, const std::string& call) {
   std::vector<std::string> names = golden.outputs(call);
   std::erase_if(names, [](const std::string& name) {
@@ -107,7 +107,7 @@ class FloatGolden : public ::testing::TestWithParam<const char*> {
     if (!fs::exists(folder_)) GTEST_SKIP() << "NOT TESTED: no reference data at " << folder_;
   }
 
-  // What the float model gives for the output `name`; empty where it has no such output.
+  // The float model's values for the output `name`; empty where it has no such output.
   static std::vector<float> find(const std::string& name, const ForwardOutput& out) {
     if (name == "last_hidden_state") return out.last_hidden_state;
     if (name == "pooler_output") return out.pooled;
@@ -131,7 +131,7 @@ class FloatGolden : public ::testing::TestWithParam<const char*> {
     float largest = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const float difference = std::fabs(expected[i] - found[i]);
-      if (!(difference <= largest)) largest = difference;  // NaN gets through, too
+      if (!(difference <= largest)) largest = difference;  // so that NaN counts
     }
     EXPECT_LE(largest, kTolerance) << what;
     worst_ = std::max(worst_, largest);
@@ -171,7 +171,7 @@ class FloatGolden : public ::testing::TestWithParam<const char*> {
     }
   }
 
-  // The texts of a padded batch once more, each at its own length.
+  // Runs the texts of a padded batch again, each at its own length.
   void check_texts(const GoldenCase& golden, const std::string& call, FloatModel& network,
                    const ModelConfig& config) {
     const auto texts = golden.texts(call);
@@ -188,7 +188,7 @@ class FloatGolden : public ::testing::TestWithParam<const char*> {
     }
   }
 
-  // What was computed step by step on a cache, from one pass over everything.
+  // The reference computed these logits step by step with a KV cache; here one pass computes them.
   void check_steps(const GoldenCase& golden, const std::string& call, FloatModel& network,
                    const ModelConfig& config) {
     const TokenBatch batch = read_golden_call(golden, call, config).batch;

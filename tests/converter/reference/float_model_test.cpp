@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The float model's promises: the same bits for any number of threads and any company in the batch,
-// an observer that sees every activation, and errors for inputs that do not fit. What it computes
-// is in float_options_test.cpp and float_golden_test.cpp.
+// What the float model promises apart from its values: a text's bits depend neither on the number of
+// threads nor on the other texts of the batch, an observer sees every activation, and inputs that do
+// not fit are errors. float_options_test.cpp and float_golden_test.cpp test the values.
 #include "converter/reference/float_model.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-TEST(FloatModel, SameBitsForAnyNumberOfThreadsAndAnyCompany) {
+TEST(FloatModel, SameBitsForAnyNumberOfThreadsAndAnyBatch) {
   const ModelFolder model = make({.hidden = 96, .heads = 4, .intermediate = 200, .labels = 7});
   std::vector<std::int32_t> lengths;
   for (int i = 0; i < 150; ++i) lengths.push_back(1 + i * 11 % 32);  // more than one chunk
@@ -97,7 +97,7 @@ TEST(FloatModel, ObserverSeesEveryActivationInOrder) {
   const TokenBatch batch = make_batch({4, 1, 6}, 96);
   using Point = ActivationPoint;
   std::vector<std::pair<Point, int>> seen;
-  std::vector<float> gate, activated, last, logits;
+  std::vector<float> preactivation, activated, last, logits;
   const Observer observer = [&](const Activation& a) {
     seen.emplace_back(a.point, a.layer);
     const bool inner = a.point == Point::kFfnPreactivation || a.point == Point::kFfnActivated;
@@ -106,7 +106,7 @@ TEST(FloatModel, ObserverSeesEveryActivationInOrder) {
     EXPECT_EQ(a.cols, inner ? 64U : a.point == Point::kLogits ? 3U : 32U);
     EXPECT_EQ(std::vector<std::int32_t>(a.lengths.begin(), a.lengths.end()), batch.lengths);
     const std::vector<float> values(a.data, a.data + a.rows * a.cols);
-    if (a.point == Point::kFfnPreactivation) gate = values;
+    if (a.point == Point::kFfnPreactivation) preactivation = values;
     if (a.point == Point::kFfnActivated) activated = values;
     if (a.point == Point::kLastHidden) last = values;
     if (a.point == Point::kLogits) logits = values;
@@ -126,9 +126,9 @@ TEST(FloatModel, ObserverSeesEveryActivationInOrder) {
   EXPECT_EQ(seen, expected);
   EXPECT_TRUE(same_bits(last, out.last_hidden_state));
   EXPECT_TRUE(same_bits(logits, out.logits));
-  for (std::size_t i = 0; i < gate.size(); ++i) {
+  for (std::size_t i = 0; i < preactivation.size(); ++i) {
     ASSERT_NEAR(static_cast<double>(activated[i]),
-                test::reference_act(HiddenAct::kGelu, static_cast<double>(gate[i])), 1e-6);
+                test::reference_act(HiddenAct::kGelu, static_cast<double>(preactivation[i])), 1e-6);
   }
 }
 
@@ -151,55 +151,55 @@ TEST(FloatModel, ObserverSeesBothStacksOfAPair) {
   struct Seen {
     ActivationPoint point;
     int stack, layer;
-    std::size_t rows, cols;
+    std::pair<std::size_t, std::size_t> shape;
     std::vector<std::int32_t> lengths;
     bool operator==(const Seen&) const = default;
   };
   std::vector<Seen> seen;
   const Observer observer = [&](const Activation& a) {
     seen.push_back(
-        {a.point, a.stack, a.layer, a.rows, a.cols, {a.lengths.begin(), a.lengths.end()}});
+        {a.point, a.stack, a.layer, {a.rows, a.cols}, {a.lengths.begin(), a.lengths.end()}});
   };
   network.forward_pair(source, target, &observer, options);
   using Point = ActivationPoint;
   const std::vector<std::int32_t> of_source = {4, 6}, of_target = {3, 2};
-  const std::vector<Seen> expected = {{Point::kEmbeddingSum, 0, 0, 10, 32, of_source},
-                                      {Point::kLayerInput, 0, 0, 10, 32, of_source},
-                                      {Point::kQuery, 0, 0, 10, 16, of_source},
-                                      {Point::kKey, 0, 0, 10, 16, of_source},
-                                      {Point::kValue, 0, 0, 10, 16, of_source},
-                                      {Point::kContext, 0, 0, 10, 16, of_source},
-                                      {Point::kAttentionSum, 0, 0, 10, 32, of_source},
-                                      {Point::kFfnInput, 0, 0, 10, 32, of_source},
-                                      {Point::kFfnPreactivation, 0, 0, 10, 64, of_source},
-                                      {Point::kFfnActivated, 0, 0, 10, 64, of_source},
-                                      {Point::kFfnSum, 0, 0, 10, 32, of_source},
-                                      {Point::kLastHidden, 0, 1, 10, 32, of_source},
-                                      {Point::kProjected, 0, 1, 10, 48, of_source},
-                                      {Point::kEmbeddingSum, 1, 0, 5, 48, of_target},
-                                      {Point::kCrossStates, 1, 0, 10, 48, of_source},
-                                      {Point::kLayerInput, 1, 0, 5, 48, of_target},
-                                      {Point::kQuery, 1, 0, 5, 24, of_target},
-                                      {Point::kKey, 1, 0, 5, 24, of_target},
-                                      {Point::kValue, 1, 0, 5, 24, of_target},
-                                      {Point::kContext, 1, 0, 5, 24, of_target},
-                                      {Point::kAttentionSum, 1, 0, 5, 48, of_target},
-                                      {Point::kCrossInput, 1, 0, 5, 48, of_target},
-                                      {Point::kCrossQuery, 1, 0, 5, 48, of_target},
-                                      {Point::kCrossKey, 1, 0, 10, 48, of_source},
-                                      {Point::kCrossValue, 1, 0, 10, 48, of_source},
-                                      {Point::kCrossContext, 1, 0, 5, 48, of_target},
-                                      {Point::kCrossSum, 1, 0, 5, 48, of_target},
-                                      {Point::kFfnInput, 1, 0, 5, 48, of_target},
-                                      {Point::kFfnPreactivation, 1, 0, 5, 64, of_target},
-                                      {Point::kFfnActivated, 1, 0, 5, 64, of_target},
-                                      {Point::kFfnSum, 1, 0, 5, 48, of_target},
-                                      {Point::kLastHidden, 1, 1, 5, 48, of_target},
-                                      {Point::kLmInput, 1, 1, 2, 48, of_target},
-                                      {Point::kLmTransform, 1, 1, 2, 48, of_target},
-                                      {Point::kLmActivated, 1, 1, 2, 48, of_target},
-                                      {Point::kLmNormed, 1, 1, 2, 48, of_target},
-                                      {Point::kLmLogits, 1, 1, 2, 50, of_target}};
+  const std::vector<Seen> expected = {{Point::kEmbeddingSum, 0, 0, {10, 32}, of_source},
+                                      {Point::kLayerInput, 0, 0, {10, 32}, of_source},
+                                      {Point::kQuery, 0, 0, {10, 16}, of_source},
+                                      {Point::kKey, 0, 0, {10, 16}, of_source},
+                                      {Point::kValue, 0, 0, {10, 16}, of_source},
+                                      {Point::kContext, 0, 0, {10, 16}, of_source},
+                                      {Point::kAttentionSum, 0, 0, {10, 32}, of_source},
+                                      {Point::kFfnInput, 0, 0, {10, 32}, of_source},
+                                      {Point::kFfnPreactivation, 0, 0, {10, 64}, of_source},
+                                      {Point::kFfnActivated, 0, 0, {10, 64}, of_source},
+                                      {Point::kFfnSum, 0, 0, {10, 32}, of_source},
+                                      {Point::kLastHidden, 0, 1, {10, 32}, of_source},
+                                      {Point::kProjected, 0, 1, {10, 48}, of_source},
+                                      {Point::kEmbeddingSum, 1, 0, {5, 48}, of_target},
+                                      {Point::kCrossStates, 1, 0, {10, 48}, of_source},
+                                      {Point::kLayerInput, 1, 0, {5, 48}, of_target},
+                                      {Point::kQuery, 1, 0, {5, 24}, of_target},
+                                      {Point::kKey, 1, 0, {5, 24}, of_target},
+                                      {Point::kValue, 1, 0, {5, 24}, of_target},
+                                      {Point::kContext, 1, 0, {5, 24}, of_target},
+                                      {Point::kAttentionSum, 1, 0, {5, 48}, of_target},
+                                      {Point::kCrossInput, 1, 0, {5, 48}, of_target},
+                                      {Point::kCrossQuery, 1, 0, {5, 48}, of_target},
+                                      {Point::kCrossKey, 1, 0, {10, 48}, of_source},
+                                      {Point::kCrossValue, 1, 0, {10, 48}, of_source},
+                                      {Point::kCrossContext, 1, 0, {5, 48}, of_target},
+                                      {Point::kCrossSum, 1, 0, {5, 48}, of_target},
+                                      {Point::kFfnInput, 1, 0, {5, 48}, of_target},
+                                      {Point::kFfnPreactivation, 1, 0, {5, 64}, of_target},
+                                      {Point::kFfnActivated, 1, 0, {5, 64}, of_target},
+                                      {Point::kFfnSum, 1, 0, {5, 48}, of_target},
+                                      {Point::kLastHidden, 1, 1, {5, 48}, of_target},
+                                      {Point::kLmInput, 1, 1, {2, 48}, of_target},
+                                      {Point::kLmTransform, 1, 1, {2, 48}, of_target},
+                                      {Point::kLmActivated, 1, 1, {2, 48}, of_target},
+                                      {Point::kLmNormed, 1, 1, {2, 48}, of_target},
+                                      {Point::kLmLogits, 1, 1, {2, 50}, of_target}};
   ASSERT_EQ(seen.size(), expected.size());
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_TRUE(seen[i] == expected[i]) << i;
 }

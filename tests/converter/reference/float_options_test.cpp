@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every option of a stack, every optional input and every head of the float model against the
-// formulas in double precision; texts of different lengths run side by side.
+// Compares every option of a stack, every optional input and every task head of the float model with
+// the formulas in double precision (float_reference.hpp). Texts of different lengths run side by
+// side.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -92,7 +93,7 @@ Rows random_rows(Random& random, std::size_t rows, int cols) {
   return out;
 }
 
-// About a third hidden; a row now and then has nothing left.
+// About a third of the keys are hidden; one query in eight loses all of them.
 std::vector<std::vector<bool>> random_mask(Random& random, std::size_t queries, std::size_t keys) {
   std::vector<std::vector<bool>> hidden(queries, std::vector<bool>(keys));
   for (auto& row : hidden) {
@@ -102,7 +103,7 @@ std::vector<std::vector<bool>> random_mask(Random& random, std::size_t queries, 
   return hidden;
 }
 
-// Texts of these lengths; with `optional` every input that a stack can take.
+// Texts of five lengths; with `optional` they have every input that a stack can take.
 std::vector<ReferenceText> make_texts(const StackConfig& config, bool optional,
                                       std::uint64_t seed) {
   Random random(seed);
@@ -137,7 +138,7 @@ std::vector<ReferenceText> make_texts(const StackConfig& config, bool optional,
 void append(const Rows& rows, std::vector<float>& out) {
   for (const auto& row : rows) out.insert(out.end(), row.begin(), row.end());
 }
-// 0 where hidden.
+// As a mask: 0 where hidden.
 void append(const std::vector<std::vector<bool>>& hidden, std::vector<std::uint8_t>& out) {
   for (const auto& row : hidden) {
     for (const bool h : row) out.push_back(h ? 0 : 1);
@@ -357,7 +358,7 @@ TEST(FloatModelPairs, AgreeWithTheFormulas) {
     std::vector<float> encoded, logits;
     TokenBatch source_batch = batch_of(sources);
     for (std::size_t t = 0; t < sources.size(); ++t) {
-      // The last token of every source is hidden, but where it is the only one.
+      // The last token of every source is hidden, unless it is the only one.
       const std::size_t length = sources[t].ids.size();
       std::vector<bool> hidden(length);
       hidden[length - 1] = length > 1;

@@ -50,13 +50,13 @@ Rows embed(const StackConfig& config, const convert::StackWeights& w, const Refe
   return out;
 }
 
-// What is hidden from a query is as in transformers: with everything hidden the weights are even.
+// Hidden keys get no weight; where all keys are hidden the weights are even, as in transformers.
 std::vector<double> softmax(const std::vector<double>& scores, const std::vector<bool>& hidden) {
   std::vector<double> out(scores.size());
   double total = 0;
-  const bool none = std::ranges::all_of(hidden, [](bool h) { return h; }) && !hidden.empty();
+  const bool all_hidden = std::ranges::all_of(hidden, [](bool h) { return h; }) && !hidden.empty();
   for (std::size_t j = 0; j < scores.size(); ++j) {
-    out[j] = none ? 1 : !hidden.empty() && hidden[j] ? 0 : std::exp(scores[j]);
+    out[j] = all_hidden ? 1 : !hidden.empty() && hidden[j] ? 0 : std::exp(scores[j]);
     total += out[j];
   }
   for (double& p : out) p /= total;
@@ -68,10 +68,18 @@ struct Attended {
   std::vector<Rows> probabilities;  // [heads]
 };
 
-// `factors` points at the layer's part of the head mask, or is null.
-Attended attend(const StackConfig& config, const AttentionWeights& w, const Rows& in,
-                const Rows& source, bool causal, const std::vector<std::vector<bool>>& hidden,
-                const double* factors) {
+struct AttentionInput {
+  const AttentionWeights& weights;
+  const Rows& in;      // of the queries
+  const Rows& source;  // of keys and values
+  bool causal;
+  const std::vector<std::vector<bool>>& hidden;
+  const double* factors;  // the layer's part of the head mask, or null
+};
+
+Attended attend(const StackConfig& config, const AttentionInput& input) {
+  const AttentionWeights& w = input.weights;
+  const Rows &in = input.in, &source = input.source;
   const auto size = static_cast<std::size_t>(config.head_size());
   const std::size_t heads = w.query.weight.rows / size;
   const Rows q = reference_linear(in, w.query), k = reference_linear(source, w.key),
@@ -81,7 +89,7 @@ Attended attend(const StackConfig& config, const AttentionWeights& w, const Rows
   for (std::size_t h = 0; h < heads; ++h) {
     Rows& of_head = result.probabilities.emplace_back();
     for (std::size_t i = 0; i < in.size(); ++i) {
-      const std::size_t keys = causal ? i + 1 : source.size();
+      const std::size_t keys = input.causal ? i + 1 : source.size();
       std::vector<double> scores;
       for (std::size_t j = 0; j < keys; ++j) {
         const double *query = q[i].data() + h * size, *key = k[j].data() + h * size;
@@ -96,10 +104,10 @@ Attended attend(const StackConfig& config, const AttentionWeights& w, const Rows
         }
         scores.push_back(score / std::sqrt(static_cast<double>(size)));
       }
-      std::vector<bool> hides = hidden.empty() ? std::vector<bool>() : hidden[i];
+      std::vector<bool> hides = input.hidden.empty() ? std::vector<bool>() : input.hidden[i];
       hides.resize(hides.empty() ? 0 : keys);
       std::vector<double> p = softmax(scores, hides);
-      for (double& value : p) value *= factors == nullptr ? 1 : factors[h];
+      for (double& value : p) value *= input.factors == nullptr ? 1 : input.factors[h];
       for (std::size_t j = 0; j < keys; ++j) {
         for (std::size_t d = h * size; d < (h + 1) * size; ++d) context[i][d] += p[j] * v[j][d];
       }
@@ -168,15 +176,23 @@ ReferenceOutput reference_stack(const StackConfig& config, const convert::StackW
     const double* factors = text.head_mask.empty() ? nullptr : text.head_mask.data() + heads_before;
     Rows in = layer.input_norm ? reference_norm(sum, *layer.input_norm, eps) : sum;
     out.hidden_states.push_back(pre ? sum : in);
-    Attended self =
-        attend(config, layer.attention, in, in, config.is_decoder, text.hidden, factors);
+    Attended self = attend(config, {.weights = layer.attention,
+                                    .in = in,
+                                    .source = in,
+                                    .causal = config.is_decoder,
+                                    .hidden = text.hidden,
+                                    .factors = factors});
     heads_before += self.probabilities.size();
     out.attentions.push_back(std::move(self.probabilities));
     sum = add(self.out, pre ? sum : in);
     if (layer.cross) {
       in = reference_norm(sum, layer.cross_norm, eps);
-      Attended cross =
-          attend(config, *layer.cross, in, text.source, false, text.source_hidden, factors);
+      Attended cross = attend(config, {.weights = *layer.cross,
+                                       .in = in,
+                                       .source = text.source,
+                                       .causal = false,
+                                       .hidden = text.source_hidden,
+                                       .factors = factors});
       out.cross_attentions.push_back(std::move(cross.probabilities));
       sum = add(cross.out, pre ? sum : in);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formulas of a stack, written down once more in double precision and without regard for speed:
-// what the float model is held to where there is no reference data.
+// The formulas of a stack once more, in double precision and without regard for speed. Tests compare
+// the float model with them where there is no reference data.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace embert::test {
 
 using Rows = std::vector<std::vector<double>>;
 
-/// One text. What is optional is empty where it is absent.
+/// One text. Optional members are empty where they are absent.
 struct ReferenceText {
   std::vector<std::int32_t> ids, type_ids;
   std::vector<std::int32_t> position_ids;        ///< optional
-  Rows embeddings;                               ///< optional, in place of word vectors
+  Rows embeddings;                               ///< optional, replaces word embeddings
   std::vector<std::vector<bool>> hidden;         ///< optional [query][key]
   std::vector<double> head_mask;                 ///< optional [layers * heads]
   Rows source;                                   ///< encoder states
@@ -27,14 +27,14 @@ struct ReferenceText {
 struct ReferenceOutput {
   std::vector<Rows> hidden_states;                  ///< [layers + 1]
   std::vector<std::vector<Rows>> attentions;        ///< [layers][heads][query][key]
-  std::vector<std::vector<Rows>> cross_attentions;  ///< the same
+  std::vector<std::vector<Rows>> cross_attentions;  ///< [layers][heads][query][source token]
   Rows last_hidden_state;
 };
 
 ReferenceOutput reference_stack(const convert::StackConfig& config,
                                 const convert::StackWeights& weights, const ReferenceText& text);
 
-/// weight x + bias for every row.
+/// weight x + bias for every row x.
 Rows reference_linear(const Rows& in, const convert::Linear& layer);
 Rows reference_norm(const Rows& in, const convert::LayerNorm& norm, double eps);
 double reference_act(convert::HiddenAct act, double x);
