@@ -39,7 +39,7 @@ TEST(AnswerGolden, EveryQuestionAndOption) {
       std::vector<embert_answer> room(result["top_k"].get<std::size_t>());
       embert_answers list;
       ASSERT_EQ(
-          embert_answers_begin(&list, &options, scale_of(kTestStep), room.data(), room.size()),
+          embert_answers_begin(&list, &options, scale_of(kTestScale), room.data(), room.size()),
           EMBERT_STATUS_OK);
       for (std::uint32_t w = 0; w < windows.size(); ++w) {
         const Tokens& tokens = windows[w];

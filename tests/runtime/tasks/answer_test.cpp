@@ -56,7 +56,7 @@ std::vector<Span> all_spans(const std::vector<AnswerCase>& windows,
       double sum = 0;
       for (std::size_t i = 0; i < n; ++i) {
         const bool counts = i == 0 || text.sequence_ids[i] == 1;
-        p[side].push_back(counts ? std::exp(text.logits[2 * i + side] * double{kTestStep}) : 0.0);
+        p[side].push_back(counts ? std::exp(text.logits[2 * i + side] * double{kTestScale}) : 0.0);
         sum += p[side].back();
       }
       for (double& value : p[side]) value /= sum;
@@ -92,7 +92,7 @@ TEST_F(Answers, AreTheBestOfAllSpans) {
     const std::vector<Span> expected = all_spans(windows, options);
     std::vector<embert_answer> room(1 + random.below(7));
     embert_answers list;
-    ASSERT_EQ(embert_answers_begin(&list, &options, scale_of(kTestStep), room.data(), room.size()),
+    ASSERT_EQ(embert_answers_begin(&list, &options, scale_of(kTestScale), room.data(), room.size()),
               EMBERT_STATUS_OK);
     for (const AnswerCase& text : windows) {
       const embert_answer_window window = text.window();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of a vocabulary: the streaming list, scores, targets, drawing.
+// Tokens of a vocabulary: the streaming list, scores, targets, drawing.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::vector<embert_candidate> top(const std::vector<std::int32_t>& logits, std::
                                   embert_log_sum* sum = nullptr) {
   std::vector<embert_candidate> candidates(k);
   std::size_t count = 0;
-  EXPECT_EQ(embert_top_candidates(logits.data(), logits.size(), scale_of(kTestStep), k,
+  EXPECT_EQ(embert_top_candidates(logits.data(), logits.size(), scale_of(kTestScale), k,
                                   candidates.data(), &count, sum),
             EMBERT_STATUS_OK);
   candidates.resize(count);
@@ -38,13 +38,13 @@ TEST_F(Candidates, AreTheBestOfTheVocabulary) {
     });
     long double sum = 0;
     for (const std::int32_t logit : logits)
-      sum += std::exp(static_cast<long double>(logit) * kTestStep);
+      sum += std::exp(static_cast<long double>(logit) * kTestScale);
     const std::vector<embert_candidate> found = top(logits, 20);
     ASSERT_EQ(found.size(), std::min<std::size_t>(20, n));
     for (std::size_t i = 0; i < found.size(); ++i) {
       EXPECT_EQ(found[i].id, ids[i]);
       EXPECT_EQ(found[i].logit, logits[static_cast<std::size_t>(ids[i])]);
-      const long double p = std::exp(static_cast<long double>(found[i].logit) * kTestStep) / sum;
+      const long double p = std::exp(static_cast<long double>(found[i].logit) * kTestScale) / sum;
       EXPECT_NEAR(real(found[i].score), static_cast<double>(p),
                   1e-9 + 3e-8 * static_cast<double>(p));
       EXPECT_NEAR(real_log(found[i].log2_score), static_cast<double>(std::log(p)), 1e-7);
@@ -65,7 +65,7 @@ TEST_F(Candidates, InBlocksAreTheSame) {
       embert_log_sum whole_sum;
       const std::vector<embert_candidate> whole = top(logits, 9, &whole_sum);
       LogitRatio ratio;
-      ASSERT_TRUE(make_logit_ratio(scale_of(kTestStep), &ratio));
+      ASSERT_TRUE(make_logit_ratio(scale_of(kTestScale), &ratio));
       embert_candidate room[9];
       TopList list = begin_top_list(room, 9, ratio);
       for (std::size_t at = 0; at < logits.size(); at += block) {
@@ -122,7 +122,7 @@ TEST_F(Candidates, TargetsAreScoredAndRanked) {
   for (const std::int32_t id : {4, 3, 4, 0, 1, 3}) {
     targets.push_back({id, logits[static_cast<std::size_t>(id)], 0, 0});
   }
-  ASSERT_EQ(embert_score_candidates(targets.data(), targets.size(), &sum, scale_of(kTestStep)),
+  ASSERT_EQ(embert_score_candidates(targets.data(), targets.size(), &sum, scale_of(kTestScale)),
             EMBERT_STATUS_OK);
   std::size_t count = targets.size();
   ASSERT_EQ(embert_rank_candidates(targets.data(), &count), EMBERT_STATUS_OK);
@@ -182,7 +182,7 @@ class Sampling : public SeededTest {
   }
   std::size_t draw(const embert_sample_options& options, std::uint32_t random) {
     std::size_t index = 99;
-    EXPECT_EQ(embert_sample_candidate(candidates_.data(), candidates_.size(), scale_of(kTestStep),
+    EXPECT_EQ(embert_sample_candidate(candidates_.data(), candidates_.size(), scale_of(kTestScale),
                                       &options, random, &index),
               EMBERT_STATUS_OK);
     return index;

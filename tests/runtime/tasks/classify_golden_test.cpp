@@ -35,7 +35,7 @@ TEST(ClassifyGolden, EveryHeadAndCall) {
                                     : EMBERT_SCORE_NONE;
         std::vector<embert_label_score> labels(names.size());
         std::size_t count = 0;
-        ASSERT_EQ(embert_rank_labels(logits.data(), logits.size(), scale_of(kTestStep), applied,
+        ASSERT_EQ(embert_rank_labels(logits.data(), logits.size(), scale_of(kTestScale), applied,
                                      top_k.is_null() ? 0 : top_k.get<std::size_t>(), labels.data(),
                                      labels.size(), &count),
                   EMBERT_STATUS_OK);
@@ -44,7 +44,7 @@ TEST(ClassifyGolden, EveryHeadAndCall) {
         for (std::size_t i = 0; i < count; ++i) {
           EXPECT_EQ(names.at(labels[i].label), expected[i]["label"].get<std::string>());
           if (applied == EMBERT_SCORE_NONE) {
-            EXPECT_NEAR(labels[i].logit * double{kTestStep}, expected[i]["score"].get<double>(),
+            EXPECT_NEAR(labels[i].logit * double{kTestScale}, expected[i]["score"].get<double>(),
                         1e-6);
           } else {
             expect_score(labels[i].score, expected[i]["score"]);

@@ -37,7 +37,7 @@ void expect_words(const Json& expected, const std::vector<embert_candidate>& fou
 TEST(FillMaskGolden, EveryMask) {
   EMBERT_NEED_SHARED_DIR();
   LogitRatio ratio;
-  ASSERT_TRUE(make_logit_ratio(scale_of(kTestStep), &ratio));
+  ASSERT_TRUE(make_logit_ratio(scale_of(kTestScale), &ratio));
   const Json golden = read_task("fill_mask");
   int compared = 0;
   for (const Json& item : golden["items"]) {
@@ -63,7 +63,7 @@ TEST(FillMaskGolden, EveryMask) {
       }
       add_to_top_list(&list, half.data(), half.size(), 200000);
       const embert_log_sum sum = finish_top_list(&list);
-      EXPECT_NEAR(sum.highest * double{kTestStep} + real_log(sum.log2_sum_q26), log_sum, 2e-6);
+      EXPECT_NEAR(sum.highest * double{kTestScale} + real_log(sum.log2_sum_q26), log_sum, 2e-6);
       for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(found[i].id, mask["top_ids"][i]);
       expect_words(item["results"][m], found, ids, mask["position"], item["masks"].size() == 1);
       ++compared;
@@ -95,7 +95,7 @@ TEST(FillMaskGolden, Targets) {
       }
     }
     ASSERT_EQ(candidates.size(), 4u);
-    ASSERT_EQ(embert_score_candidates(candidates.data(), 4, &sum, scale_of(kTestStep)),
+    ASSERT_EQ(embert_score_candidates(candidates.data(), 4, &sum, scale_of(kTestScale)),
               EMBERT_STATUS_OK);
     std::size_t count = 4;
     ASSERT_EQ(embert_rank_candidates(candidates.data(), &count), EMBERT_STATUS_OK);

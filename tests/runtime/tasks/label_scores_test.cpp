@@ -137,7 +137,7 @@ TEST_F(Scores, FloatHelpers) {
 
 TEST(Labels, EachFunction) {
   const std::vector<std::int32_t> logits = quantize_logits({0.5, 2.0, -1.0, 2.0});
-  const embert_scale scale = scale_of(kTestStep);
+  const embert_scale scale = scale_of(kTestScale);
   embert_label_score labels[4];
   std::size_t count = 0;
   for (const embert_score_function function :
@@ -150,7 +150,7 @@ TEST(Labels, EachFunction) {
     for (std::size_t i = 0; i < 4; ++i) {
       EXPECT_EQ(labels[i].label, order[i]);
       EXPECT_EQ(labels[i].logit, logits[order[i]]);
-      const double x = logits[order[i]] * double{kTestStep};
+      const double x = logits[order[i]] * double{kTestScale};
       const double expected = function == EMBERT_SCORE_SOFTMAX   ? std::exp(x) / sum
                               : function == EMBERT_SCORE_SIGMOID ? 1 / (1 + std::exp(-x))
                                                                  : 0.0;

@@ -39,7 +39,7 @@ void find(const Tokens& tokens, const std::vector<double>& logits, const Names& 
   const std::vector<std::int32_t> quantized = quantize_logits(logits);
   std::vector<embert_q30> scores(logits.size());
   ASSERT_EQ(embert_softmax_q30(quantized.data(), tokens.ids.size(), names.text.size(),
-                               scale_of(kTestStep), scores.data()),
+                               scale_of(kTestScale), scores.data()),
             EMBERT_STATUS_OK);
   const std::vector<std::uint8_t> is_subword = subwords_of(tokens);
   const embert_tag_options options = {names.pointers.data(), names.pointers.size(), aggregation,

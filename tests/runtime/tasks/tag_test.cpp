@@ -172,7 +172,7 @@ TEST(Tag, ASpecialTokenEndsAWord) {
   EXPECT_EQ(brief(text, EMBERT_AGGREGATION_MAX), "B-person@0-2:90");
 }
 
-TEST(Tag, PlacesOfAnEntity) {
+TEST(Tag, OffsetsOfAnEntity) {
   TagCase text;
   text.add(-1, kO, 1.0);
   text.add(7, kBPlace, 0.9);

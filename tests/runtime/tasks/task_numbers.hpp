@@ -18,11 +18,11 @@ inline embert_scale scale_of(float value) {
   return scale;
 }
 
-/// The step in which tests store real logits: 2^-20.
-inline constexpr float kTestStep = 1.0f / 1048576.0f;
+/// The scale in which tests store real logits: 2^-20.
+inline constexpr float kTestScale = 1.0f / 1048576.0f;
 
 inline std::int32_t quantize_logit(double logit) {
-  return static_cast<std::int32_t>(std::lround(logit / double{kTestStep}));
+  return static_cast<std::int32_t>(std::lround(logit / double{kTestScale}));
 }
 inline std::vector<std::int32_t> quantize_logits(const std::vector<double>& logits) {
   std::vector<std::int32_t> result;
