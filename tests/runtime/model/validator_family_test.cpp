@@ -166,8 +166,8 @@ TEST_F(ModelCheckFamily, RefusesValuesOutOfRange) {
   bad_value(*contents<char>(kSectionTokenLabels), '\0', "one label name too many");
 }
 
-/// Statuses and results of all public functions on a blob, in an arena of exactly the size that they
-/// ask for.
+/// Statuses and results of all public functions on a blob, in an arena of exactly the size that
+/// they ask for.
 struct Answers {
   std::vector<std::int64_t> values;
   int refused = 0;
