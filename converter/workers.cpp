@@ -27,7 +27,8 @@ void Workers::run(std::size_t count, const std::function<void(std::size_t)>& tas
     std::exception_ptr error;
     std::size_t error_at;
   } shared{task, 0, {}, nullptr, count};
-  // Tasks start in order: a caller who puts the longest tasks first keeps all threads busy to the end.
+  // Tasks start in order: a caller who puts the longest tasks first keeps all threads busy to the
+  // end.
   pthreadpool_parallelize_1d(
       pool_.get(),
       [](void* context, std::size_t) {

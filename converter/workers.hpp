@@ -13,8 +13,8 @@
 
 namespace embert::convert {
 
-/// Flags of every run on a pool: idle threads sleep instead of spinning. On a busy machine this halves
-/// the time of a forward pass of the float model.
+/// Flags of every run on a pool: idle threads sleep instead of spinning. On a busy machine this
+/// halves the time of a forward pass of the float model.
 inline constexpr std::uint32_t kPoolFlags = PTHREADPOOL_FLAG_YIELD_WORKERS;
 
 struct PoolDeleter {
@@ -30,8 +30,8 @@ class Workers {
   /// `threads` >= 1; 1 runs everything in the calling thread. Throws ConvertError.
   explicit Workers(int threads) : pool_(make_thread_pool(threads)) {}
 
-  /// Runs task(i) for each i < count, in any order, and returns when all are done. Where tasks throw,
-  /// rethrows the exception of the lowest i. Tasks must not call run().
+  /// Runs task(i) for each i < count, in any order, and returns when all are done. Where tasks
+  /// throw, rethrows the exception of the lowest i. Tasks must not call run().
   void run(std::size_t count, const std::function<void(std::size_t)>& task);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorders run in the observer's thread, between two layers of the float model. Their loops are
-// plain enough for the compiler to vectorise, and sums run row after row.
+// The recorders run in the observer's thread, between two layers of the float model. Their loops
+// are plain enough for the compiler to vectorise, and sums run row after row.
 #include "converter/calibrate/collect_rows.hpp"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ std::int32_t round_within(float x, float lowest, float highest) {
   return static_cast<std::int32_t>(within + (within < 0 ? -0.5F : 0.5F));
 }
 
-// Quantises the rows of a GEMM's input as the runtime does: (in + shift[c]) * inverse[c], rounded to
-// 8 or 16 bits; 16-bit rows are then requantised to 8 bits with a scale per row.
+// Quantises the rows of a GEMM's input as the runtime does: (in + shift[c]) * inverse[c], rounded
+// to 8 or 16 bits; 16-bit rows are then requantised to 8 bits with a scale per row.
 class RowQuantizer {
  public:
   // A LayerNorm's output: one scale for all rows.

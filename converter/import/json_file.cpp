@@ -13,8 +13,8 @@
 namespace embert::convert {
 namespace {
 
-// nlohmann's messages begin with "[json.exception.parse_error.101] parse error at line 1, ...": keeps
-// the text after the bracket.
+// nlohmann's messages begin with "[json.exception.parse_error.101] parse error at line 1, ...":
+// keeps the text after the bracket.
 std::string parser_message(const char* what) {
   std::string_view text = what;
   if (const std::size_t end = text.find("] "); end != std::string_view::npos) {

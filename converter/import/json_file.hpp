@@ -33,8 +33,8 @@ bool file_exists(const std::filesystem::path& path);
 Json read_json_file(const std::filesystem::path& path, const std::string& file,
                     const JsonLimits& limits = {});
 
-/// The fields of one JSON object. A field that is null counts as absent, because transformers writes
-/// absent fields so. The object must outlive this.
+/// The fields of one JSON object. A field that is null counts as absent, because transformers
+/// writes absent fields so. The object must outlive this.
 class JsonFields {
  public:
   /// `file` names the object in messages. Throws ConvertError where `object` is no JSON object.

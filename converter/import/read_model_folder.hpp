@@ -13,8 +13,8 @@
 namespace embert::convert {
 
 struct ModelFolder {
-  /// The folder with config.json, the weights and the tokenizer's files: the model folder itself, or
-  /// the Transformer module's folder that modules.json names.
+  /// The folder with config.json, the weights and the tokenizer's files: the model folder itself,
+  /// or the Transformer module's folder that modules.json names.
   std::filesystem::path transformer_folder;
   ModelConfig config;
   ModelWeights weights;

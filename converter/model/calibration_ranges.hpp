@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the first calibration pass measures (calibrate/measure_ranges.hpp): how far every activation
-// reaches, and rows of what the task heads read. Dimensions are those of model_weights.hpp.
+// The result of the first calibration pass (calibrate/measure_ranges.hpp): how far every activation
+// reaches, and rows of the task heads' inputs. Dimensions are those of model_weights.hpp.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The weights of a BERT model and its task heads in float32: four bytes a parameter. read_weights()
-// (import/weights/read_weights.hpp) fills them in, checked against the config. Dimensions: H hidden,
-// I intermediate, V vocabulary, P positions, T token types, D head size, A = heads of the layer * D.
+// (import/weights/read_weights.hpp) fills them in, checked against the config. Dimensions: H
+// hidden, I intermediate, V vocabulary, P positions, T token types, D head size, A = heads of the
+// layer * D.
 #pragma once
 
 #include <optional>

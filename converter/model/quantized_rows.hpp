@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the second calibration pass collects (calibrate/collect_rows.hpp): rows of every GEMM's
+// The result of the second calibration pass (calibrate/collect_rows.hpp): rows of every GEMM's
 // input as the runtime will see them, quantised. One byte a value keeps them small.
 #pragma once
 

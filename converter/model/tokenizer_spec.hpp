@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A WordPiece tokenizer as the converter holds it between its files and the blob's tokenizer section.
+// A WordPiece tokenizer as the converter holds it between its files and the blob's tokenizer
+// section.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ namespace embert::convert {
 
 class FloatHeads {
  public:
-  /// Copies what it needs of both.
+  /// Copies the parts of both that it needs.
   FloatHeads(const ModelConfig& config, const ModelWeights& weights);
 
   bool has_language_head() const { return output_embeddings_.has_value(); }
@@ -28,7 +28,7 @@ class FloatHeads {
   /// One chunk of the last stack, and where the results go.
   struct Run {
     const BatchChunk& chunk;
-    const float* hidden;  ///< [rows, H] what FloatStack::run() returned
+    const float* hidden;  ///< [rows, H] result of FloatStack::run()
     Viewer viewer;
     pthreadpool_t pool;
     ForwardOutput& out;

@@ -19,15 +19,15 @@ struct TokenBatch;
 
 class FloatModel {
  public:
-  /// Copies what it needs of both. `threads` >= 1.
+  /// Copies the parts of both that it needs. `threads` >= 1.
   FloatModel(const ModelConfig& config, const ModelWeights& weights, int threads);
   ~FloatModel();
   FloatModel(FloatModel&&) noexcept;
   FloatModel& operator=(FloatModel&&) noexcept;
 
   using Output = ForwardOutput;
-  /// A model of one stack. With cross-attention the batch brings encoder_states. One call at a time.
-  /// Throws ConvertError for a batch that does not fit (check_batch()).
+  /// A model of one stack. With cross-attention the batch brings encoder_states. One call at a
+  /// time. Throws ConvertError for a batch that does not fit (check_batch()).
   Output forward(const TokenBatch& batch, const Observer* observer = nullptr,
                  const ForwardOptions& options = {});
 

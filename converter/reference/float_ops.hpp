@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations between the fully-connected layers, as plain float loops. Sums run in a fixed order
-// of lanes, so any compiler may vectorise them without changing a bit; libm is called for one value
-// at a time.
+// The operations between the fully-connected layers, as plain float loops. Sums run in a fixed
+// order of lanes, so any compiler may vectorise them without changing a bit; libm is called for one
+// value at a time.
 #pragma once
 
 #include <pthreadpool.h>

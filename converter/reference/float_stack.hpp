@@ -19,12 +19,12 @@ namespace embert::convert {
 
 class FloatStack {
  public:
-  /// Copies what it needs of both. `number` is the index into ModelConfig::stacks.
+  /// Copies the parts of both that it needs. `number` is the index into ModelConfig::stacks.
   FloatStack(const StackConfig& config, const StackWeights& weights, int number);
 
   const StackConfig& config() const { return config_; }
 
-  /// What one run shares; nothing in it changes while the layers run.
+  /// Shared by all layers of one run; nothing in it changes while they run.
   struct Run {
     const BatchChunk& chunk;
     const ForwardOptions& options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a forward pass of the float model computes, and what it returns.
+// Options and results of a forward pass of the float model.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace embert::convert {
 
-/// What forward() returns beside the last hidden state and the logits of pooled and token heads.
+/// Results that forward() computes on request. The others it computes wherever the model has them.
 struct ForwardOptions {
   bool hidden_states = false;
   bool attentions = false;

@@ -158,7 +158,7 @@ TokenBatch tokenize_texts(const std::vector<std::uint8_t>& section, const StackC
 
 std::vector<std::string> join_texts(std::span<const std::string_view> texts, int max_tokens) {
   constexpr std::size_t kDocuments = 6;
-  constexpr int kShort = 128;                // what single texts reach anyway
+  constexpr int kShort = 128;                // tokens that single texts reach anyway
   constexpr std::size_t kBytesPerToken = 8;  // more than enough: the tokenizer cuts
   std::vector<std::string> documents;
   if (max_tokens <= kShort || texts.empty()) return documents;

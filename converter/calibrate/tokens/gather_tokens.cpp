@@ -42,11 +42,11 @@ GatheredTokens from_nothing(const TokenRequest& request, std::vector<std::string
   warnings.push_back(
       "no tokenizer: calibrated on random ids; text calls on this blob get a status");
   const StackConfig& first = request.config.first();
-  out.calibration = complete(request, random_ids(first, request.max_tokens, kRandomTexts, kTokenSeed),
-                             false, kPairSeed);
-  out.certificate =
-      complete(request, random_ids(first, request.max_tokens, kRandomCertificateTexts, kTokenSeed + 1),
-               false, kPairSeed + 1);
+  out.calibration = complete(
+      request, random_ids(first, request.max_tokens, kRandomTexts, kTokenSeed), false, kPairSeed);
+  out.certificate = complete(
+      request, random_ids(first, request.max_tokens, kRandomCertificateTexts, kTokenSeed + 1),
+      false, kPairSeed + 1);
   return out;
 }
 

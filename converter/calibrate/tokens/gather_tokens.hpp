@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathers the token ids that a conversion calibrates on: texts through the model's tokenizer, a file
-// of ids, or random ids.
+// Gathers the token ids that a conversion calibrates on: texts through the model's tokenizer, a
+// file of ids, or random ids.
 #pragma once
 
 #include <cstdint>

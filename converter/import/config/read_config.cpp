@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds out which stacks a model has: one, an encoder and a decoder with a config each, or an encoder
-// and a decoder that share one config.
+// Finds out which stacks a model has: one, an encoder and a decoder with a config each, or an
+// encoder and a decoder that share one config.
 #include "converter/import/config/read_config.hpp"
 
 #include <algorithm>
@@ -84,8 +84,8 @@ void read_special_ids(const JsonFields& config, ModelConfig& out) {
   read("decoder_start_token_id", out.last().vocab_size, out.decoder_start_token_id);
 }
 
-// transformers also keeps the ids with which generation starts and ends in a file of their own. They
-// count where config.json names none.
+// transformers also keeps the ids with which generation starts and ends in a file of their own.
+// They count where config.json names none.
 void read_generation_config(const std::filesystem::path& folder, ModelConfig& out) {
   const std::filesystem::path path = folder / "generation_config.json";
   if (!std::filesystem::exists(path)) return;

@@ -27,8 +27,8 @@ constexpr Architecture kArchitectures[] = {
     {"BertForTokenClassification", ClassifierTask::kNone, TokenTask::kTokenClassification},
     {"BertForQuestionAnswering", ClassifierTask::kNone, TokenTask::kQuestionAnswering}};
 
-// id2label is an object {"0": name, "1": name, ...}. Without it there are num_labels labels, by default
-// 2, as in transformers.
+// id2label is an object {"0": name, "1": name, ...}. Without it there are num_labels labels, by
+// default 2, as in transformers.
 std::vector<std::string> read_label_names(const JsonFields& config) {
   const Json* labels = config.find("id2label");
   std::vector<std::string> names;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a config that says which task heads a model has: the architecture, with its labels and
-// problem type.
+// The part of a config that says which task heads a model has: the architecture, with its labels
+// and problem type.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace embert::convert {
 /// The field "architectures"; empty where it is absent. Throws ConvertError.
 std::vector<std::string> read_architectures(const JsonFields& config);
 
-/// Sets the task heads of `out` by the first architecture; an unknown architecture gets a warning and
-/// no head. Throws ConvertError.
+/// Sets the task heads of `out` by the first architecture; an unknown architecture gets a warning
+/// and no head. Throws ConvertError.
 void read_head_config(const JsonFields& config, ModelConfig& out,
                       std::vector<std::string>& warnings);
 

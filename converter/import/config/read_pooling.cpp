@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The modules must be Transformer, Pooling and perhaps Normalize, in this order; the error for another
-// chain names the module that does not fit.
+// The modules must be Transformer, Pooling and perhaps Normalize, in this order; the error for
+// another chain names the module that does not fit.
 #include "converter/import/config/read_pooling.hpp"
 
 #include <iterator>

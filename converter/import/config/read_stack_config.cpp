@@ -21,8 +21,8 @@ struct ActName {
   HiddenAct act;
 };
 
-// Every spelling of transformers for the functions that embert computes. hidden_act_name() returns the
-// first of each.
+// Every spelling of transformers for the functions that embert computes. hidden_act_name() returns
+// the first of each.
 constexpr ActName kActNames[] = {{"gelu", HiddenAct::kGelu},
                                  {"gelu_python", HiddenAct::kGelu},
                                  {"gelu_new", HiddenAct::kGeluNew},

@@ -11,7 +11,8 @@
 
 namespace embert::convert {
 
-/// Throws ConvertError: `option` of the config in `file` is not supported; `supported` says what is.
+/// Throws ConvertError: `option` of the config in `file` is not supported; `supported` says what
+/// is.
 [[noreturn]] void refuse_option(const std::string& file, const std::string& option,
                                 const std::string& supported);
 

@@ -118,8 +118,8 @@ void read_names(const JsonFields& fields, VocabularySettings* settings) {
   read_name(fields, "mask_token", &settings->mask_token);
 }
 
-// Adds the tokens that tokenizer_config.json lists under "added_tokens_decoder" (id -> token), in the
-// order of their ids.
+// Adds the tokens that tokenizer_config.json lists under "added_tokens_decoder" (id -> token), in
+// the order of their ids.
 void read_added_tokens(const Json& list, const std::string& file, TokenizerSpec* spec) {
   if (!list.is_object()) throw ConvertError(file + ": \"added_tokens_decoder\" must be an object");
   std::vector<std::pair<std::uint32_t, const Json*>> tokens;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the tokenizer of a Hugging Face folder: tokenizer.json, or vocab.txt with tokenizer_config.json
-// and special_tokens_map.json. Only BERT's WordPiece is supported; the error for another tokenizer
-// names the setting that differs.
+// Reads the tokenizer of a Hugging Face folder: tokenizer.json, or vocab.txt with
+// tokenizer_config.json and special_tokens_map.json. Only BERT's WordPiece is supported; the error
+// for another tokenizer names the setting that differs.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +13,8 @@
 
 namespace embert::convert {
 
-/// The settings that vocab.txt lacks. Without strip_accents, accents are stripped where lowercase is
-/// set.
+/// The settings that vocab.txt lacks. Without strip_accents, accents are stripped where lowercase
+/// is set.
 struct VocabularySettings {
   bool lowercase = true;
   std::optional<bool> strip_accents;
@@ -26,14 +26,14 @@ struct VocabularySettings {
 
 /// The folder's tokenizer, or nothing where it has neither tokenizer.json nor vocab.txt. For letter
 /// case, accents and Chinese characters tokenizer_config.json goes before tokenizer.json, as in
-/// transformers; stored padding is ignored. Appends a line to `warnings` where the two files differ.
-/// Throws ConvertError.
+/// transformers; stored padding is ignored. Appends a line to `warnings` where the two files
+/// differ. Throws ConvertError.
 std::optional<TokenizerSpec> read_tokenizer(const std::filesystem::path& folder,
                                             std::vector<std::string>& warnings);
 
 /// Reads a vocabulary file: one token a line, lines end with LF or CR LF. The tokenizer gets BERT's
-/// template, and those of its five special tokens that the vocabulary has become added tokens. Throws
-/// ConvertError.
+/// template, and those of its five special tokens that the vocabulary has become added tokens.
+/// Throws ConvertError.
 TokenizerSpec read_vocabulary(const std::filesystem::path& path,
                               const VocabularySettings& settings);
 

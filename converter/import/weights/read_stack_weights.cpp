@@ -12,8 +12,8 @@
 namespace embert::convert {
 namespace {
 
-// table[p][2 i] = sin(p / 10000^(2 i / H)), table[p][2 i + 1] = cos(p / 10000^(2 i / H)) (Vaswani et
-// al. 2017, section 3.5).
+// table[p][2 i] = sin(p / 10000^(2 i / H)), table[p][2 i + 1] = cos(p / 10000^(2 i / H)) (Vaswani
+// et al. 2017, section 3.5).
 Matrix sinusoidal_table(const StackConfig& config) {
   Matrix out{static_cast<std::size_t>(config.max_position_embeddings),
              static_cast<std::size_t>(config.hidden_size),
@@ -76,8 +76,8 @@ AttentionWeights read_attention(TensorPicker& tensors, const std::string& name,
   return out;
 }
 
-// Where the file's table is for longer texts, its middle rows are kept: the relative positions among
-// max_position_embeddings tokens.
+// Where the file's table is for longer texts, its middle rows are kept: the relative positions
+// among max_position_embeddings tokens.
 Matrix read_relative_positions(TensorPicker& tensors, const std::string& name,
                                const StackConfig& config) {
   Matrix out = tensors.matrix(name, 2 * config.stored_positions - 1, config.head_size());
@@ -86,14 +86,14 @@ Matrix read_relative_positions(TensorPicker& tensors, const std::string& name,
   return out;
 }
 
-// `norm`, in post-LayerNorm stacks: on entry the LayerNorm that makes this layer's input, afterwards
-// the one that makes the next layer's.
+// `norm`, in post-LayerNorm stacks: on entry the LayerNorm that makes this layer's input,
+// afterwards the one that makes the next layer's.
 LayerWeights read_layer(TensorPicker& tensors, const std::string& layer, const StackConfig& config,
                         int heads, std::optional<LayerNorm>& norm) {
   const int hidden = config.hidden_size;
   const bool pre = config.norm_position == NormPosition::kPre;
-  // The LayerNorm that makes the next block's input. `stored` names the one in that block's module: in
-  // post-LayerNorm stacks it makes the input of the block after.
+  // The LayerNorm that makes the next block's input. `stored` names the one in that block's module:
+  // in post-LayerNorm stacks it makes the input of the block after.
   const auto norm_of_next_block = [&](const std::string& stored) {
     LayerNorm own = tensors.layer_norm(layer + stored, hidden);
     return pre ? std::move(own) : std::exchange(norm, std::move(own));

@@ -9,8 +9,8 @@
 
 namespace embert::convert {
 
-/// `prefix` stands before every name: "", "bert.", "decoder.bert." and so on. embedding_scale is not
-/// applied yet. Throws ConvertError.
+/// `prefix` stands before every name: "", "bert.", "decoder.bert." and so on. embedding_scale is
+/// not applied yet. Throws ConvertError.
 StackWeights read_stack_weights(TensorPicker& tensors, const std::string& prefix,
                                 const StackConfig& config);
 

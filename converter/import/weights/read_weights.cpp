@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the stacks, the projection between them and the task heads, and last reports the tensors that
-// are left over.
+// Reads the stacks, the projection between them and the task heads, and last reports the tensors
+// that are left over.
 #include "converter/import/weights/read_weights.hpp"
 
 #include <algorithm>
 #include <cmath>
 
+#include "converter/convert_error.hpp"
 #include "converter/import/weights/read_stack_weights.hpp"
 #include "converter/import/weights/tensor_picker.hpp"
+#include "converter/import/weights/weight_files.hpp"
 
 namespace embert::convert {
 namespace {

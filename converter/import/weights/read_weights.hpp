@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "converter/import/weights/weight_files.hpp"
-#include "converter/model/model_config.hpp"
 #include "converter/model/model_weights.hpp"
 
 namespace embert::convert {
+
+struct ModelConfig;
+class WeightFiles;
 
 /// Picks the tensors that `config` needs out of `files`: names with or without "bert.", LayerNorm
 /// as weight/bias or gamma/beta. Appends a line on tensors left over to `warnings`. Throws

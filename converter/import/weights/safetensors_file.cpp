@@ -26,7 +26,8 @@ static_assert(std::endian::native == std::endian::little,
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMaxRank = 64;
-// A header has about ten values per tensor: no model needs more than this, and parsing costs memory.
+// A header has about ten values per tensor: no model needs more than this, and parsing costs
+// memory.
 constexpr JsonLimits kHeaderLimits{
     .max_bytes = kMaxHeaderBytes, .max_depth = 4, .max_values = 2'000'000};
 

@@ -43,8 +43,8 @@ class SafetensorsFile {
   /// Null where there is no such tensor.
   const TensorInfo* find(std::string_view name) const;
 
-  /// The values of an F32, F16 or BF16 tensor. Throws ConvertError for any other type, and where there is
-  /// no such tensor.
+  /// The values of an F32, F16 or BF16 tensor. Throws ConvertError for any other type, and where
+  /// there is no such tensor.
   std::vector<float> read_float(std::string_view name) const;
   /// The values of an I32 tensor. Throws in the same way.
   std::vector<std::int32_t> read_int32(std::string_view name) const;

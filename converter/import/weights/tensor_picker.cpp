@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "converter/convert_error.hpp"
+
 namespace embert::convert {
+
+bool TensorPicker::has(const std::string& name) const { return files_.find(name) != nullptr; }
 
 std::vector<float> TensorPicker::vector(const std::string& name, int size) {
   return take(name, {}, {size});

@@ -9,10 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "converter/import/weights/weight_files.hpp"
 #include "converter/model/model_weights.hpp"
 
 namespace embert::convert {
+
+class WeightFiles;
 
 /// Names are those of the file. vector() to layer_norm() throw ConvertError for a tensor that is
 /// missing, has another shape or type, or holds a value that is not finite.
@@ -20,7 +21,7 @@ class TensorPicker {
  public:
   explicit TensorPicker(const WeightFiles& files) : files_(files) {}
 
-  bool has(const std::string& name) const { return files_.find(name) != nullptr; }
+  bool has(const std::string& name) const;
 
   std::vector<float> vector(const std::string& name, int size);
   Matrix matrix(const std::string& name, int rows, int cols);
@@ -29,8 +30,8 @@ class TensorPicker {
   /// The tensors name.weight and name.bias, or name.gamma and name.beta as in old files.
   LayerNorm layer_norm(const std::string& name, int size);
 
-  /// Skips a tensor that repeats `original`, if it is in the file. Throws ConvertError where the values
-  /// differ.
+  /// Skips a tensor that repeats `original`, if it is in the file. Throws ConvertError where the
+  /// values differ.
   void skip_copy(const std::string& name, const std::vector<float>& original,
                  const std::string& original_name);
   /// Skips a tensor that embert does not use, if it is in the file.

@@ -19,8 +19,8 @@ void check_inner_path(const std::string& path, const std::string& where);
 
 class WeightFiles {
  public:
-  /// Opens and checks all files. Throws ConvertError; for a folder with weights of another format only,
-  /// the message says how to convert them.
+  /// Opens and checks all files. Throws ConvertError; for a folder with weights of another format
+  /// only, the message says how to convert them.
   explicit WeightFiles(const std::filesystem::path& folder);
 
   /// Null where there is no such tensor.

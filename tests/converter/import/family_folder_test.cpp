@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights of the BERT family: the tensors and names that each member reads, the block that gets each
-// LayerNorm, tables that are computed instead of read, and tensors that are missing or contradict
-// each other.
+// Weights of the BERT family: the tensors and names that each member reads, the block that gets
+// each LayerNorm, tables that are computed instead of read, and tensors that are missing or
+// contradict each other.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole model folders: names and types of tensors, task heads, warnings, and tensors that are missing
-// or wrong.
+// Whole model folders: names and types of tensors, task heads, warnings, and tensors that are
+// missing or wrong.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -235,8 +235,8 @@ TEST_F(Safetensors, AllHalfPrecisionValues) {
   const auto path = folder_.write("m.safetensors", test::safetensors_bytes({halves, bfloats}));
   const SafetensorsFile file(path, "m.safetensors");
   const std::vector<float> h = file.read_float("h"), b = file.read_float("b");
-  // value = (-1)^sign * fraction * 2^exponent; the fraction has a hidden bit where the exponent is not
-  // 0.
+  // value = (-1)^sign * fraction * 2^exponent; the fraction has a hidden bit where the exponent is
+  // not 0.
   const auto value = [](unsigned bits, int fraction_bits, int exponent_bits, int bias) {
     const int exponent = static_cast<int>(bits >> fraction_bits) & ((1 << exponent_bits) - 1);
     const int fraction = static_cast<int>(bits) & ((1 << fraction_bits) - 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the float model promises apart from its values: a text's bits depend neither on the number of
-// threads nor on the other texts of the batch, an observer sees every activation, and inputs that do
-// not fit are errors. float_options_test.cpp and float_golden_test.cpp test the values.
+// The float model's promises apart from its values: a text's bits depend neither on the number of
+// threads nor on the other texts of the batch, an observer sees every activation, and inputs that
+// do not fit are errors. float_options_test.cpp and float_golden_test.cpp test the values.
 #include "converter/reference/float_model.hpp"
 
 #include <gtest/gtest.h>

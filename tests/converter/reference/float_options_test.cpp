@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares every option of a stack, every optional input and every task head of the float model with
-// the formulas in double precision (float_reference.hpp). Texts of different lengths run side by
-// side.
+// Compares every option of a stack, every optional input and every task head of the float model
+// with the formulas in double precision (float_reference.hpp). Texts of different lengths run side
+// by side.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formulas of a stack once more, in double precision and without regard for speed. Tests compare
-// the float model with them where there is no reference data.
+// The formulas of a stack once more, in double precision and without regard for speed. Tests
+// compare the float model with them where there is no reference data.
 #pragma once
 
 #include <cstdint>
