@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "converter/convert_error.hpp"
+#include "converter/import/weights/weight_files.hpp"
 
 namespace embert::convert {
 
