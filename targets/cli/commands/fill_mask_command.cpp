@@ -21,10 +21,10 @@ struct FillMaskOptions {
   std::vector<std::string> targets;
 };
 
-/// The tokens that every text needs.
+/// The mask token and the tokens of --targets.
 struct MaskTokens {
   int32_t mask_id;
-  std::vector<embert_candidate> targets;  ///< empty: all tokens
+  std::vector<embert_candidate> targets;  ///< empty: the whole vocabulary
 };
 
 /// Returns the id of the mask token; throws if the vocabulary has none.

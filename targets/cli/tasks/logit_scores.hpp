@@ -25,7 +25,7 @@ struct LabelScore {
 void add_function_option(CLI::App& command, std::string& function);
 embert_score_function score_function(const std::string& name, const embert_model_info& info);
 
-/// The logits of one text or one question; real = value * scale.
+/// The logits to rank; real = value * scale.
 struct LogitRow {
   const int32_t* logits;  ///< [count]
   size_t count;

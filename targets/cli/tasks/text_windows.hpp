@@ -22,7 +22,7 @@ struct WindowOptions {
 
 /// Splits the record's only text into windows of at most `most` tokens. A record of two texts has
 /// its second text split, and each window begins with the first text. The windows equal those of
-/// embert_tokenize; tokenizing once for all windows is faster than one call for each. Throws if a
+/// embert_tokenize, but the text is tokenized once instead of once for each window. Throws if a
 /// window has no room for text or for the stride.
 std::vector<TextTokens> windows_of(const embert_model& model, const Record& record, uint32_t most,
                                    std::optional<uint32_t> stride);

@@ -84,7 +84,7 @@ TEST(Convert, WarnsOfLittleCalibration) {
 
 TEST(Convert, TakesAnEvenSampleOfALargeCalibrationFile) {
   const ScratchFolder scratch;
-  std::string lines;  // of twice 4096 every second is taken
+  std::string lines;  // 2 x 4096 lines, of which every second is taken
   for (int i = 0; i < 4096; ++i) lines += "2 7 3\nnot ids\n";
   const ToolResult result =
       run_tool({"convert", kBundledFolder, "--dry-run", "--rounding", "nearest",
@@ -199,7 +199,7 @@ TEST(Verify, ComparesADecodersLogits) {
   EXPECT_GT(json["logit_error_max"], 0);
   EXPECT_EQ(json["worst"][0].size(), 2);
 
-  // No text can drive it, but conversion compares on ids if there are enough.
+  // A model without a tokenizer cannot read texts, but convert compares on ids if there are enough.
   fs::remove(folder.path() / "vocab.txt");
   const ToolResult by_ids = run_tool({"convert", folder.path(), "-o", model});
   EXPECT_NE(by_ids.out.find(summary), std::string::npos) << by_ids.out;

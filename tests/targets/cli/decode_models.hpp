@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The models of the pipelines' golden files: a base and a head merged into a folder, converted by
-// the tool.
+// The models of the pipelines' golden files: the tool converts a base model and a task head, merged
+// into a folder.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,13 +10,13 @@
 
 namespace embert::test {
 
-/// Whether the shared folder is there.
+/// Returns whether the optional shared folder exists.
 bool has_decode_models();
 
-/// reference/decode/<name>.json
+/// Reads reference/decode/<name>.json.
 nlohmann::json read_decode_golden(const std::string& name);
 
-/// Converts base and head of a task ("token", "question", ...); returns the model's path.
+/// Converts the base model with the head of a task ("token", "question", ...); returns the path.
 std::string convert_decode_model(const ScratchFolder& scratch, const std::string& task);
 
 }  // namespace embert::test

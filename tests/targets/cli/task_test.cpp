@@ -204,7 +204,7 @@ TEST(Rerank, SortsDocumentsByTheScoreOfTheirPair) {
   const std::string model = write_model(scratch, "m.emb", classifier(1));
   std::vector<std::string> documents, call = {"rerank", model, "hello"};
   std::string lines;
-  for (int i = 0; i < 40; ++i) {  // more than go in one pass
+  for (int i = 0; i < 40; ++i) {  // more than one run takes
     documents.push_back(std::string(1, static_cast<char>('a' + i % 3)) + (i % 2 ? " world" : "") +
                         (i % 5 ? " time" : "") + (i % 7 ? " un" : ""));
     lines += documents.back() + "\n";
