@@ -14,7 +14,7 @@ namespace {
 
 using Status = TokenizerStatus;
 
-struct Offsets {
+struct SectionOffsets {
   std::size_t word_units, added_units, added_tokens, blocks, starts, strings;
 };
 
@@ -26,9 +26,9 @@ TokenizerHeader header_of(const std::vector<std::uint8_t>& section) {
   return header;
 }
 
-Offsets offsets_of(const std::vector<std::uint8_t>& section) {
+SectionOffsets offsets_of(const std::vector<std::uint8_t>& section) {
   const TokenizerHeader h = header_of(section);
-  Offsets o = {};
+  SectionOffsets o = {};
   o.word_units = sizeof(TokenizerHeader);
   o.added_units = o.word_units + padded(h.word_unit_count * 4);
   o.added_tokens = o.added_units + padded(h.added_unit_count * 4);
@@ -65,7 +65,7 @@ class TokenizerSection : public testing::Test {
   }
 
   const std::vector<std::uint8_t> good_ = convert::write_tokenizer_section(small_spec());
-  const Offsets at_ = offsets_of(good_);
+  const SectionOffsets at_ = offsets_of(good_);
   const TokenizerHeader header_ = header_of(good_);
 };
 
