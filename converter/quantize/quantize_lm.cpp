@@ -53,7 +53,7 @@ double share_words(const LanguageHead& head, const Matrix& words, const InputRow
   return unit;
 }
 
-double largest_in(const Matrix& matrix) {
+double largest_input(const Matrix& matrix) {
   float most = 0;
   for (const float value : matrix.data) most = std::max(most, std::fabs(value));
   return static_cast<double>(most);
@@ -81,7 +81,7 @@ QuantizedLm quantize_lm(const StackConfig& config, const LanguageHead& head, con
     out.transform = quantize_head(*head.transform, ranges.lm_input, hidden_step, activated_step,
                                   rounding, "lm_transform", report);
     // The activation's offset is the same in all channels: the LayerNorm takes it away.
-    step = std::max({2 * largest_in(input) / 32767, least_norm_step(head.norm, zeros, ones),
+    step = std::max({2 * largest_input(input) / 32767, least_norm_step(head.norm, zeros, ones),
                      std::ldexp(coarsest_unit / row_unit, -kMostShift)});
     out.norm = encode_norm(head.norm, zeros, ones, step, activated_step, config.layer_norm_eps,
                            "cls.predictions.transform.LayerNorm");

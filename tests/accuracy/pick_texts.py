@@ -75,8 +75,8 @@ def main():
     for corpus in (clinc150, wnut17, squad, wikitext2):
         name, left, seen, picked = corpus.__name__, dict(PER_KIND), set(), []
         records = [(kind, text.strip(" ")) for kind, text in corpus(arguments.shared_dir)]
-        rank = lambda i: hashlib.sha256(("%d/%s/%d" % (SEED, name, i)).encode()).digest()
-        for i in sorted(range(len(records)), key=rank):
+        hashes = [hashlib.sha256(("%d/%s/%d" % (SEED, name, i)).encode()).digest() for i in range(len(records))]
+        for i in sorted(range(len(records)), key=hashes.__getitem__):
             kind, text = records[i]
             if left[kind] == 0 or text in seen or len(tokenizer.encode(text).ids) < 5:
                 continue

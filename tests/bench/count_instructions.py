@@ -19,7 +19,6 @@ import shlex
 import subprocess
 import sys
 
-
 TALK = pathlib.Path(__file__).resolve().parents[2] / "targets/cortex-m/talk.py"
 WAITS = ("5board", "answer_lines", "write_text")  # functions, as far as their names tell
 

@@ -39,7 +39,7 @@ OPENERS = {"(": ")", "{": "}", "[": "]", "<": ">"}
 class Finding(NamedTuple):
     line: int
     name: str
-    count: int
+    values: int
 
 
 class Group:
@@ -213,8 +213,8 @@ def self_test() -> List[str]:
 def main() -> int:
     root = pathlib.Path(sys.argv[1]).resolve()
     missed = self_test()
-    for line in missed:
-        print(f"self-test: {line}")
+    for problem in missed:
+        print(f"self-test: {problem}")
     count = len(missed)
     files = sources(root)
     folders: "collections.Counter[str]" = collections.Counter()

@@ -136,7 +136,7 @@ def readmes(root: pathlib.Path) -> List[pathlib.Path]:
 
 
 def self_test() -> List[str]:
-    data = {"machines": {"m": "a machine"}, "runs": {"r": {"command": "c", "commit": "0", "machine": "m", "date": "d"}},
+    data: Dict[str, Any] = {"machines": {"m": "a machine"}, "runs": {"r": {"command": "c", "commit": "0", "machine": "m", "date": "d"}},
             "figures": {"time": {"text": "0.46 ms", "what": "w", "run": "r"},
                         "row": {"text": "0.991 | 0.99", "what": "w", "run": "r"}}}
     figures = data["figures"]
