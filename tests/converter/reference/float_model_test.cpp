@@ -21,7 +21,7 @@ namespace {
 using test::error_text;
 using test::ModelOptions;
 
-ModelFolder make(const ModelOptions& options) {
+ModelFolder make_folder(const ModelOptions& options) {
   const test::TempFolder folder;
   test::write_model_folder(folder.path(), options);
   return read_model_folder(folder.path());
@@ -45,7 +45,8 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 TEST(FloatModel, SameBitsForAnyNumberOfThreadsAndAnyBatch) {
-  const ModelFolder model = make({.hidden = 96, .heads = 4, .intermediate = 200, .labels = 7});
+  const ModelFolder model =
+      make_folder({.hidden = 96, .heads = 4, .intermediate = 200, .labels = 7});
   std::vector<std::int32_t> lengths;
   for (int i = 0; i < 150; ++i) lengths.push_back(1 + i * 11 % 32);  // more than one chunk
   const TokenBatch batch = make_batch(lengths, 96);
@@ -81,7 +82,7 @@ TEST(FloatModel, SameBitsForAnyNumberOfThreadsAndAnyBatch) {
 }
 
 TEST(FloatModel, WithoutTypesAllAreZero) {
-  const ModelFolder model = make({});
+  const ModelFolder model = make_folder({});
   FloatModel network(model.config, model.weights, 1);
   TokenBatch batch = make_batch({3, 5}, 96);
   batch.type_ids.assign(8, 0);
@@ -92,7 +93,7 @@ TEST(FloatModel, WithoutTypesAllAreZero) {
 }
 
 TEST(FloatModel, ObserverSeesEveryActivationInOrder) {
-  const ModelFolder model = make({.labels = 3});
+  const ModelFolder model = make_folder({.labels = 3});
   FloatModel network(model.config, model.weights, 2);
   const TokenBatch batch = make_batch({4, 1, 6}, 96);
   using Point = ActivationPoint;
@@ -205,7 +206,7 @@ TEST(FloatModel, ObserverSeesBothStacksOfAPair) {
 }
 
 TEST(FloatModel, ChunksCoverTheBatch) {
-  const ModelFolder model = make({.layers = 1});
+  const ModelFolder model = make_folder({.layers = 1});
   FloatModel network(model.config, model.weights, 1);
   const TokenBatch batch = make_batch(std::vector<std::int32_t>(200, 32), 96);
   std::size_t texts = 0, chunks = 0;
@@ -220,7 +221,7 @@ TEST(FloatModel, ChunksCoverTheBatch) {
 }
 
 TEST(FloatModel, RefusesInputOutOfRange) {
-  const ModelFolder model = make({});
+  const ModelFolder model = make_folder({});
   FloatModel network(model.config, model.weights, 1);
   const auto error = [&](const TokenBatch& batch) {
     return error_text([&] { network.forward(batch); });
