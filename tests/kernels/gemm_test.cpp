@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 
-struct Shape {
+struct GemmShape {
   size_t m, n, k;
   size_t lhs_padding = 0, dst_padding = 0;  // bytes, and elements in multiples of 16
   Flush flush = Flush::kEnd;
@@ -23,7 +23,7 @@ struct Shape {
 // The operands of one product. Every operand that the contract allows to be unaligned is unaligned.
 class Problem {
  public:
-  Problem(const Shape& s, Random& random)
+  Problem(const GemmShape& s, Random& random)
       : shape_(s),
         lhs_((s.m - 1) * (s.k + s.lhs_padding) + s.k, 1, s.flush),
         rhs_(s.n * s.k, kAlignment, s.flush),
@@ -90,7 +90,7 @@ class Problem {
     }
   }
 
-  Shape shape_;
+  GemmShape shape_;
   GuardedBuffer<uint8_t> lhs_;
   GuardedBuffer<int8_t> rhs_;
   GuardedBuffer<int32_t> bias_;
@@ -146,7 +146,7 @@ TEST_F(GemmTest, AllRowsAndColumns) {
   for (size_t m = 1; m <= 33; ++m) {
     for (size_t n = 16; n <= 160; n += 16) {
       const size_t k = kStepInputs * (1 + random.below(16));
-      Problem(Shape{m, n, k}, random).expect_equal_in_all_modes();
+      Problem(GemmShape{m, n, k}, random).expect_equal_in_all_modes();
     }
   }
 }
@@ -155,15 +155,15 @@ TEST_F(GemmTest, AllInputCounts) {
   Random random(3);
   for (size_t k = 4; k <= 160; k += 4) {
     const size_t m = 1 + random.below(17), n = kPanelColumns * (1 + random.below(7));
-    Problem(Shape{m, n, k}, random).expect_equal_in_all_modes();
+    Problem(GemmShape{m, n, k}, random).expect_equal_in_all_modes();
   }
 }
 
 TEST_F(GemmTest, StridesLargerThanNeeded) {
   Random random(4);
   for (size_t turn = 0; turn < 60; ++turn) {
-    Shape shape{1 + random.below(20), kPanelColumns * (1 + random.below(9)),
-                kStepInputs * (1 + random.below(40))};
+    GemmShape shape{1 + random.below(20), kPanelColumns * (1 + random.below(9)),
+                    kStepInputs * (1 + random.below(40))};
     shape.lhs_padding = random.below(70);
     shape.dst_padding = 16 * random.below(4);
     shape.flush = turn % 2 == 0 ? Flush::kBegin : Flush::kEnd;
@@ -173,18 +173,18 @@ TEST_F(GemmTest, StridesLargerThanNeeded) {
 
 TEST_F(GemmTest, ModelShapes) {
   Random random(5);
-  for (const Shape& shape :
-       {Shape{32, 96, 384}, Shape{16, 384, 384}, Shape{8, 96, 1536}, Shape{32, 128, 32},
-        Shape{32, 64, 128}, Shape{5, 512, 64}, Shape{1, 160, 384}, Shape{7, 48, 508},
-        Shape{4, 16, 512}, Shape{6, 32, 516}, Shape{3, 16, 1060}, Shape{31, 80, 1564},
-        Shape{24, 192, 1564}}) {
+  for (const GemmShape& shape :
+       {GemmShape{32, 96, 384}, GemmShape{16, 384, 384}, GemmShape{8, 96, 1536},
+        GemmShape{32, 128, 32}, GemmShape{32, 64, 128}, GemmShape{5, 512, 64},
+        GemmShape{1, 160, 384}, GemmShape{7, 48, 508}, GemmShape{4, 16, 512}, GemmShape{6, 32, 516},
+        GemmShape{3, 16, 1060}, GemmShape{31, 80, 1564}, GemmShape{24, 192, 1564}}) {
     Problem(shape, random).expect_equal_in_all_modes();
   }
 }
 
 TEST_F(GemmTest, ExtremeSums) {
   Random random(6);
-  Problem problem(Shape{9, 112, 4224}, random);
+  Problem problem(GemmShape{9, 112, 4224}, random);
   problem.zero_bias();
   for (const uint8_t lhs : {uint8_t{0}, uint8_t{255}}) {
     for (const int8_t weight : {int8_t{-127}, int8_t{127}}) {
