@@ -102,8 +102,9 @@ TEST(EncodeNorm, GivesTheFloatLayerNorm) {
     const double expected = (row[c] * input_step - mean) / std::sqrt(variance + epsilon) *
                                 static_cast<double>(norm.gamma[c]) +
                             static_cast<double>(norm.beta[c]);
-    const std::int32_t t = layernorm_value(row[c], static_cast<std::int32_t>(n), numbers, q.gain[c],
-                                           q.bias[c], q.record.shift);
+    const std::int32_t t =
+        layernorm_value(row[c], static_cast<std::int32_t>(n), numbers,
+                        {.gain = q.gain[c], .bias = q.bias[c], .shift = q.record.shift});
     EXPECT_NEAR(factor[c] * step * t + offset[c], expected, factor[c] * step * 0.51) << c;
   }
 }

@@ -63,7 +63,8 @@ class Outputs : public testing::TestWithParam<NamedModel> {
     std::vector<std::int16_t> normal;
     for (std::size_t c = 0; c < row.size(); ++c) {
       normal.push_back(static_cast<std::int16_t>(
-          layernorm_value(row[c], n, of_row, gain[c], gain[c + row.size()], record.shift)));
+          layernorm_value(row[c], n, of_row,
+                          {.gain = gain[c], .bias = gain[c + row.size()], .shift = record.shift})));
     }
     return normal;
   }
