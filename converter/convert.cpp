@@ -5,42 +5,48 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "converter/calibrate/tokens/gather_tokens.hpp"
 #include "converter/convert_error.hpp"
 #include "converter/export/selftest_section.hpp"
+#include "converter/export/write_blob.hpp"
 #include "converter/export/write_tokenizer_section.hpp"
 #include "converter/import/read_model_folder.hpp"
 #include "converter/import/tokenizer/read_tokenizer.hpp"
+#include "converter/quantize/quantize_model.hpp"
+#include "converter/reference/float_model.hpp"
 #include "converter/verify/verify.hpp"
+#include "converter/workers.hpp"
 
 namespace embert::convert {
 namespace {
 
-// Random ids show less of what a model can reach than text does.
+// Headroom of LayerNorms' outputs after random ids, which show less of a model's range than text.
+// converter/README.md, "Ranges", has the measurement.
 constexpr double kRandomHeadroom = 0.025;
 
-struct Tokenizer {
+struct ImportedTokenizer {
   std::vector<std::uint8_t> section;  // empty: the folder has none
   std::uint32_t unknown_id = 0;
   std::optional<std::uint32_t> max_tokens;
   int special_tokens = 0;  // that its template adds to one text
 };
 
-// Where words come out, those beyond the tokenizer's tokens have no text.
-void warn_of_words(const ModelConfig& config, std::size_t tokens,
-                   std::vector<std::string>& warnings) {
+// A language head can name tokens that the tokenizer does not have.
+void warn_of_missing_tokens(const ModelConfig& config, std::size_t tokens,
+                            std::vector<std::string>& warnings) {
   if (config.language_head == LanguageHeadKind::kNone) return;
-  const int words = config.last().vocab_size;
-  if (config.first().vocab_size != words) {
-    warnings.push_back("the decoder has a vocabulary of its own, " + std::to_string(words) +
-                       " words: what it generates shows as ids");
-  } else if (tokens < static_cast<std::size_t>(words)) {
+  const int vocabulary = config.last().vocab_size;
+  if (config.first().vocab_size != vocabulary) {
+    warnings.push_back("the decoder has a vocabulary of its own, " + std::to_string(vocabulary) +
+                       " tokens: what it generates shows as ids");
+  } else if (tokens < static_cast<std::size_t>(vocabulary)) {
     warnings.push_back("tokenizer: " + std::to_string(tokens) + " tokens of vocab_size " +
-                       std::to_string(words) + ": the words behind them have no text");
+                       std::to_string(vocabulary) + ": the tokens behind them have no text");
   }
 }
 
-Tokenizer read_section(const ModelFolder& folder, std::vector<std::string>& warnings) {
-  Tokenizer out;
+ImportedTokenizer import_tokenizer(const ModelFolder& folder, std::vector<std::string>& warnings) {
+  ImportedTokenizer out;
   const std::optional<TokenizerSpec> spec = read_tokenizer(folder.transformer_folder, warnings);
   if (!spec) return out;
   if (spec->tokens.size() > static_cast<std::size_t>(folder.config.first().vocab_size)) {
@@ -48,7 +54,7 @@ Tokenizer read_section(const ModelFolder& folder, std::vector<std::string>& warn
                        " tokens, but config.json says vocab_size " +
                        std::to_string(folder.config.first().vocab_size));
   }
-  warn_of_words(folder.config, spec->tokens.size(), warnings);
+  warn_of_missing_tokens(folder.config, spec->tokens.size(), warnings);
   out.section = write_tokenizer_section(*spec);
   out.unknown_id = spec->unk_id;
   out.max_tokens = spec->max_tokens;
@@ -60,12 +66,12 @@ Tokenizer read_section(const ModelFolder& folder, std::vector<std::string>& warn
 }
 
 int choose_max_tokens(const ConvertOptions& options, const ModelFolder& folder,
-                      const Tokenizer& tokenizer) {
-  // Of the shorter stack: a source and its target have one default length.
+                      const ImportedTokenizer& tokenizer) {
+  // The shorter stack decides, because a source and its target have one default length.
   const int positions = std::min(folder.config.first().max_position_embeddings,
                                  folder.config.last().max_position_embeddings);
   const int least = tokenizer.special_tokens + 1;
-  // A value of the folder may be larger than the model, but not too small for any text.
+  // The folder may state more tokens than the model has positions, but not too few for any text.
   const auto take = [&](const std::string& name, std::int64_t value) {
     if (value < least) {
       throw ConvertError(name + " " + std::to_string(value) + " leaves no room for text beside " +
@@ -93,19 +99,7 @@ int choose_max_tokens(const ConvertOptions& options, const ModelFolder& folder,
   return positions;
 }
 
-std::uint32_t blob_pooling(PoolingKind kind) {
-  switch (kind) {
-    case PoolingKind::kMean:
-      return kPoolingMean;
-    case PoolingKind::kCls:
-      return kPoolingCls;
-    case PoolingKind::kMax:
-      return kPoolingMax;
-  }
-  return kPoolingMean;
-}
-
-// The certificate's part that says how the model was made.
+// The part of the certificate that says how the model was made.
 nlohmann::ordered_json describe_calibration(const ConvertOptions& options,
                                             const ConvertResult& result) {
   nlohmann::ordered_json json;
@@ -122,56 +116,73 @@ ConvertResult convert(const ConvertOptions& options) {
   const auto report = [&](const char* step, double done) {
     if (options.progress) options.progress(step, done);
   };
+  constexpr double kQuantizeStart = 0.03, kQuantizeEnd = 0.9;  // shares of the whole time
   if (options.calibration_texts && options.calibration_ids) {
     throw ConvertError("--calibration and --calibration-ids exclude each other");
   }
   ConvertResult result;
+
+  // import: the folder's files, read and checked.
   report("reading", 0);
-  ModelFolder folder = read_model_folder(options.folder);
+  const ModelFolder folder = read_model_folder(options.folder);
   result.warnings = folder.warnings;
-  const Tokenizer tokenizer = read_section(folder, result.warnings);
+  const ImportedTokenizer tokenizer = import_tokenizer(folder, result.warnings);
   result.max_tokens = choose_max_tokens(options, folder, tokenizer);
-  const GatheredTokens tokens =
-      gather_tokens({folder.config, tokenizer.section, tokenizer.unknown_id, result.max_tokens,
-                     options.calibration_texts, options.calibration_ids},
-                    result.warnings);
+
+  // calibrate: the token ids, so early because bad files are then refused at once. The passes over
+  // them are part of quantize_model(): the second one needs scales that are chosen from the first.
+  const GatheredTokens tokens = gather_tokens({.config = folder.config,
+                                               .tokenizer = tokenizer.section,
+                                               .unknown_id = tokenizer.unknown_id,
+                                               .max_tokens = result.max_tokens,
+                                               .texts = options.calibration_texts,
+                                               .ids = options.calibration_ids},
+                                              result.warnings);
   result.source = tokens.source;
   result.calibration_texts = tokens.calibration.texts.lengths.size();
   result.calibration_tokens = tokens.calibration.tokens();
 
+  // reference: the float32 model that calibration and verification run.
   FloatModel floats(folder.config, folder.weights, options.threads);
+
+  // quantize: float32 weights to integers.
   Workers workers(options.threads);
   QuantizeOptions quantize_options;
   quantize_options.rounding = options.rounding;
   if (result.source == CalibrationSource::kRandomIds) quantize_options.headroom = kRandomHeadroom;
-  constexpr double kBefore = 0.03, kAfter = 0.9;  // of the whole, by time
-  const QuantizeResult quantized =
-      quantize_model(folder.config, folder.weights, floats, tokens.calibration, quantize_options,
-                     workers, [&](const std::string& step, double done) {
-                       report(step.c_str(), kBefore + done * (kAfter - kBefore));
-                     });
+  const QuantizeResult quantized = quantize_model(
+      {.config = folder.config,
+       .weights = folder.weights,
+       .floats = floats,
+       .batch = tokens.calibration},
+      quantize_options, workers, [&](const std::string& step, double done) {
+        report(step.c_str(), kQuantizeStart + done * (kQuantizeEnd - kQuantizeStart));
+      });
   result.layers = quantized.layers;
   result.heads = quantized.heads;
   result.warnings.insert(result.warnings.end(), quantized.warnings.begin(),
                          quantized.warnings.end());
 
+  // export and verify: the finished blob carries a certificate, so a first one is verified.
   BlobExtras extras;
   extras.max_tokens = static_cast<std::uint32_t>(result.max_tokens);
-  extras.pooling = blob_pooling(folder.pooling.kind);
+  extras.pooling = static_cast<std::uint32_t>(folder.pooling.kind);
   extras.normalize = folder.pooling.normalize;
   extras.tokenizer = tokenizer.section;
   (quantized.model.token_classifier ? extras.token_labels : extras.labels) =
       folder.config.label_names;
   if (options.certify) {
-    report("certifying", kAfter);
+    report("certifying", kQuantizeEnd);
     nlohmann::ordered_json certificate = describe_calibration(options, result);
     if (tokenizer.section.empty() && tokens.certificate.texts.lengths.empty()) {
       certificate["not_compared"] = "of fewer than " + std::to_string(kHeldOutOf) +
                                     " texts of calibration ids none is held back";
     } else {
-      certificate["held_out"] =
-          certify(folder, floats, write_blob(quantized.model, extras), options.isa_mask,
-                  static_cast<std::uint32_t>(options.threads), tokens.certificate);
+      IntegerModel::Options integers;
+      integers.isa_mask = options.isa_mask;
+      integers.threads = static_cast<std::uint32_t>(options.threads);
+      certificate["held_out"] = certify(folder, floats, write_blob(quantized.model, extras),
+                                        integers, tokens.certificate);
     }
     result.certificate = certificate.dump();
     extras.certificate = result.certificate;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The converter as one call: a Hugging Face folder in, the bytes of a blob out. Nothing is printed
-// and no file is written (see replace_file.hpp).
+// and no file is written (see export/replace_file.hpp).
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,21 @@
 #include <string>
 #include <vector>
 
-#include "converter/calibrate/tokens/gather_tokens.hpp"
-#include "converter/export/write_blob.hpp"
-#include "converter/quantize/quantize_model.hpp"
+#include "converter/model/conversion.hpp"
 
 namespace embert::convert {
 
 struct ConvertOptions {
   std::filesystem::path folder;
-  /// Texts, one a line, instead of the built-in ones; or token ids, one text a line. Not both.
+  /// Calibration texts, one a line, instead of the built-in ones; or token ids, one text a line.
+  /// Not both.
   std::optional<std::filesystem::path> calibration_texts, calibration_ids;
-  Rounding rounding = Rounding::kErrorCompensated;
+  Rounding rounding = Rounding::kGptq;
   std::optional<int> max_tokens;
   int threads = 1;
-  /// Kernels for the certificate, EMBERT_ISA_*; the bytes do not depend on them.
+  /// Kernels that compute the certificate, EMBERT_ISA_*. They do not change the bytes.
   std::uint32_t isa_mask = 0;
-  /// Compare with the float model on texts that calibration has not seen.
+  /// Compare with the float model on texts that calibration does not use.
   bool certify = true;
   Progress progress;
 };
@@ -37,13 +36,13 @@ struct ConvertResult {
   std::size_t calibration_texts = 0, calibration_tokens = 0;
   int max_tokens = 0;
   std::vector<LayerErrors> layers;
-  std::vector<HeadError> heads;
-  std::string certificate;  ///< JSON, as in the blob; empty without certify
+  std::vector<Dense16Error> heads;  ///< task heads, and the projection of two stacks
+  std::string certificate;          ///< JSON, as in the blob; empty without certify
   std::vector<std::string> warnings;
 };
 
-/// Throws ConvertError. The bytes depend on the folder, on the options but for threads and
-/// isa_mask, and on the kind of processor (XNNPACK's choice of float kernels).
+/// Throws ConvertError. The bytes depend on the folder, on the options except threads and isa_mask,
+/// and on the kind of processor, because XNNPACK chooses its float kernels by it.
 ConvertResult convert(const ConvertOptions& options);
 
 }  // namespace embert::convert

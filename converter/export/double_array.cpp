@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// First-fit placement of trie nodes into a double array.
+// Places each trie node at the first base where its children find free units.
 #include "converter/export/double_array.hpp"
 
 #include <algorithm>
@@ -10,15 +10,15 @@
 namespace embert::convert {
 namespace {
 
-// So many misses in a row mean that the array up to here is as good as full for nodes of this size.
+// After so many misses the array up to here counts as full for nodes of this size.
 constexpr std::size_t kPatience = 256;
 
 }  // namespace
 
-std::uint32_t DoubleArray::add(Entries entries, bool cut_tails) {
+std::uint32_t DoubleArray::add(std::vector<Entry> entries, bool cut_tails) {
   std::sort(entries.begin(), entries.end(),
             [](const Entry& a, const Entry& b) { return a.key < b.key; });
-  return add_node(entries, 0, entries.size(), 0, cut_tails);
+  return add_node(entries, 0, cut_tails);
 }
 
 void DoubleArray::grow(std::size_t units) {
@@ -69,35 +69,34 @@ std::uint32_t DoubleArray::find_base(const std::vector<std::uint8_t>& labels, bo
   }
 }
 
-std::uint32_t DoubleArray::add_node(const Entries& entries, std::size_t begin, std::size_t end,
-                                    std::size_t depth, bool cut_tails) {
-  const bool has_value = begin < end && entries[begin].key.size() == depth;
+std::uint32_t DoubleArray::add_node(std::span<const Entry> entries, std::size_t depth,
+                                    bool cut_tails) {
+  const bool has_value = !entries.empty() && entries.front().key.size() == depth;
   std::vector<std::uint8_t> labels;
   std::vector<std::size_t> starts;
-  for (std::size_t i = begin + (has_value ? 1 : 0); i < end; ++i) {
+  for (std::size_t i = has_value ? 1 : 0; i < entries.size(); ++i) {
     const std::uint8_t label = static_cast<std::uint8_t>(entries[i].key[depth]);
     if (labels.empty() || labels.back() != label) {
       labels.push_back(label);
       starts.push_back(i);
     }
   }
-  starts.push_back(end);
+  starts.push_back(entries.size());
   const std::uint32_t base = find_base(labels, has_value);
   if (has_value) {
     take(base);
-    units_[base] = entries[begin].value << kUnitPayloadShift;
+    units_[base] = entries.front().value << kUnitPayloadShift;
   }
   for (const std::uint8_t label : labels) take(base + 1 + label);
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const Entry& entry = entries[starts[i]];
-    const bool alone = starts[i + 1] - starts[i] == 1;
+    const std::span<const Entry> children = entries.subspan(starts[i], starts[i + 1] - starts[i]);
+    const Entry& entry = children.front();
     std::uint32_t unit = labels[i] | kUnitIsChild;
-    if (alone && (cut_tails || entry.key.size() == depth + 1)) {
+    if (children.size() == 1 && (cut_tails || entry.key.size() == depth + 1)) {
       unit |= kUnitIsLeaf | (entry.value << kUnitPayloadShift);
     } else {
       if (entry.key.size() == depth + 1) unit |= kUnitHasValue;
-      unit |= add_node(entries, starts[i], starts[i + 1], depth + 1, cut_tails)
-              << kUnitPayloadShift;
+      unit |= add_node(children, depth + 1, cut_tails) << kUnitPayloadShift;
     }
     units_[base + 1 + labels[i]] = unit;
   }

@@ -19,8 +19,8 @@ volatile std::sig_atomic_t held_signal = 0;
 
 extern "C" void hold_signal(int signal) { held_signal = signal; }
 
-// While it lives, signals that would end the process are only noted; afterwards they are raised. A
-// file size limit becomes an error of write().
+// While an object lives, signals that would end the process are only noted; its destructor raises
+// them. Exceeding a file size limit becomes an error of write().
 class SignalHold {
  public:
   SignalHold() {
@@ -51,7 +51,7 @@ class SignalHold {
   struct sigaction before_size_ = {};
 };
 
-[[noreturn]] void fail(const std::filesystem::path& path, const char* what, int error) {
+[[noreturn]] void output_error(const std::filesystem::path& path, const char* what, int error) {
   throw ConvertError(printable(path.string(), 400) + ": cannot " + what + ": " +
                      std::strerror(error));
 }
@@ -60,7 +60,7 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
-// An open file that is closed, and removed unless it was kept.
+// An open file. The destructor closes it, and removes it unless keep() was called.
 class OutputFile {
  public:
   OutputFile(int descriptor, std::filesystem::path name)
@@ -98,8 +98,13 @@ class OutputFile {
   std::filesystem::path name_;
 };
 
-// A new file beside `path`; its name goes into `name`.
-int open_temporary(const std::filesystem::path& path, std::filesystem::path& name) {
+struct TemporaryFile {
+  int descriptor;  // -1: errno says why
+  std::filesystem::path name;
+};
+
+// A new file beside `path`.
+TemporaryFile open_temporary(const std::filesystem::path& path) {
   for (int attempt = 0; attempt < 100; ++attempt) {
     std::filesystem::path file_name(".");
     file_name += path.filename();
@@ -107,11 +112,11 @@ int open_temporary(const std::filesystem::path& path, std::filesystem::path& nam
                                     std::to_string(attempt), std::string(".tmp")}) {
       file_name += part;
     }
-    name = folder_of(path) / file_name;
+    const std::filesystem::path name = folder_of(path) / file_name;
     const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0 || errno != EEXIST) return descriptor;
+    if (descriptor >= 0 || errno != EEXIST) return {.descriptor = descriptor, .name = name};
   }
-  return -1;
+  return {.descriptor = -1, .name = {}};
 }
 
 }  // namespace
@@ -123,9 +128,9 @@ std::filesystem::path output_target(const std::filesystem::path& path) {
   // One by one: weakly_canonical() stops at a link whose target does not exist.
   for (int links = 0; std::filesystem::is_symlink(std::filesystem::symlink_status(real, error));
        ++links) {
-    if (links == kMostLinks) fail(path, "write", ELOOP);
+    if (links == kMostLinks) output_error(path, "write", ELOOP);
     const std::filesystem::path target = std::filesystem::read_symlink(real, error);
-    if (error) fail(path, "write", error.value());
+    if (error) output_error(path, "write", error.value());
     real = folder_of(real) / target;
   }
   const std::filesystem::path canonical = std::filesystem::weakly_canonical(real, error);
@@ -136,13 +141,14 @@ void check_output_path(const std::filesystem::path& path) {
   const std::filesystem::path real = output_target(path);
   struct stat info = {};
   const bool exists = ::stat(real.c_str(), &info) == 0;
-  if (path.filename().empty() || (exists && S_ISDIR(info.st_mode))) fail(path, "write", EISDIR);
+  if (path.filename().empty() || (exists && S_ISDIR(info.st_mode)))
+    output_error(path, "write", EISDIR);
   if (exists && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode))) {
     throw ConvertError(printable(path.string(), 400) + ": cannot write: is a pipe or a socket");
   }
   if (exists && !S_ISREG(info.st_mode)) return;
   const std::filesystem::path folder = folder_of(real);
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) fail(path, "write", errno);
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) output_error(path, "write", errno);
 }
 
 void replace_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
@@ -153,22 +159,22 @@ void replace_file(const std::filesystem::path& path, std::span<const std::uint8_
   const SignalHold hold;
   if (exists && !S_ISREG(info.st_mode)) {
     OutputFile device(::open(real.c_str(), O_WRONLY | O_CLOEXEC), {});
-    if (device.descriptor() < 0) fail(path, "write", errno);
-    if (const int error = device.write_all(bytes); error != 0) fail(path, "write", error);
+    if (device.descriptor() < 0) output_error(path, "write", errno);
+    if (const int error = device.write_all(bytes); error != 0) output_error(path, "write", error);
     return;
   }
-  std::filesystem::path name;
-  const int descriptor = open_temporary(real, name);
-  if (descriptor < 0) fail(path, "write", errno);
+  const auto [descriptor, name] = open_temporary(real);
+  if (descriptor < 0) output_error(path, "write", errno);
   OutputFile file(descriptor, name);
   if (exists) static_cast<void>(::fchmod(descriptor, info.st_mode & 07777));
-  if (const int error = file.write_all(bytes); error != 0) fail(path, "write", error);
-  if (::fsync(descriptor) != 0) fail(path, "write", errno);
-  if (const int error = file.close_file(); error != 0) fail(path, "write", error);
-  if (held_signal != 0) fail(path, "write", EINTR);
-  if (::rename(name.c_str(), real.c_str()) != 0) fail(path, "replace", errno);
+  if (const int error = file.write_all(bytes); error != 0) output_error(path, "write", error);
+  if (::fsync(descriptor) != 0) output_error(path, "write", errno);
+  if (const int error = file.close_file(); error != 0) output_error(path, "write", error);
+  if (held_signal != 0) output_error(path, "write", EINTR);
+  if (::rename(name.c_str(), real.c_str()) != 0) output_error(path, "replace", errno);
   file.keep();
-  // The new name, too, should be on the disk; not every file system can.
+  // The new name should be on the disk, too. Not every file system can sync a directory, so errors
+  // are ignored.
   const int folder = ::open(folder_of(real).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder >= 0) {
     static_cast<void>(::fsync(folder));

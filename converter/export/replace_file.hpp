@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing an output file whole or not at all: into a temporary file beside it, synced, then renamed
-// over it. Whatever fails, the file that was there before survives and no temporary file stays,
-// also when SIGINT, SIGTERM or SIGHUP come in between: they take effect once it is gone.
+// Writes an output file whole or not at all: into a temporary file beside it, which is synced and
+// renamed over it. After any failure the old file is still there and the temporary one is gone.
+// SIGINT, SIGTERM and SIGHUP take effect only when the temporary file is gone, too.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,7 @@ namespace embert::convert {
 std::filesystem::path output_target(const std::filesystem::path& path);
 
 /// Throws ConvertError where `path` cannot be an output: no such directory, not writable, a
-/// directory, a pipe or a socket. For use before the work begins; says nothing about room on the
-/// disk.
+/// directory, a pipe or a socket. Call it before the work begins; room on the disk is not checked.
 void check_output_path(const std::filesystem::path& path);
 
 /// Puts `bytes` at `path`. An existing file keeps its permissions, a symbolic link stays one, and a

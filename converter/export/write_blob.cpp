@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Written for little-endian machines, as the format is.
+// Copies integers as they lie in memory: the format is little-endian, and so must be the machine.
 #include "converter/export/write_blob.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ static_assert(std::endian::native == std::endian::little, "the blob is little-en
 namespace embert::convert {
 namespace {
 
-bool is_weights(std::uint32_t kind) {
+bool is_weight_section(std::uint32_t kind) {
   switch (kind) {
     case kSectionQkv:
     case kSectionAttnOut:
@@ -37,12 +37,21 @@ bool is_weights(std::uint32_t kind) {
   }
 }
 
-bool is_embedding(std::uint32_t kind) {
+bool is_embedding_section(std::uint32_t kind) {
   return kind == kSectionWordEmbeddings || kind == kSectionWordMultipliers ||
          kind == kSectionPositions || kind == kSectionSegments;
 }
 
-// Sections in the order of their calls, which is that of BlobSectionKind.
+// A matrix of 8-bit weights by rows.
+struct CodeMatrix {
+  const std::vector<std::int8_t>& codes;  // [outputs, inputs]
+  std::size_t outputs, inputs;
+};
+CodeMatrix code_matrix(const QuantizedDense& dense) {
+  return {.codes = dense.weights, .outputs = dense.outputs, .inputs = dense.inputs};
+}
+
+// Writes sections in the order of its calls, which is that of BlobSectionKind.
 class SectionWriter {
  public:
   SectionWriter(std::size_t section_count, BlobSizes& sizes) : sizes_(sizes) {
@@ -59,7 +68,7 @@ class SectionWriter {
     blob_.resize(round_up(blob_.size(), kBlobAlignment));
     table_.push_back({static_cast<std::uint16_t>(kind), stack_, layer_, blob_.size(), 0});
   }
-  // Goes on with the section that was started.
+  // Continues the section that was started last.
   template <typename T>
   void append(std::span<const T> part) {
     if (!part.empty()) std::memcpy(grow(part.size_bytes()), part.data(), part.size_bytes());
@@ -68,12 +77,13 @@ class SectionWriter {
   void append(const std::vector<T>& part) {
     append(std::span<const T>(part));
   }
-  void append_packed(const std::vector<std::int8_t>& weights, std::size_t n, std::size_t k) {
-    pack_n16k4(weights.data(), n, k, reinterpret_cast<std::int8_t*>(grow(n * pad_inputs(k))));
+  void append_packed(const CodeMatrix& m) {
+    std::uint8_t* to = grow(m.outputs * pad_inputs(m.inputs));
+    pack_n16k4(m.codes.data(), m.outputs, m.inputs, reinterpret_cast<std::int8_t*>(to));
   }
-  void append_sums(const std::vector<std::int8_t>& weights, std::size_t n, std::size_t k) {
-    std::vector<std::int32_t> sums(n);
-    column_sums(weights.data(), n, k, sums.data());
+  void append_sums(const CodeMatrix& m) {
+    std::vector<std::int32_t> sums(m.outputs);
+    column_sums(m.codes.data(), m.outputs, m.inputs, sums.data());
     append(sums);
   }
 
@@ -85,18 +95,18 @@ class SectionWriter {
   }
   void add_dense(std::uint32_t kind, const QuantizedDense& dense) {
     start(kind);
-    append_packed(dense.weights, dense.outputs, dense.inputs);
+    append_packed(code_matrix(dense));
     append(dense.bias);
-    append_sums(dense.weights, dense.outputs, dense.inputs);
+    append_sums(code_matrix(dense));
     append(dense.multiplier);
   }
-  void add_dense(std::uint32_t kind, const std::optional<QuantizedDense16>& head) {
-    add_dense(kind, head ? head->dense : QuantizedDense());
+  void add_dense(std::uint32_t kind, const std::optional<QuantizedDense16>& layer) {
+    add_dense(kind, layer ? layer->dense : QuantizedDense());
   }
   void add_residual_dense(std::uint32_t kind, const QuantizedDense& dense) {
     start(kind);
-    append_packed(dense.weights, dense.outputs, dense.inputs);
-    append_sums(dense.weights, dense.outputs, dense.inputs);
+    append_packed(code_matrix(dense));
+    append_sums(code_matrix(dense));
     append(dense.multiplier);
     append(dense.residual);
     append(dense.constant);
@@ -116,10 +126,10 @@ class SectionWriter {
  private:
   std::uint8_t* grow(std::size_t bytes) {
     const std::uint32_t kind = table_.back().kind;
-    std::size_t& group = is_weights(kind)            ? sizes_.encoder_weights
-                         : is_embedding(kind)        ? sizes_.embeddings
-                         : kind == kSectionTokenizer ? sizes_.vocabulary
-                                                     : sizes_.tables;
+    std::size_t& group = is_weight_section(kind)      ? sizes_.encoder_weights
+                         : is_embedding_section(kind) ? sizes_.embeddings
+                         : kind == kSectionTokenizer  ? sizes_.vocabulary
+                                                      : sizes_.tables;
     group += bytes;
     table_.back().bytes += bytes;
     blob_.resize(blob_.size() + bytes);
@@ -133,33 +143,57 @@ class SectionWriter {
   std::uint32_t layer_ = 0;
 };
 
+// The blob names norms by where they stand: the first one after the attention block serves the
+// cross-attention where there is one, else the feed-forward block.
+struct StandingNorms {
+  QuantizedNorm after_attn, after_cross;
+};
+StandingNorms standing_norms(const QuantizedLayer& layer) {
+  if (layer.has_cross_attention()) {
+    return {.after_attn = layer.cross_norm, .after_cross = layer.ffn_norm};
+  }
+  return {.after_attn = layer.ffn_norm, .after_cross = {}};
+}
+
+BlobLayer layer_record(const QuantizedLayer& layer) {
+  const StandingNorms norms = standing_norms(layer);
+  BlobLayer record = layer.record;
+  record.input_norm = layer.input_norm.record;
+  record.norm_after_attn = norms.after_attn.record;
+  record.norm_after_cross = norms.after_cross.record;
+  return record;
+}
+
 void add_layer(SectionWriter& out, const QuantizedLayer& layer) {
+  const StandingNorms norms = standing_norms(layer);
   out.add_norm(kSectionInputNorm, layer.input_norm);
   out.add(kSectionHiddenRescale, layer.hidden_multiplier, layer.hidden_offset);
   out.add_dense(kSectionQkv, layer.qkv);
   out.add(kSectionScores, layer.self.score_multipliers, layer.self.score_caps);
   out.add(kSectionContext, layer.self.context_multipliers);
-  const QuantizedRelativePositions distances =
+  const QuantizedRelativePositions relative =
       layer.relative_positions.value_or(QuantizedRelativePositions());
+  const CodeMatrix table{
+      .codes = relative.table, .outputs = relative.columns, .inputs = relative.inputs};
   out.start(kSectionRelativePositions);
-  out.append_packed(distances.table, distances.columns, distances.inputs);
-  out.append_sums(distances.table, distances.columns, distances.inputs);
-  out.add(kSectionRelativeRatios, distances.query_ratio, distances.key_ratio);
+  out.append_packed(table);
+  out.append_sums(table);
+  out.add(kSectionRelativeRatios, relative.query_ratio, relative.key_ratio);
   out.add_residual_dense(kSectionAttnOut, layer.self.out);
-  out.add_norm(kSectionNormAfterAttn, layer.norm_after_attn());
+  out.add_norm(kSectionNormAfterAttn, norms.after_attn);
   out.add_dense(kSectionCrossQuery, layer.cross_query);
   out.add_dense(kSectionCrossKeyValue, layer.cross_key_value);
   out.add(kSectionCrossScores, layer.cross.score_multipliers, layer.cross.score_caps);
   out.add(kSectionCrossContext, layer.cross.context_multipliers);
   out.add_residual_dense(kSectionCrossOut, layer.cross.out);
-  out.add_norm(kSectionNormAfterCross, layer.norm_after_cross());
+  out.add_norm(kSectionNormAfterCross, norms.after_cross);
   out.add_dense(kSectionFfnUp, layer.ffn_up);
   out.add_residual_dense(kSectionFfnDown, layer.ffn_down);
 }
 
 void add_stack(SectionWriter& out, std::size_t index, const QuantizedStack& stack) {
   std::vector<BlobLayer> records;
-  for (const QuantizedLayer& layer : stack.layers) records.push_back(layer.record);
+  for (const QuantizedLayer& layer : stack.layers) records.push_back(layer_record(layer));
   out.enter(index, 0);
   out.add(kSectionLayers, records);
   out.add(kSectionWordEmbeddings, stack.word_embeddings);
@@ -191,7 +225,7 @@ std::vector<std::uint8_t> label_bytes(std::uint32_t outputs,
   return bytes;
 }
 
-BlobStack stack_numbers(const QuantizedStack& stack) {
+BlobStack complete_record(const QuantizedStack& stack) {
   BlobStack record = stack.record;
   record.num_layers = static_cast<std::uint32_t>(stack.layers.size());
   for (const QuantizedLayer& layer : stack.layers) {
@@ -209,7 +243,7 @@ BlobHeader make_header(const QuantizedModel& model, const BlobExtras& extras) {
   header.layout = kLayoutN16K4;
   header.num_stacks = static_cast<std::uint32_t>(model.stacks.size());
   for (std::size_t i = 0; i < model.stacks.size(); ++i) {
-    header.stacks[i] = stack_numbers(model.stacks[i]);
+    header.stacks[i] = complete_record(model.stacks[i]);
   }
   header.max_tokens = extras.max_tokens;
   header.pooling = extras.pooling;
@@ -224,20 +258,20 @@ BlobHeader make_header(const QuantizedModel& model, const BlobExtras& extras) {
   header.pooled_scale = std::bit_cast<std::uint32_t>(model.pooled_scale);
   header.logits_scale = std::bit_cast<std::uint32_t>(model.logits_scale);
   header.token_logits_scale = std::bit_cast<std::uint32_t>(model.token_logits_scale);
-  const auto add_head = [&](std::uint32_t bit, const std::optional<QuantizedDense16>& head,
-                            BlobDense16& record) {
-    if (!head) return;
+  const auto add_dense16 = [&](std::uint32_t bit, const std::optional<QuantizedDense16>& layer,
+                               BlobDense16& record) {
+    if (!layer) return;
     header.task_heads |= bit;
-    record = head->record;
+    record = layer->record;
   };
-  add_head(kHeadPooler, model.pooler, header.pooler);
-  add_head(kHeadClassifier, model.classifier, header.classifier);
-  add_head(kHeadTokenClassifier, model.token_classifier, header.token_classifier);
-  add_head(kHeadProjection, model.projection, header.projection);
+  add_dense16(kHeadPooler, model.pooler, header.pooler);
+  add_dense16(kHeadClassifier, model.classifier, header.classifier);
+  add_dense16(kHeadTokenClassifier, model.token_classifier, header.token_classifier);
+  add_dense16(kHeadProjection, model.projection, header.projection);
   if (model.lm) {
     header.task_heads |= kHeadLm;
     if (!model.lm->rows.empty()) header.task_heads |= kHeadLmUntied;
-    add_head(kHeadLmTransform, model.lm->transform, header.lm_transform);
+    add_dense16(kHeadLmTransform, model.lm->transform, header.lm_transform);
     header.lm_norm = model.lm->norm.record;
     header.lm_exponent = model.lm->exponent;
     header.lm_shift = model.lm->shift;

@@ -3,32 +3,25 @@
 // runtime/format/FORMAT.md, weights packed, checksum last. The same model gives the same bytes.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "converter/model/conversion.hpp"
 #include "converter/model/quantized_model.hpp"
 
 namespace embert::convert {
 
-/// What a blob holds beside the model's numbers.
+/// The contents of a blob beside the quantised model.
 struct BlobExtras {
   std::uint32_t max_tokens = 0;  ///< default length of a text, special tokens included
   std::uint32_t pooling = kPoolingMean;
   bool normalize = true;
   std::vector<std::uint8_t> tokenizer;    ///< TOKENIZER_FORMAT.md; empty: none
-  std::vector<std::string> labels;        ///< one a class of the classifier
-  std::vector<std::string> token_labels;  ///< one a class of the token classifier
+  std::vector<std::string> labels;        ///< one for each class of the classifier
+  std::vector<std::string> token_labels;  ///< one for each class of the token classifier
   std::string certificate;                ///< JSON; may be empty
   std::vector<std::uint8_t> selftest;     ///< FORMAT.md, section 7; may be empty
-};
-
-struct BlobSizes {
-  std::size_t encoder_weights = 0;  ///< 8-bit weights of layers and heads
-  std::size_t embeddings = 0;       ///< words, positions, segments
-  std::size_t vocabulary = 0;       ///< the tokenizer section
-  std::size_t tables = 0;           ///< biases, multipliers, norms, labels, certificate, header
 };
 
 /// Throws ConvertError for labels that do not fit.

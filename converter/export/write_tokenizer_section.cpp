@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lays out the tokenizer section: header, tries, added tokens, strings.
+// The section's parts in order: header, tries, added tokens, strings.
 #include "converter/export/write_tokenizer_section.hpp"
 
 #include <algorithm>
@@ -25,16 +25,16 @@ bool is_single_character(std::string_view text) {
   return std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }) == 1;
 }
 
-// Punctuation is always a word of its own, so no word meets an entry that holds more than it
-// ("[unused1]", "##-").
+// Whether a word can match the entry. Each punctuation character is a word of its own, so an entry
+// that holds punctuation and more ("[unused1]", "##-") never matches.
 bool can_be_piece(std::string_view text, bool continues) {
   if (text.empty()) return false;
   if (std::none_of(text.begin(), text.end(), is_ascii_punctuation)) return true;
   return !continues && is_single_character(text);
 }
 
-// The normaliser for ASCII. Added tokens that need more are refused: their pattern would need the
-// runtime's tables.
+// The normaliser for ASCII. Other added tokens are refused, because normalising them would need the
+// runtime's Unicode tables.
 std::string normalize_ascii(const AddedTokenSpec& token, const TokenizerSpec& spec) {
   std::string out;
   for (const char c : token.content) {
@@ -77,7 +77,7 @@ TokenizerTemplate make_template(const std::vector<TemplatePieceSpec>& pieces) {
   return out;
 }
 
-// Arrays one after another, each at a multiple of 64.
+// Arrays one after another, each at a multiple of kTokenizerAlignment.
 class SectionBytes {
  public:
   template <typename T>
@@ -88,6 +88,7 @@ class SectionBytes {
     bytes_.resize(
         (bytes_.size() + kTokenizerAlignment - 1) / kTokenizerAlignment * kTokenizerAlignment, 0);
   }
+
   std::vector<std::uint8_t>& bytes() { return bytes_; }
 
  private:
@@ -145,7 +146,7 @@ std::vector<std::uint32_t> make_added_units(const TokenizerSpec& spec,
                        " added tokens, at most " + std::to_string(kMaxAddedTokens) +
                        " are supported");
   }
-  // Of two tokens with one pattern the first wins; special tokens stand before the others.
+  // Of two tokens with one pattern the first wins; special tokens come before the others.
   std::vector<AddedTokenSpec> tokens = spec.added_tokens;
   std::stable_partition(tokens.begin(), tokens.end(),
                         [](const AddedTokenSpec& t) { return t.special; });

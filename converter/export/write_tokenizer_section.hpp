@@ -9,9 +9,9 @@
 
 namespace embert::convert {
 
-/// The section; the same bytes for the same spec. Throws ConvertError for what the format can not
-/// hold (token longer than 255 bytes, more than 2^20 tokens, template of more than 8 pieces,
-/// non-ASCII normalised added token).
+/// The same spec gives the same bytes. Throws ConvertError where the format cannot hold the spec: a
+/// token longer than 255 bytes, more than 2^20 tokens, a template of more than 8 pieces, a normalised
+/// added token that is not ASCII.
 std::vector<std::uint8_t> write_tokenizer_section(const TokenizerSpec& spec);
 
 }  // namespace embert::convert

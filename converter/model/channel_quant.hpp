@@ -1,27 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the inputs of a layer's GEMMs are quantised: channel by channel.
+// How the inputs of a layer's GEMMs are quantised, channel by channel.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace embert::convert {
 
-/// real[c] = factor[c] * scale * code[c] + offset[c]. The geometric mean of the factors is 1.
+/// real[c] = factor[c] * scale * code[c] + offset[c]. A LayerNorm can write any such input at no
+/// cost: its gain and bias take in factor and offset, and the weights of the GEMM absorb the
+/// factors (SmoothQuant, Xiao et al. 2022, equation 3).
 struct ChannelQuant {
-  std::vector<double> offset, factor;  ///< [inputs]
-  double scale = 1;                    ///< of an 8-bit code, where not said otherwise
+  std::vector<double> offset;  ///< [inputs] real
+  std::vector<double> factor;  ///< [inputs] smoothing factors; their geometric mean is 1
+  double scale = 1;            ///< of an 8-bit code, where not said otherwise
 };
 
-/// Of one layer. Members of cross-attention are empty without it.
+/// Factor 1 and offset 0 in every channel.
+inline ChannelQuant per_tensor_quant(std::size_t inputs, double scale) {
+  return {.offset = std::vector<double>(inputs, 0.0),
+          .factor = std::vector<double>(inputs, 1.0),
+          .scale = scale};
+}
+
+/// The inputs of one layer's GEMMs. Members of cross-attention are empty without it.
 struct LayerScales {
-  ChannelQuant input;    ///< of query, key and value
-  ChannelQuant context;  ///< scale of the 16-bit context
-  ChannelQuant cross_input, cross_context;
-  ChannelQuant cross_states;  ///< scale of the 32-bit sums, which lose low bits when joined
-  ChannelQuant ffn_input;
-  int activation_exponent = 10;  ///< scale of the activation function's output: 2^-exponent
-  std::int32_t activation_offset_q14 = 0;
+  ChannelQuant input;          ///< of query, key and value
+  ChannelQuant context;        ///< of the attention output; scale of the 16-bit context, no offset
+  ChannelQuant cross_input;    ///< of cross-attention's query
+  ChannelQuant cross_context;  ///< of cross-attention's output, as context
+  /// Of cross-attention's keys and values. They read 16-bit rows in two planes; the scale is that of
+  /// the joined sums, which have lost their lowest bits (quantize/two_planes.hpp).
+  ChannelQuant cross_states;
+  ChannelQuant ffn_input;        ///< of the first feed-forward layer
+  int activation_exponent = 10;  ///< the activation function's output has the scale 2^-exponent
+  std::int32_t activation_offset_q14 = 0;  ///< added to that output, Q14, so that it is >= 0
 };
 
 }  // namespace embert::convert

@@ -1,75 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
-// A quantised model as plain numbers, before packing: the contents of the blob's sections
-// (runtime/format/blob_format.hpp) with weights row by row.
+// A quantised model before packing: the contents of the blob's sections
+// (runtime/format/blob_format.hpp), weights row by row. Dimensions are those of model_weights.hpp;
+// N(x) is x rounded up to a multiple of 16.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "runtime/format/blob_format.hpp"
 
 namespace embert::convert {
 
-/// Outputs are padded to 16 with zeros; vectors that a layer does not have are empty.
+/// Outputs are padded to a multiple of 16 with zeros. A layer has `bias`, or `residual` and
+/// `constant`; the others are empty.
 struct QuantizedDense {
   std::size_t outputs = 0;  ///< a multiple of 16
   std::size_t inputs = 0;
   std::vector<std::int8_t> weights;      ///< [outputs, inputs] in -127..127
-  std::vector<std::int32_t> bias;        ///< [outputs]
-  std::vector<std::int32_t> multiplier;  ///< [outputs]
-  std::vector<std::int32_t> residual;    ///< [outputs]
-  std::vector<std::int32_t> constant;    ///< [outputs]
+  std::vector<std::int32_t> bias;        ///< [outputs] in units of the sum
+  std::vector<std::int32_t> multiplier;  ///< [outputs] of the sum
+  std::vector<std::int32_t> residual;    ///< [outputs] multiplier of the residual, Q16
+  std::vector<std::int32_t> constant;    ///< [outputs] added to the residual sum
 };
 
-/// Without gain where there is no LayerNorm.
+/// A dense layer on 16-bit rows (kernels/contracts/convert_rows.hpp): task heads, and the projection
+/// between two stacks.
+struct QuantizedDense16 {
+  BlobDense16 record{};
+  QuantizedDense dense;
+};
+
+/// Empty where there is no LayerNorm.
 struct QuantizedNorm {
   BlobNorm record{};
   std::vector<std::int32_t> gain, bias;  ///< [H]
 };
 
-/// Shifts are in BlobLayer::self and cross.
+/// Self-attention or cross-attention. The shifts are in BlobLayer::self and cross.
 struct QuantizedAttention {
   std::vector<std::uint32_t> score_multipliers;   ///< [heads]
   std::vector<std::int32_t> score_caps;           ///< [heads]
-  std::vector<std::int32_t> context_multipliers;  ///< [heads][N(D)]
+  std::vector<std::int32_t> context_multipliers;  ///< [heads, N(D)]
   QuantizedDense out;
 };
 
-/// Relative positions in the scores of a layer.
+/// Relative positions in a layer's scores.
 struct QuantizedRelativePositions {
   std::size_t columns = 0, inputs = 0;    ///< N(2P-1), D
-  std::vector<std::int8_t> table;         ///< [columns][inputs]: row P-1 + key - query
+  std::vector<std::int8_t> table;         ///< [columns, inputs]: row P-1 + key - query
   std::vector<std::int32_t> query_ratio;  ///< [heads]
-  std::vector<std::int32_t> key_ratio;    ///< [heads]; empty where only queries count
+  std::vector<std::int32_t> key_ratio;    ///< [heads]; empty with PositionKind::kRelativeKey
 };
 
+/// Norms are named by the block that reads them; write_blob() maps them to the blob's sections.
 struct QuantizedLayer {
-  BlobLayer record{};        ///< its norms repeat those below
-  QuantizedNorm input_norm;  ///< makes the input of query, key and value
-  QuantizedNorm cross_norm;  ///< makes the input of cross-attention's query; empty without
-  QuantizedNorm ffn_norm;    ///< makes the feed-forward block's input
-  /// Of the input as a hidden state; empty where they are the same.
+  BlobLayer record{};  ///< write_blob() fills in its norms
+  QuantizedNorm input_norm;
+  /// Turns the layer's input into a hidden state for callers that ask for it; empty where the
+  /// residual sum is that state.
   std::vector<std::int32_t> hidden_multiplier, hidden_offset;  ///< [H]
-  QuantizedDense qkv;  ///< for each head N(D) queries, keys, values
+  QuantizedDense qkv;  ///< for each attention head N(D) queries, N(D) keys, N(D) values
   QuantizedAttention self;
   std::optional<QuantizedRelativePositions> relative_positions;
-  QuantizedDense cross_query;      ///< for each head N(D); empty without cross-attention, as cross
-  QuantizedDense cross_key_value;  ///< for each head N(D) keys, values
+  // Cross-attention, empty without it:
+  QuantizedNorm cross_norm;
+  QuantizedDense cross_query;      ///< for each attention head N(D)
+  QuantizedDense cross_key_value;  ///< for each attention head N(D) keys, N(D) values
   QuantizedAttention cross;
+  // Feed-forward block:
+  QuantizedNorm ffn_norm;
   QuantizedDense ffn_up, ffn_down;
 
-  /// The norms by their places in the blob (kSectionNormAfterAttn, kSectionNormAfterCross).
-  bool has_cross() const { return cross_query.outputs > 0; }
-  const QuantizedNorm& norm_after_attn() const { return has_cross() ? cross_norm : ffn_norm; }
-  QuantizedNorm norm_after_cross() const { return has_cross() ? ffn_norm : QuantizedNorm(); }
+  bool has_cross_attention() const { return cross_query.outputs > 0; }
 };
 
 /// Embeddings and layers of an encoder or a decoder.
 struct QuantizedStack {
-  BlobStack record{};  ///< num_heads and intermediate_size are filled in when written
+  BlobStack record{};  ///< write_blob() fills in what it can take from the layers
   std::vector<std::int8_t> word_embeddings;    ///< [V, H]
   std::vector<std::int32_t> word_multipliers;  ///< [V]
   std::vector<std::int16_t> positions;         ///< [P, H]
@@ -78,26 +87,20 @@ struct QuantizedStack {
   QuantizedNorm final_norm;
 };
 
-/// A dense layer on 16-bit rows.
-struct QuantizedDense16 {
-  BlobDense16 record{};
-  QuantizedDense dense;
-};
-
 /// The language model's head.
 struct QuantizedLm {
   std::optional<QuantizedDense16> transform;
-  QuantizedNorm norm;                     ///< behind the transform
-  std::int32_t exponent = 0;              ///< of the transform's activation
+  QuantizedNorm norm;                     ///< after the transform
+  std::int32_t exponent = 0;              ///< the transform's activation has the scale 2^-exponent
   std::vector<std::int8_t> rows;          ///< [V, H]; empty: the word embeddings
-  std::vector<std::int32_t> multipliers;  ///< [V]; empty: those of the words
+  std::vector<std::int32_t> multipliers;  ///< [V]; empty: those of the word embeddings
   std::vector<std::int32_t> bias;         ///< [V]
   std::int32_t shift = 0;
   float logits_scale = 1;
 };
 
 struct QuantizedModel {
-  std::vector<QuantizedStack> stacks;  ///< 1, or encoder and decoder
+  std::vector<QuantizedStack> stacks;  ///< one; or the encoder, then the decoder
   std::uint32_t classifier_task = kTaskSequence, problem = kProblemSingleLabel, num_labels = 0;
   std::uint32_t token_task = kTaskTokens, num_token_labels = 0;
   std::uint32_t start_id = UINT32_MAX, end_id = UINT32_MAX;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real numbers as the integers of the law (kernels/arithmetic/fixed_point.hpp), each checked against its range
-// in the blob. Messages name the tensor.
+// Real numbers as the integers of the reference arithmetic (kernels/arithmetic/fixed_point.hpp).
+// Each is checked against its range in the blob; a ConvertError names the tensor.
 #pragma once
 
 #include <cstdint>
@@ -8,37 +8,51 @@
 #include <string>
 #include <vector>
 
+#include "converter/model/channel_quant.hpp"
 #include "converter/model/model_weights.hpp"
 #include "converter/model/quantized_model.hpp"
 
 namespace embert::convert {
 
-/// Largest factor that a Requantize can express.
+/// Factors must be below this to be expressible.
 inline constexpr double kMaxFactor = 0x1p15;
 
 struct EncodedFactors {
   BlobShifts shifts{};
-  std::vector<std::int32_t> multipliers;  ///< of each factor
+  std::vector<std::int32_t> multipliers;  ///< one for each factor
 };
 
-/// factors >= 0 -> multiplier * 2^(left - right - 31), one pair of shifts for all, the largest
-/// multiplier in [2^30, 2^31) (smaller only where every factor is below 2^-32).
+/// factor = multiplier * 2^(left - right - 31) for factors >= 0. All share one pair of shifts; the
+/// largest multiplier is in [2^30, 2^31), smaller only where every factor is below 2^-32.
 EncodedFactors encode_factors(std::span<const double> factors, const std::string& name);
 
-/// round(x), which must be at most `bound` in magnitude.
+/// Rounds to the nearest; |result| <= bound.
 std::int32_t encode_integer(double x, std::int32_t bound, const std::string& name);
 
-/// LayerNorm with input step `input_step` and output real = factor * step * t + offset.
-QuantizedNorm encode_norm(const LayerNorm& norm, std::span<const double> offset,
-                          std::span<const double> factor, double step, double input_step,
-                          double epsilon, const std::string& name);
+/// A LayerNorm from a residual sum to `output`.
+struct NormSource {
+  const LayerNorm& norm;
+  ChannelQuant output;  ///< its scale is that of the norm's 16-bit output
+  double input_scale;   ///< of the residual sum
+  double epsilon;       ///< layer_norm_eps
+  std::string name;     ///< for messages
+};
+QuantizedNorm encode_norm(const NormSource& source);
 
-/// Score step (real difference of one unit) of a head -> multiplier and distance cap: from the cap
-/// on every exponential is 0.
+/// The smallest scale of a LayerNorm's 16-bit output with which its gain and bias fit the blob. It
+/// depends on the factors and offsets of `output`, not on its scale.
+double least_norm_scale(const LayerNorm& norm, const ChannelQuant& output);
+
+/// Scores of an attention head. From a difference of `cap` below the row's largest score on, the
+/// exponential is 0.
 struct EncodedScore {
   std::uint32_t multiplier;
   std::int32_t cap;
 };
-EncodedScore encode_score(double score_step);
+/// `score_scale`: real value of a difference of 1 between two scores.
+EncodedScore encode_score(double score_scale);
+
+/// Largest magnitude; 0 for no values.
+float largest_magnitude(std::span<const float> values);
 
 }  // namespace embert::convert

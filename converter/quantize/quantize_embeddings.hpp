@@ -8,12 +8,13 @@
 
 namespace embert::convert {
 
-/// The step of the embedding sum: room for twice what calibration saw, and for every row there is.
-double embedding_step(const StackConfig& config, const StackWeights& weights, float largest_sum);
+/// Scale of the 16-bit embedding sum: it holds twice the largest calibrated sum, and any sum of
+/// three rows of the tables.
+double embedding_scale(const StackConfig& config, const StackWeights& weights, float largest_sum);
 
-/// The tables in units of `step`. With relative positions the table of positions holds segment 0
-/// only.
-void quantize_embeddings(const StackConfig& config, const StackWeights& weights, double step,
+/// The tables with the sum's `scale`. With relative positions the table of positions holds segment
+/// 0 alone.
+void quantize_embeddings(const StackConfig& config, const StackWeights& weights, double scale,
                          QuantizedStack& out);
 
 }  // namespace embert::convert

@@ -7,60 +7,94 @@
 #include "converter/calibrate/collect_rows.hpp"
 #include "converter/calibrate/measure_ranges.hpp"
 #include "converter/convert_error.hpp"
-#include "converter/quantize/quantize_lm.hpp"
-#include "converter/reference/float_model.hpp"
+#include "converter/quantize/quantize_stack.hpp"
+#include "converter/quantize/task_heads/quantize_lm.hpp"
+#include "converter/quantize/task_heads/quantize_task_heads.hpp"
+#include "converter/workers.hpp"
 
 namespace embert::convert {
 namespace {
 
-// Room above what calibration saw for states of an encoder that is not here. 16 bits have enough
-// for it, and random states say little about real ones.
-constexpr double kForeignReach = 8;
+// Headroom above the calibrated states of an encoder that the folder does not hold: those states
+// are random and say little about real ones, and 16 bits have room for it.
+constexpr double kForeignHeadroom = 8;
 
 std::uint32_t blob_id(int id) { return id < 0 ? UINT32_MAX : static_cast<std::uint32_t>(id); }
 
-// The step of the states that a stack's cross-attention reads, given that of the encoder before it.
-double cross_step(const ModelConfig& config, const ModelWeights& weights,
-                  const CalibrationRanges& ranges, const std::vector<StackPlan>& before) {
-  if (!config.last().cross_attention) return 0;
-  const bool lone = config.stacks.size() == 1;
+// Scale of the states that the next stack's cross-attention reads. `before`: the scales of the
+// stacks before it, the encoder or none.
+double choose_cross_scale(const QuantizeSource& source, const CalibrationRanges& ranges,
+                          const std::vector<StackScales>& before) {
+  if (!source.config.last().cross_attention) return 0;
+  const bool lone = source.config.stacks.size() == 1;
   if (!lone && before.empty()) return 0;
-  if (!lone && !weights.projection) return before.front().hidden_step;
-  const double reach = lone ? kForeignReach * static_cast<double>(ranges.stacks[0].cross_states)
+  if (!lone && !source.weights.projection) return before.front().hidden_scale;
+  const double reach = lone ? kForeignHeadroom * static_cast<double>(ranges.stacks[0].cross_states)
                             : 2 * static_cast<double>(ranges.heads.projected);
   return static_cast<double>(static_cast<float>(reach > 0 ? reach / 32767 : 1.0));
 }
 
-// Rounds all parts of all layers, the largest kind first so that threads finish together.
-std::vector<std::vector<RoundedLayer>> round_layers(const std::vector<StackPlan>& plans,
+std::vector<StackScales> choose_scales(const QuantizeSource& source,
+                                       const CalibrationRanges& ranges,
+                                       std::vector<std::string>& warnings) {
+  std::vector<StackScales> scales;
+  const bool pair = source.config.stacks.size() == 2;
+  for (std::size_t s = 0; s < source.config.stacks.size(); ++s) {
+    scales.push_back(choose_stack_scales({.config = source.config.stacks[s],
+                                          .weights = source.weights.stacks[s],
+                                          .ranges = ranges.stacks[s],
+                                          .cross_scale = choose_cross_scale(source, ranges, scales),
+                                          .prefix = !pair    ? ""
+                                                    : s == 0 ? "encoder."
+                                                             : "decoder."},
+                                         warnings));
+  }
+  return scales;
+}
+
+// Rounds all parts of all layers. The costliest kind goes first, so that threads finish together.
+std::vector<std::vector<RoundedLayer>> round_layers(const std::vector<StackScales>& scales,
                                                     std::vector<std::vector<LayerRows>>& rows,
                                                     Rounding rounding, Workers& workers) {
   constexpr LayerPart kByCost[] = {
-      LayerPart::kFfn2,   LayerPart::kFfn1,       LayerPart::kQkv,        LayerPart::kCrossKeyValue,
-      LayerPart::kOutput, LayerPart::kCrossQuery, LayerPart::kCrossOutput};
+      LayerPart::kFfnDown, LayerPart::kFfnUp,      LayerPart::kQkv,     LayerPart::kCrossKeyValue,
+      LayerPart::kAttnOut, LayerPart::kCrossQuery, LayerPart::kCrossOut};
   struct Task {
     std::size_t stack, layer;
     LayerPart part;
   };
   std::vector<Task> tasks;
   std::vector<std::vector<RoundedLayer>> rounded;
-  for (const StackPlan& plan : plans) rounded.emplace_back(plan.sources.size());
+  for (const StackScales& stack : scales) rounded.emplace_back(stack.sources.size());
   for (const LayerPart part : kByCost) {
-    for (std::size_t s = 0; s < plans.size(); ++s) {
-      for (std::size_t l = 0; l < plans[s].sources.size(); ++l) {
-        if (has_part(plans[s].sources[l], part)) tasks.push_back({s, l, part});
+    for (std::size_t s = 0; s < scales.size(); ++s) {
+      for (std::size_t l = 0; l < scales[s].sources.size(); ++l) {
+        if (has_part(scales[s].sources[l], part)) {
+          tasks.push_back({.stack = s, .layer = l, .part = part});
+        }
       }
     }
   }
   workers.run(tasks.size(), [&](std::size_t number) {
     const auto [s, l, part] = tasks[number];
     rounded[s][l][static_cast<std::size_t>(part)] =
-        round_layer_part(plans[s].sources[l], plans[s].steps[l], part, rows[s][l], rounding);
+        round_layer_part(scales[s].sources[l], scales[s].layers[l], part, rows[s][l], rounding);
   });
   return rounded;
 }
 
-// What the format has no place for.
+void collect_warnings(const std::vector<std::vector<RoundedLayer>>& stacks,
+                      std::vector<std::string>& warnings) {
+  for (const std::vector<RoundedLayer>& layers : stacks) {
+    for (const RoundedLayer& layer : layers) {
+      for (const RoundedDense& part : layer) {
+        if (!part.codes.warning.empty()) warnings.push_back(part.codes.warning);
+      }
+    }
+  }
+}
+
+// Refuses models that the format cannot hold.
 void require_expressible(const ModelConfig& config) {
   for (const StackConfig& stack : config.stacks) {
     const bool pruned = std::ranges::any_of(
@@ -75,59 +109,57 @@ void require_expressible(const ModelConfig& config) {
 
 }  // namespace
 
-QuantizeResult quantize_model(const ModelConfig& config, const ModelWeights& weights,
-                              FloatModel& model, const ModelBatch& batch,
-                              const QuantizeOptions& options, Workers& workers,
-                              const Progress& progress) {
-  const auto report = [&](const char* step, double done) {
+QuantizeResult quantize_model(const QuantizeSource& source, const QuantizeOptions& options,
+                              Workers& workers, const Progress& progress) {
+  const auto& [config, weights, floats, batch] = source;
+  const auto report = [&progress](const char* step, double done) {
     if (progress) progress(step, done);
   };
   require_expressible(config);
   QuantizeResult result;
-  report("measuring ranges", 0.0);
-  CalibrationRanges ranges = measure_ranges(model, config, batch);
-  add_headroom(ranges, options.headroom);
+  QuantizedModel& out = result.model;
 
-  std::vector<StackPlan> plans;
-  std::vector<std::vector<LayerScales>> steps;
-  const bool pair = config.stacks.size() == 2;
-  for (std::size_t s = 0; s < config.stacks.size(); ++s) {
-    const std::string prefix = !pair ? "" : s == 0 ? "encoder." : "decoder.";
-    plans.push_back(plan_stack(config.stacks[s], weights.stacks[s], ranges.stacks[s],
-                               cross_step(config, weights, ranges, plans), prefix,
-                               result.warnings));
-    steps.push_back(plans.back().steps);
-  }
+  report("measuring ranges", 0.0);
+  CalibrationRanges ranges = measure_ranges(floats, config, batch);
+  add_headroom(ranges, options.headroom);
+  const std::vector<StackScales> scales = choose_scales(source, ranges, result.warnings);
+
   report("collecting rows", 0.25);
   const std::size_t max_rows = options.max_rows > 0 ? options.max_rows : affordable_rows(config);
-  std::vector<std::vector<LayerRows>> rows = collect_rows(model, steps, batch, max_rows);
+  std::vector<std::vector<LayerScales>> layer_scales;
+  for (const StackScales& stack : scales) layer_scales.push_back(stack.layers);
+  std::vector<std::vector<LayerRows>> rows = collect_rows(floats, layer_scales, batch, max_rows);
+
   report("rounding weights", 0.5);
-  const auto rounded = round_layers(plans, rows, options.rounding, workers);
-  for (const std::vector<RoundedLayer>& stack : rounded) {
-    for (const RoundedLayer& layer : stack) {
-      for (const RoundedDense& part : layer) {
-        if (!part.codes.warning.empty()) result.warnings.push_back(part.codes.warning);
-      }
-    }
-  }
+  const auto rounded = round_layers(scales, rows, options.rounding, workers);
+  collect_warnings(rounded, result.warnings);
+
   report("assembling", 0.95);
-  QuantizedModel& out = result.model;
-  for (std::size_t s = 0; s < plans.size(); ++s) {
-    out.stacks.push_back(
-        assemble_stack(config.stacks[s], weights.stacks[s], plans[s], rounded[s], result.layers));
+  for (std::size_t s = 0; s < scales.size(); ++s) {
+    out.stacks.push_back(assemble_stack(scales[s], rounded[s], result.layers));
   }
-  const HeadReport heads{result.heads, result.warnings};
-  const StackPlan& last = plans.back();
+  const Dense16Rounding rounding{
+      .rounding = options.rounding, .errors = result.heads, .warnings = result.warnings};
+  const double hidden_scale = scales.back().hidden_scale;
   if (weights.projection) {
-    out.projection =
-        quantize_head(*weights.projection, ranges.heads.encoder_hidden, plans.front().hidden_step,
-                      last.cross_step, options.rounding, "projection", heads);
+    out.projection = quantize_dense16({.linear = *weights.projection,
+                                       .rows = ranges.heads.encoder_hidden,
+                                       .input_scale = scales.front().hidden_scale,
+                                       .output_scale = scales.back().source.cross_scale,
+                                       .name = "projection"},
+                                      rounding);
   }
-  quantize_heads(config, weights, ranges.heads, last.hidden_step, options.rounding, out, heads);
+  quantize_task_heads(
+      {.config = config, .weights = weights, .ranges = ranges.heads, .hidden_scale = hidden_scale},
+      rounding, out);
   if (weights.language_head) {
-    out.lm =
-        quantize_lm(config.last(), *weights.language_head, weights.stacks.back().word_embeddings,
-                    ranges.heads, out.stacks.back(), last.hidden_step, options.rounding, heads);
+    out.lm = quantize_lm({.config = config.last(),
+                          .word_embeddings = weights.stacks.back().word_embeddings,
+                          .stack = out.stacks.back(),
+                          .head = *weights.language_head,
+                          .ranges = ranges.heads,
+                          .hidden_scale = hidden_scale},
+                         rounding);
   }
   out.start_id = blob_id(config.decoder_start_token_id);
   out.end_id = blob_id(config.eos_token_id);

@@ -1,40 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// One stack from float32 to integers: first the steps of everything static, then, with rounded
-// weights, the numbers.
+// One stack from float32 to integers: first the scales of all activations, then, with rounded
+// weights, the integers.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "converter/model/conversion.hpp"
 #include "converter/quantize/layer/assemble_layer.hpp"
 
 namespace embert::convert {
 
-/// Steps are those that the blob tells: float32 values.
-struct StackPlan {
-  double embedding_step = 1;
-  double hidden_step = 1;  ///< of the last hidden state
-  double cross_step = 0;   ///< of the states that cross-attention reads
-  std::vector<LayerSource> sources;
-  std::vector<LayerScales> steps;
+/// All references must outlive the scales made from them.
+struct StackSource {
+  const StackConfig& config;
+  const StackWeights& weights;
+  const StackRanges& ranges;
+  double cross_scale;  ///< of the encoder states that cross-attention reads, 0 without it
+  std::string prefix;  ///< before the layers' names in messages
 };
 
-/// `prefix` stands before the layers' names in messages. All references must outlive the plan.
-StackPlan plan_stack(const StackConfig& config, const StackWeights& weights,
-                     const StackRanges& ranges, double cross_step, const std::string& prefix,
-                     std::vector<std::string>& warnings);
-
-/// Error of a layer's outputs from rounding its weights: root of the error's power over the
-/// output's, on calibration rows.
-struct LayerErrors {
-  double qkv = 0, output = 0, ffn_up = 0, ffn_down = 0;
-  double cross_query = 0, cross_key_value = 0, cross_output = 0;  ///< 0 without cross-attention
-  std::size_t copies = 0;  ///< intermediate channels added for wide columns
+/// Scales that the blob holds are float32 values.
+struct StackScales {
+  StackSource source;
+  double embedding_scale = 1;
+  double hidden_scale = 1;           ///< of the last hidden state
+  std::vector<LayerSource> sources;  ///< of the layers
+  std::vector<LayerScales> layers;
 };
+
+StackScales choose_stack_scales(const StackSource& source, std::vector<std::string>& warnings);
 
 /// Appends each layer's errors to `errors`.
-QuantizedStack assemble_stack(const StackConfig& config, const StackWeights& weights,
-                              const StackPlan& plan, const std::vector<RoundedLayer>& layers,
+QuantizedStack assemble_stack(const StackScales& scales, const std::vector<RoundedLayer>& layers,
                               std::vector<LayerErrors>& errors);
 
 }  // namespace embert::convert

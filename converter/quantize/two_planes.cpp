@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include "converter/quantize/layer/smoothing.hpp"
-
 namespace embert::convert {
 
 int planes_join_shift(std::size_t inputs) {
@@ -16,16 +14,16 @@ int planes_join_shift(std::size_t inputs) {
   return shift;
 }
 
-ChannelQuant planes_domain(std::size_t inputs, double step) {
-  return plain_domain(inputs, std::ldexp(step, planes_join_shift(inputs)));
+ChannelQuant planes_quant(std::size_t inputs, double row_scale) {
+  return per_tensor_quant(inputs, std::ldexp(row_scale, planes_join_shift(inputs)));
 }
 
 DenseSource planes_source(const std::string& name, const std::vector<const Linear*>& linears,
-                          const ChannelQuant& domain, const InputRows& rows) {
+                          const ChannelQuant& quant, const InputRows& rows) {
   std::vector<double> reach;
   for (const Linear* linear : linears) {
     for (std::size_t n = 0; n < linear->weight.rows; ++n) {
-      // Rounding moves a small part of the mean output into the bias.
+      // The correction of the bias moves a small part of the mean output into it.
       double most = std::fabs(static_cast<double>(linear->bias[n]));
       for (std::size_t c = 0; c < linear->weight.cols; ++c) {
         most += std::fabs(static_cast<double>(linear->weight.row(n)[c]) * rows.real_mean[c]) / 64;
@@ -33,7 +31,10 @@ DenseSource planes_source(const std::string& name, const std::vector<const Linea
       reach.push_back(most);
     }
   }
-  return {name, linears, &domain, false, steps_for_bias(reach, domain.scale)};
+  return {.name = name,
+          .linears = linears,
+          .input = &quant,
+          .least_scale = scales_for_bias(reach, quant.scale)};
 }
 
 }  // namespace embert::convert

@@ -9,7 +9,7 @@
 namespace embert::convert {
 namespace {
 
-// 1 for two zero vectors, 0 for one; a lone value has no direction.
+// 1 for two zero vectors, 0 if only one is zero. Single values have no direction: 1.
 double cosine(std::span<const double> a, std::span<const std::int32_t> b) {
   if (a.size() == 1) return 1;
   double ab = 0, aa = 0, bb = 0;
@@ -25,12 +25,12 @@ double cosine(std::span<const double> a, std::span<const std::int32_t> b) {
 }
 
 template <typename T>
-std::int32_t largest(std::span<const T> values) {
+std::int32_t index_of_largest(std::span<const T> values) {
   return static_cast<std::int32_t>(std::max_element(values.begin(), values.end()) - values.begin());
 }
 
 Compared what_to_compare(const ModelConfig& config) {
-  if (config.language_head != LanguageHeadKind::kNone) return Compared::kWordLogits;
+  if (config.language_head != LanguageHeadKind::kNone) return Compared::kVocabularyLogits;
   if (config.token_classifier != TokenTask::kNone) return Compared::kTokenLogits;
   if (config.classifier != ClassifierTask::kNone) return Compared::kLogits;
   return Compared::kEmbeddings;
@@ -46,7 +46,7 @@ const char* compared_name(Compared compared) {
       return "logits";
     case Compared::kTokenLogits:
       return "token logits";
-    case Compared::kWordLogits:
+    case Compared::kVocabularyLogits:
       return "word logits";
   }
   return "";
@@ -69,7 +69,7 @@ void Comparison::add(std::span<const double> reference, std::span<const std::int
     }
     if (result_.compared == Compared::kTokenLogits &&
         config_.token_classifier == TokenTask::kQuestionAnswering) {
-      compare_places(reference, values, width, text);
+      compare_answer_spans(reference, values, width, text);
     } else {
       for (std::size_t at = 0; at < values.size(); at += width) {
         compare_answer(reference.subspan(at, width), values.subspan(at, width), text);
@@ -79,10 +79,10 @@ void Comparison::add(std::span<const double> reference, std::span<const std::int
   texts_.push_back(text);
 }
 
-// Where an answer starts and ends: the best token for each label.
-void Comparison::compare_places(std::span<const double> reference,
-                                std::span<const std::int32_t> values, std::size_t width,
-                                WorstText& text) {
+// Question answering: each label, start and end, has an answer, which is a token.
+void Comparison::compare_answer_spans(std::span<const double> reference,
+                                      std::span<const std::int32_t> values, std::size_t width,
+                                      WorstText& text) {
   for (std::size_t label = 0; label < width; ++label) {
     std::vector<double> of_float;
     std::vector<std::int32_t> of_int8;
@@ -96,7 +96,8 @@ void Comparison::compare_places(std::span<const double> reference,
 
 void Comparison::compare_answer(std::span<const double> reference,
                                 std::span<const std::int32_t> values, WorstText& text) {
-  const std::int32_t float_label = largest(reference), int8_label = largest(values);
+  const std::int32_t float_label = index_of_largest(reference),
+                     int8_label = index_of_largest(values);
   text.margin = std::max(text.margin, reference[static_cast<std::size_t>(float_label)] -
                                           reference[static_cast<std::size_t>(int8_label)]);
   bool agrees = float_label == int8_label;

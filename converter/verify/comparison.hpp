@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far what the runtime gives is from what the float model gives, text by text.
+// How far the runtime's vectors are from the float model's, text by text.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,17 @@
 
 namespace embert::convert {
 
-/// What of a model is compared: what its head says (of several heads the language head), or else
-/// the embedding of each text.
-enum class Compared { kEmbeddings, kLogits, kTokenLogits, kWordLogits };
+/// The output of a model that is compared: that of its task head (the language head, where a model
+/// has several), else the embedding of each text.
+enum class Compared { kEmbeddings, kLogits, kTokenLogits, kVocabularyLogits };
 const char* compared_name(Compared compared);
 
-/// A text on which the two differ most.
+/// A text with one of the largest differences.
 struct WorstText {
   std::size_t text = 0;  ///< number in the batch
   double cosine = 1;     ///< of its embedding or logits
-  /// Of heads: by how much the float model prefers its answer to int8's, where most in the text.
+  /// With a task head: the float model's logit of its own answer minus that of int8's answer; the
+  /// largest such difference in the text.
   double margin = 0;
   std::int32_t float_label = -1, int8_label = -1;  ///< of a classifier, else -1
 };
@@ -29,45 +30,46 @@ struct WorstText {
 struct VerifyResult {
   std::size_t texts = 0, tokens = 0;
   Compared compared = Compared::kEmbeddings;
-  /// Of the texts' embeddings; or of their logits: of token classifiers those of all tokens, of
-  /// language models those of one token in the middle. A lone logit has no direction: 1.
+  /// Cosines between the texts' vectors: their embeddings, or their logits. A token classifier's
+  /// text has the logits of all its tokens, a language model's those of one token in the middle.
+  /// Cosine is reported as 1 for models with one logit.
   double cosine_mean = 1, cosine_p01 = 1, cosine_min = 1;
   std::vector<double> cosines;  ///< [texts]
-  /// Of heads: share of the same answers, which are a label or word of each text or token
-  /// (multi-label: the set of labels; question answering: where it starts and ends; regression:
-  /// nothing to count, 1), and the largest difference of a logit.
+  /// With a task head: share of equal answers. An answer is the label or token with the largest
+  /// logit, of each text or token; of multi-label models the set of labels; in question answering
+  /// where the answer starts and where it ends. 1 for regression, which has no answers to count.
   double agreement = 1;
-  double logit_error_max = 0;
-  /// Share of the texts with the right label, where labels were given.
+  double logit_error_max = 0;  ///< largest difference of a logit
+  /// Share of the texts with the right label, where VerifyOptions::labels has them.
   std::optional<double> accuracy_float, accuracy_int8;
   std::vector<WorstText> worst;  ///< worst first
 };
 
 struct VerifyOptions {
-  std::size_t worst = 5;
-  /// Right label of each text, or empty.
+  std::size_t worst = 5;  ///< entries of VerifyResult::worst
+  /// The right label of each text, or empty.
   std::span<const std::int32_t> labels;
 };
 
-/// Collects the texts' vectors.
+/// Collects the differences text by text.
 class Comparison {
  public:
   /// Refers to `config`.
   explicit Comparison(const ModelConfig& config);
 
   Compared compared() const { return result_.compared; }
-  /// The next text: rows of `width` values, real = value * scale. Embeddings, logits and word
-  /// logits are one row, token logits one a token.
+  /// The next text, in rows of `width`: one row, or for token logits one for each token.
+  /// `reference` is the float model's, the runtime's is real = value * scale.
   void add(std::span<const double> reference, std::span<const std::int32_t> values,
            std::size_t width, double scale);
-  /// Of all texts, at least one. Call it once.
+  /// The result over all texts, at least one. Call it once.
   VerifyResult take(const VerifyOptions& options);
 
  private:
   void compare_answer(std::span<const double> reference, std::span<const std::int32_t> values,
                       WorstText& text);
-  void compare_places(std::span<const double> reference, std::span<const std::int32_t> values,
-                      std::size_t width, WorstText& text);
+  void compare_answer_spans(std::span<const double> reference, std::span<const std::int32_t> values,
+                            std::size_t width, WorstText& text);
 
   const ModelConfig& config_;
   VerifyResult result_;

@@ -14,7 +14,7 @@
 namespace embert::convert {
 namespace {
 
-void check(embert_status status, const char* what) {
+void require_ok(embert_status status, const char* what) {
   if (status != EMBERT_STATUS_OK) {
     throw ConvertError(std::string(what) + " gave " + embert_status_name(status));
   }
@@ -22,14 +22,14 @@ void check(embert_status status, const char* what) {
 
 double real_scale(embert_scale scale) { return static_cast<double>(embert_scale_to_float(scale)); }
 
-// Room for more rows; valid until the next call.
+// Appends rows of zeros; the pointer to them is valid until the next call.
 std::int32_t* append_rows(TextVectors& vectors, std::size_t rows) {
   const std::size_t before = vectors.values.size();
   vectors.values.resize(before + rows * vectors.width);
   return vectors.values.data() + before;
 }
 
-/// A batch as the runtime takes it; views the batch.
+// A batch as the runtime takes it; refers to `batch`.
 struct RuntimeInput {
   explicit RuntimeInput(const TokenBatch& batch)
       : lengths(batch.lengths.begin(), batch.lengths.end()), input{} {
@@ -63,8 +63,8 @@ IntegerModel::IntegerModel(std::span<const std::uint8_t> blob, const Options& op
     std::memcpy(copy_.get(), bytes, blob.size());
     bytes = copy_.get();
   }
-  check(embert_model_open(bytes, blob.size(), options.isa_mask, &model_), "embert_model_open");
-  check(embert_model_get_info(&model_, &info_), "embert_model_get_info");
+  require_ok(embert_model_open(bytes, blob.size(), options.isa_mask, &model_), "embert_model_open");
+  require_ok(embert_model_get_info(&model_, &info_), "embert_model_get_info");
   options_ = embert_options_default(&model_);
   if (options.max_tokens != 0)
     options_.max_tokens = std::min(options.max_tokens, info_.max_positions);
@@ -76,7 +76,7 @@ IntegerModel::IntegerModel(std::span<const std::uint8_t> blob, const Options& op
     options_.parallel_for = embert_thread_pool_parallel_for;
     options_.parallel_context = pool_.get();
   }
-  check(embert_arena_bytes(&model_, &options_, &arena_bytes_), "embert_arena_bytes");
+  require_ok(embert_arena_bytes(&model_, &options_, &arena_bytes_), "embert_arena_bytes");
   arena_ = allocate(arena_bytes_);
   restart();
 }
@@ -84,8 +84,8 @@ IntegerModel::IntegerModel(std::span<const std::uint8_t> blob, const Options& op
 IntegerModel::~IntegerModel() = default;
 
 void IntegerModel::restart() {
-  check(embert_engine_init(&model_, &options_, arena_.get(), arena_bytes_, &engine_),
-        "embert_engine_init");
+  require_ok(embert_engine_init(&model_, &options_, arena_.get(), arena_bytes_, &engine_),
+             "embert_engine_init");
 }
 
 TokenBatch IntegerModel::tokenize(std::span<const std::string_view> texts) const {
@@ -98,8 +98,8 @@ TokenBatch IntegerModel::tokenize(std::span<const std::string_view> texts) const
     encoding.capacity = ids.size();
     encoding.ids = ids.data();
     encoding.type_ids = types.data();
-    check(embert_tokenize(&model_, text.data(), text.size(), nullptr, 0, &options, &encoding),
-          "embert_tokenize");
+    require_ok(embert_tokenize(&model_, text.data(), text.size(), nullptr, 0, &options, &encoding),
+               "embert_tokenize");
     const auto length = static_cast<std::ptrdiff_t>(encoding.length);
     batch.ids.insert(batch.ids.end(), ids.begin(), ids.begin() + length);
     batch.type_ids.insert(batch.type_ids.end(), types.begin(), types.begin() + length);
@@ -111,29 +111,30 @@ TokenBatch IntegerModel::tokenize(std::span<const std::string_view> texts) const
 std::uint32_t IntegerModel::selftest() {
   std::uint32_t checksum = 0;
   const embert_status status = embert_selftest(engine_, &checksum);
-  if (status != EMBERT_STATUS_SELFTEST_FAILED) check(status, "embert_selftest");
+  if (status != EMBERT_STATUS_SELFTEST_FAILED) require_ok(status, "embert_selftest");
   return checksum;
 }
 
 void IntegerModel::set_sources(const ModelBatch& part) {
   if (!part.sources.lengths.empty()) {
     const RuntimeInput sources(part.sources);
-    return check(embert_encode_source(engine_, &sources.input, nullptr), "embert_encode_source");
+    return require_ok(embert_encode_source(engine_, &sources.input, nullptr),
+                      "embert_encode_source");
   }
   const std::vector<float>& states = part.texts.encoder_states;
   float most = 0;
   for (const float value : states) most = std::max(most, std::fabs(value));
-  const float step = most > 0 ? most / 32767 : 1;
+  const float scale = most > 0 ? most / 32767 : 1;
   std::vector<std::int16_t> codes;
   codes.reserve(states.size());
   for (const float value : states) {
-    codes.push_back(static_cast<std::int16_t>(std::floor(value / step + 0.5F)));
+    codes.push_back(static_cast<std::int16_t>(std::floor(value / scale + 0.5F)));
   }
   const std::vector<std::uint32_t> lengths(part.texts.source_lengths.begin(),
                                            part.texts.source_lengths.end());
-  check(embert_set_source(engine_, codes.data(), {std::bit_cast<std::uint32_t>(step)},
-                          lengths.data(), static_cast<std::uint32_t>(lengths.size()), nullptr),
-        "embert_set_source");
+  require_ok(embert_set_source(engine_, codes.data(), {std::bit_cast<std::uint32_t>(scale)},
+                               lengths.data(), static_cast<std::uint32_t>(lengths.size()), nullptr),
+             "embert_set_source");
 }
 
 template <typename Run>
@@ -142,7 +143,7 @@ void IntegerModel::for_parts(const ModelBatch& batch, const Run& run) {
     if (info_.cross_hidden_size != 0) {
       set_sources(part);
     } else if (info_.is_decoder != 0) {
-      check(embert_cache_clear(engine_), "embert_cache_clear");
+      require_ok(embert_cache_clear(engine_), "embert_cache_clear");
     }
     const RuntimeInput texts(part.texts);
     run(texts.input, part.texts.ids.size());
@@ -156,7 +157,7 @@ TextVectors IntegerModel::rows_of(const ModelBatch& batch, const char* name, con
   std::vector<std::int16_t> rows(options_.max_batch * result.width);
   for_parts(batch, [&](const embert_input& input, std::size_t) {
     embert_scale scale = {};
-    check(call(input, rows.data(), &scale), name);
+    require_ok(call(input, rows.data(), &scale), name);
     result.scale = real_scale(scale);
     std::copy_n(rows.begin(), input.batch * result.width, append_rows(result, input.batch));
   });
@@ -170,7 +171,7 @@ TextVectors IntegerModel::embed(const ModelBatch& batch) {
                  });
 }
 
-TextVectors IntegerModel::pool(const ModelBatch& batch) {
+TextVectors IntegerModel::pooler_output(const ModelBatch& batch) {
   return rows_of(batch, "embert_pooler_output",
                  [&](const embert_input& input, std::int16_t* rows, embert_scale* scale) {
                    return embert_pooler_output(engine_, &input, rows, scale);
@@ -182,20 +183,21 @@ TextVectors IntegerModel::classify(const ModelBatch& batch) {
   result.width = info_.num_labels;
   for_parts(batch, [&](const embert_input& input, std::size_t) {
     embert_scale scale = {};
-    check(embert_classify(engine_, &input, append_rows(result, input.batch), &scale),
-          "embert_classify");
+    require_ok(embert_classify(engine_, &input, append_rows(result, input.batch), &scale),
+               "embert_classify");
     result.scale = real_scale(scale);
   });
   return result;
 }
 
-TextVectors IntegerModel::encode(const ModelBatch& batch) {
+TextVectors IntegerModel::last_hidden_state(const ModelBatch& batch) {
   TextVectors result;
   result.width = info_.hidden_size;
   for_parts(batch, [&](const embert_input& input, std::size_t tokens) {
     embert_scale scale = {};
     const std::int16_t* hidden = nullptr;
-    check(embert_last_hidden_state(engine_, &input, &hidden, &scale), "embert_last_hidden_state");
+    require_ok(embert_last_hidden_state(engine_, &input, &hidden, &scale),
+               "embert_last_hidden_state");
     result.scale = real_scale(scale);
     std::copy_n(hidden, tokens * result.width, append_rows(result, tokens));
   });
@@ -208,14 +210,13 @@ TextVectors IntegerModel::classify_tokens(const ModelBatch& batch) {
   for_parts(batch, [&](const embert_input& input, std::size_t tokens) {
     embert_output output = {};
     output.token_logits = append_rows(result, tokens);
-    check(embert_run(engine_, &input, &output), "embert_run");
+    require_ok(embert_run(engine_, &input, &output), "embert_run");
     result.scale = real_scale(output.token_logits_scale);
   });
   return result;
 }
 
-TextVectors IntegerModel::word_logits(const ModelBatch& batch,
-                                      std::span<const std::size_t> places) {
+TextVectors IntegerModel::lm_logits(const ModelBatch& batch, std::span<const std::size_t> asked) {
   TextVectors result;
   result.width = info_.vocab_size;
   std::size_t text = 0;
@@ -223,12 +224,13 @@ TextVectors IntegerModel::word_logits(const ModelBatch& batch,
     const std::int16_t* hidden = nullptr;
     embert_output output = {};
     output.hidden = &hidden;
-    check(embert_run(engine_, &input, &output), "embert_run");
+    require_ok(embert_run(engine_, &input, &output), "embert_run");
     std::size_t first_row = 0;
     for (std::uint32_t i = 0; i < input.batch; ++i) {
       embert_scale scale = {};
-      const auto row = static_cast<std::uint32_t>(first_row + places[text++]);
-      check(embert_lm_logits(engine_, row, append_rows(result, 1), &scale), "embert_lm_logits");
+      const auto row = static_cast<std::uint32_t>(first_row + asked[text++]);
+      require_ok(embert_lm_logits(engine_, row, append_rows(result, 1), &scale),
+                 "embert_lm_logits");
       result.scale = real_scale(scale);
       first_row += input.lengths[i];
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A blob run by the runtime through its public interface, with the memory and threads that it
-// needs: what verification and the certificate compare with the float model.
+// Runs a blob through the runtime's public interface, with the memory and threads that it needs.
+// Verification and the certificate compare its results with the float model's.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace embert::convert {
 
-/// Rows of numbers, one a text or token.
+/// One row for each text or token.
 struct TextVectors {
   std::size_t width = 0;
   std::vector<std::int32_t> values;  ///< [rows, width]
@@ -30,13 +30,13 @@ struct TextVectors {
 class IntegerModel {
  public:
   struct Options {
-    std::uint32_t isa_mask = 0;    ///< EMBERT_ISA_*; 0 runs scalar kernels
-    std::uint32_t threads = 1;     ///< fewer where the process may not run on so many
+    std::uint32_t isa_mask = 0;    ///< EMBERT_ISA_*; 0: scalar kernels
+    std::uint32_t threads = 1;     ///< at most; never more than the process has processors
     std::uint32_t max_tokens = 0;  ///< 0: the model's own limit
     std::uint32_t max_batch = 8;
   };
-  /// The blob must live as long as this, and is copied where it is not aligned to 64 bytes. Throws
-  /// ConvertError with the status that the runtime gave.
+  /// `blob` must outlive this object; it is copied if it is not aligned to 64 bytes. Throws
+  /// ConvertError with the runtime's status.
   IntegerModel(std::span<const std::uint8_t> blob, const Options& options);
   ~IntegerModel();
   IntegerModel(const IntegerModel&) = delete;
@@ -44,38 +44,38 @@ class IntegerModel {
 
   const embert_model_info& info() const { return info_; }
   const embert_model& model() const { return model_; }
-  /// Of a text, special tokens included.
+  /// Tokens of a text, special tokens included.
   std::uint32_t max_tokens() const { return options_.max_tokens; }
   std::size_t arena_bytes() const { return arena_bytes_; }
-  /// All of it: a test writes anything into it between two models.
+  /// The whole arena, so that tests can overwrite it before restart().
   std::span<std::uint8_t> arena() { return {arena_.get(), arena_bytes_}; }
-  /// Starts again in the same arena, whatever is in there.
+  /// Makes a new engine in the same arena, whatever the arena holds.
   void restart();
 
   /// Cuts each text at max_tokens. Throws ConvertError where the model has no tokenizer.
   TokenBatch tokenize(std::span<const std::string_view> texts) const;
 
-  /// The checksum that the blob's self-test finds, whatever it expects.
+  /// The checksum that the self-test computes, whether or not the blob expects it.
   std::uint32_t selftest();
 
-  // Each text from the start, whatever ran before; pairs run their sources first.
+  // Every call starts each text from an empty cache; pairs run their sources first.
   TextVectors embed(const ModelBatch& batch);
-  TextVectors pool(const ModelBatch& batch);
+  TextVectors pooler_output(const ModelBatch& batch);
   TextVectors classify(const ModelBatch& batch);
-  /// Last hidden state; rows are tokens.
-  TextVectors encode(const ModelBatch& batch);
+  /// Rows are tokens.
+  TextVectors last_hidden_state(const ModelBatch& batch);
   /// Logits of the token classifier; rows are tokens.
   TextVectors classify_tokens(const ModelBatch& batch);
-  /// Logits over the vocabulary for one token of each text: text i's token places[i].
-  TextVectors word_logits(const ModelBatch& batch, std::span<const std::size_t> places);
+  /// Logits over the vocabulary for one token of each text: token asked[i] of text i.
+  TextVectors lm_logits(const ModelBatch& batch, std::span<const std::size_t> asked);
 
  private:
-  /// Hands parts of up to max_batch texts to run(input, tokens), each on an empty cache and with
+  /// Calls run(input, tokens) with parts of up to max_batch texts, each on an empty cache and with
   /// its sources.
   template <typename Run>
   void for_parts(const ModelBatch& batch, const Run& run);
   void set_sources(const ModelBatch& part);
-  /// One int16 row a text, from call(input, rows, scale).
+  /// One 16-bit row for each text, written by call(input, rows, scale).
   template <typename Call>
   TextVectors rows_of(const ModelBatch& batch, const char* name, const Call& call);
 

@@ -3,31 +3,31 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "converter/calibrate/tokens/builtin_texts.hpp"
 #include "converter/calibrate/tokens/random_tokens.hpp"
 #include "converter/convert_error.hpp"
 #include "converter/reference/float_model.hpp"
-#include "converter/reference/forward_output.hpp"
 
 namespace embert::convert {
 namespace {
 
-/// Texts that go through the float model together: bounds the memory of its outputs.
+// Texts that the float model runs together: bounds the memory of its outputs.
 constexpr std::size_t kTextsTogether = 64;
-constexpr std::uint64_t kSeed = 0x636572746966;
+constexpr std::uint64_t kCertificateSeed = 0x636572746966;
 
-// Of each text a token whose word, or next word, is asked for: one in the middle, because the ends
-// are mostly special tokens.
+// The token of each text for which the language head runs: the one in the middle, because tokens at
+// the ends are mostly special.
 std::vector<std::size_t> asked_tokens(const TokenBatch& texts) {
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> asked;
   for (const std::int32_t length : texts.lengths) {
-    places.push_back(static_cast<std::size_t>(length) / 2);
+    asked.push_back(static_cast<std::size_t>(length) / 2);
   }
-  return places;
+  return asked;
 }
 
-// Throws ConvertError where the blob is not of the folder.
+// Throws ConvertError where the blob was made from another folder.
 void require_same_shape(const ModelConfig& config, const IntegerModel& integers) {
   const auto require = [](const std::string& what, std::size_t expected, std::size_t found) {
     if (found == expected) return;
@@ -58,16 +58,16 @@ void require_same_shape(const ModelConfig& config, const IntegerModel& integers)
   require("language heads", config.language_head != LanguageHeadKind::kNone ? 1 : 0, info.has_lm);
 }
 
-// Runs some texts through both.
+// Runs a part of the texts through both models.
 void compare_part(const ModelFolder& folder, FloatModel& floats, IntegerModel& integers,
                   const ModelBatch& part, Comparison& comparison) {
   const ModelConfig& config = folder.config;
   const TokenBatch& texts = part.texts;
-  const std::vector<std::size_t> places = asked_tokens(texts);
+  const std::vector<std::size_t> asked = asked_tokens(texts);
   ForwardOptions options;
-  for (std::size_t i = 0, row = 0; i < places.size(); ++i) {
-    if (comparison.compared() == Compared::kWordLogits) {
-      options.lm_rows.push_back(static_cast<std::int32_t>(row + places[i]));
+  for (std::size_t i = 0, row = 0; i < asked.size(); ++i) {
+    if (comparison.compared() == Compared::kVocabularyLogits) {
+      options.lm_rows.push_back(static_cast<std::int32_t>(row + asked[i]));
     }
     row += static_cast<std::size_t>(texts.lengths[i]);
   }
@@ -88,9 +88,9 @@ void compare_part(const ModelFolder& folder, FloatModel& floats, IntegerModel& i
       reference.assign(output.token_logits.begin(), output.token_logits.end());
       found = integers.classify_tokens(part);
       break;
-    case Compared::kWordLogits:
+    case Compared::kVocabularyLogits:
       reference.assign(output.lm_logits.begin(), output.lm_logits.end());
-      found = integers.word_logits(part, places);
+      found = integers.lm_logits(part, asked);
       break;
   }
   std::size_t at = 0;
@@ -144,7 +144,7 @@ VerifyResult verify(const ModelFolder& folder, FloatModel& floats, IntegerModel&
 ModelBatch batch_of_texts(const ModelConfig& config, const IntegerModel& integers,
                           std::span<const std::string_view> texts) {
   return complete_batch(config, integers.tokenize(texts), true,
-                        static_cast<int>(integers.max_tokens()), kSeed);
+                        static_cast<int>(integers.max_tokens()), kCertificateSeed);
 }
 
 nlohmann::ordered_json certificate_json(const VerifyResult& result) {
@@ -163,11 +163,8 @@ nlohmann::ordered_json certificate_json(const VerifyResult& result) {
 }
 
 nlohmann::ordered_json certify(const ModelFolder& folder, FloatModel& floats,
-                               std::span<const std::uint8_t> blob, std::uint32_t isa_mask,
-                               std::uint32_t threads, const ModelBatch& ids) {
-  IntegerModel::Options options;
-  options.isa_mask = isa_mask;
-  options.threads = threads;
+                               std::span<const std::uint8_t> blob,
+                               const IntegerModel::Options& options, const ModelBatch& ids) {
   IntegerModel integers(blob, options);
   const bool has_text = integers.info().has_tokenizer != 0;
   return certificate_json(verify(

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "converter/import/read_model_folder.hpp"
+#include "converter/reference/float_model.hpp"
 #include "converter/verify/verify.hpp"
 #include "tests/accuracy/accuracy_models.hpp"
 
@@ -61,7 +62,7 @@ TEST(Accuracy, MiniLm) {
   const char* blob_name = std::getenv("EMBERT_MINILM_BLOB");
   const std::vector<std::uint8_t> blob =
       blob_name != nullptr ? read_bytes(blob_name)
-                           : convert_folder(folder_name, convert::Rounding::kErrorCompensated);
+                           : convert_folder(folder_name, convert::Rounding::kGptq);
   EXPECT_LE(blob.size(), kMostBlobBytes);
 
   const ModelFolder folder = convert::read_model_folder(folder_name);
@@ -92,8 +93,7 @@ TEST(Accuracy, MiniLm) {
 }
 
 TEST(Accuracy, IntentModel) {
-  const std::vector<std::uint8_t> blob =
-      convert_folder(intent_folder(), convert::Rounding::kErrorCompensated);
+  const std::vector<std::uint8_t> blob = convert_folder(intent_folder(), convert::Rounding::kGptq);
   const ModelFolder folder = convert::read_model_folder(intent_folder());
   FloatModel floats(folder.config, folder.weights, kAccuracyThreads);
   IntegerModel integers(blob, [] {

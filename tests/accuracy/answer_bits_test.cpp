@@ -68,7 +68,7 @@ std::uint32_t crc_of_outputs(std::span<const std::uint8_t> blob, const TokenBatc
                                        : static_cast<std::uint8_t>(random());
   }
   model.restart();
-  const std::uint32_t crc = crc_bytes(0, model.encode(texts).values);
+  const std::uint32_t crc = crc_bytes(0, model.last_hidden_state(texts).values);
   const bool classifier = model.info().num_labels > 0;
   return crc_bytes(crc, (classifier ? model.classify(texts) : model.embed(texts)).values);
 }

@@ -56,7 +56,6 @@ std::vector<std::uint8_t> tokenizer_blob(const std::vector<std::uint8_t>& sectio
   norm.bias.resize(1);
   QuantizedLayer layer;
   layer.input_norm = layer.ffn_norm = stack.final_norm = norm;
-  layer.record.input_norm = layer.record.norm_after_attn = norm.record;
   layer.record.num_heads = layer.record.intermediate_size = 1;
   layer.record.activation_exponent = 10;
   layer.hidden_multiplier.resize(1);

@@ -79,20 +79,6 @@ GatheredTokens from_texts(const TokenRequest& request, std::vector<std::string>&
 
 }  // namespace
 
-const char* calibration_source_name(CalibrationSource source) {
-  switch (source) {
-    case CalibrationSource::kBuiltinText:
-      return "built-in text";
-    case CalibrationSource::kTextFile:
-      return "text file";
-    case CalibrationSource::kIdFile:
-      return "id file";
-    case CalibrationSource::kRandomIds:
-      return "random ids";
-  }
-  return "";
-}
-
 GatheredTokens gather_tokens(const TokenRequest& request, std::vector<std::string>& warnings) {
   if (request.config.stacks.size() == 1 && request.config.last().cross_attention) {
     warnings.push_back(

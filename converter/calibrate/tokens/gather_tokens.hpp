@@ -9,14 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "converter/model/conversion.hpp"
 #include "converter/model/model_config.hpp"
 #include "converter/model/token_batch.hpp"
 
 namespace embert::convert {
-
-/// Where calibration's tokens came from.
-enum class CalibrationSource { kBuiltinText, kTextFile, kIdFile, kRandomIds };
-const char* calibration_source_name(CalibrationSource source);
 
 /// One in this many texts of an id file is held out for the certificate.
 inline constexpr std::size_t kHeldOutOf = 7;

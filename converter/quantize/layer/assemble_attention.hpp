@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The integers of attention but for its output: queries, keys and values of all heads, scores,
-// relative positions and context.
+// The integers of attention: queries, keys and values of all attention heads, scores, relative
+// positions and context. The attention output is a residual layer (assemble_layer.cpp).
 #pragma once
 
 #include "converter/model/quantized_model.hpp"
@@ -8,12 +8,11 @@
 
 namespace embert::convert {
 
-void assemble_self_attention(const LayerSource& source, const LayerScales& steps,
-                             const RoundedDense& qkv, QuantizedLayer& layer);
+void assemble_self_attention(const LayerSource& source, const LayerScales& scales,
+                             const RoundedLayer& parts, QuantizedLayer& layer);
 
-/// Keys and values are made from 16-bit rows.
-void assemble_cross_attention(const LayerSource& source, const LayerScales& steps,
-                              const RoundedDense& query, const RoundedDense& key_value,
-                              QuantizedLayer& layer);
+/// Keys and values are computed from 16-bit rows.
+void assemble_cross_attention(const LayerSource& source, const LayerScales& scales,
+                              const RoundedLayer& parts, QuantizedLayer& layer);
 
 }  // namespace embert::convert

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A factor stands for "real value of a unit before over real value of a unit behind".
+// A factor of a requantisation is its input's scale divided by its output's scale.
 #include "converter/quantize/layer/assemble_layer.hpp"
 
 #include <algorithm>
@@ -8,7 +8,6 @@
 
 #include "converter/quantize/encode_integers.hpp"
 #include "converter/quantize/layer/assemble_attention.hpp"
-#include "converter/quantize/layer/smoothing.hpp"
 #include "converter/quantize/rounding/outlier_splitting.hpp"
 #include "kernels/arithmetic/fixed_point.hpp"
 #include "kernels/arithmetic/layout.hpp"
@@ -16,55 +15,78 @@
 namespace embert::convert {
 namespace {
 
-constexpr double kSumFraction = 16;  // units of the residual sum in one of the next norm's input
+// The residual is added with a scale 16 times finer than that of the sum.
+constexpr double kSumFraction = 16;
 
 bool all_zero(const std::int16_t* row, std::size_t count) {
   return std::all_of(row, row + count, [](std::int16_t code) { return code == 0; });
 }
 
-// A GEMM whose sum ends in the residual. `unit`: real value of accumulator times row maximum, for a
-// code's real weight of 1. Returns the step of the sum, which is the next LayerNorm's input.
-double assemble_residual(const RoundedDense& rounded, std::span<const std::int8_t> weights,
-                         double unit, const ChannelQuant& residual, float largest, double epsilon,
-                         const std::string& name, QuantizedDense& dense, BlobShifts& shifts) {
+std::vector<std::int8_t> byte_codes(const RoundedDense& rounded) {
+  return {rounded.codes.codes.begin(), rounded.codes.codes.end()};
+}
+
+// A GEMM whose output is added to the residual.
+struct ResidualSource {
+  const RoundedDense& rounded;
+  std::vector<std::int8_t> weights;  // [outputs, columns] codes of `rounded`, outliers split
+  double input_scale;                // of the row's maximum times its 8-bit codes
+  ChannelQuant residual;             // as the 16-bit sum is read: 128 units are one code
+  float largest_sum;                 // on calibration texts
+  double epsilon;                    // of the LayerNorm that reads the sum
+  std::string name;
+};
+
+struct ResidualLayer {
+  QuantizedDense dense;
+  BlobShifts shifts{};
+  double sum_scale = 1;
+};
+
+ResidualLayer assemble_residual(ResidualSource source) {
+  const RoundedDense& rounded = source.rounded;
+  const ChannelQuant& residual = source.residual;
   const std::size_t outputs = rounded.codes.outputs;
   std::vector<double> factors(outputs);
-  double step = 2 * static_cast<double>(largest) / 32767;
-  // Raised where the numbers below would not fit.
-  step = std::max(step, std::sqrt(epsilon) * static_cast<double>(outputs) * 0x1p-26);
+  double scale = 2 * static_cast<double>(source.largest_sum) / 32767;
+  // Large enough for epsilon_n2, the factors, the residual's multipliers and the constants to fit.
+  scale = std::max(scale, std::sqrt(source.epsilon) * static_cast<double>(outputs) * 0x1p-26);
   for (std::size_t n = 0; n < outputs; ++n) {
     const bool dead = all_zero(rounded.codes.row(n), rounded.codes.inputs);
-    factors[n] = dead ? 0.0 : unit * rounded.step[n] * 0x1p15 * kSumFraction;
-    step = std::max({step, factors[n] * 0x1p-14, residual.factor[n] * residual.scale / 128 * 0x1p-8,
-                     std::fabs(rounded.bias[n] + residual.offset[n]) * 0x1p-23});
+    factors[n] = dead ? 0.0 : source.input_scale * rounded.scale[n] * 0x1p15 * kSumFraction;
+    scale =
+        std::max({scale, factors[n] * 0x1p-14, residual.factor[n] * residual.scale / 128 * 0x1p-8,
+                  std::fabs(rounded.bias[n] + residual.offset[n]) * 0x1p-23});
   }
-  if (step == 0) step = 1;
-  for (double& f : factors) f /= step;
-  EncodedFactors encoded = encode_factors(factors, name);
-  shifts = encoded.shifts;
+  if (scale == 0) scale = 1;
+  for (double& f : factors) f /= scale;
+  EncodedFactors encoded = encode_factors(factors, source.name);
 
+  ResidualLayer out{.dense = {}, .shifts = encoded.shifts, .sum_scale = scale};
+  QuantizedDense& dense = out.dense;
   dense.outputs = pad_columns(outputs);
-  dense.inputs = weights.size() / outputs;
-  dense.weights.assign(weights.begin(), weights.end());
+  dense.inputs = source.weights.size() / outputs;
+  dense.weights = std::move(source.weights);
   dense.weights.resize(dense.outputs * dense.inputs);
   dense.multiplier = std::move(encoded.multipliers);
   dense.multiplier.resize(dense.outputs);
   dense.residual.resize(dense.outputs);
   dense.constant.resize(dense.outputs);
-  const double fine_step = step / kSumFraction;
+  const double fine_scale = scale / kSumFraction;
   for (std::size_t n = 0; n < outputs; ++n) {
-    const double carried = residual.factor[n] * residual.scale / 128 / fine_step;
+    const double carried = residual.factor[n] * residual.scale / 128 / fine_scale;
     dense.residual[n] =
-        encode_integer(carried * 0x1p16, kMaxResidualMultiplier, name + " residual factor");
-    dense.constant[n] = encode_integer((rounded.bias[n] + residual.offset[n]) / fine_step,
-                                       kMaxResidualConstant, name + " constant");
+        encode_integer(carried * 0x1p16, kMaxResidualMultiplier, source.name + " residual factor");
+    dense.constant[n] = encode_integer((rounded.bias[n] + residual.offset[n]) / fine_scale,
+                                       kMaxResidualConstant, source.name + " constant");
   }
-  return step;
+  return out;
 }
 
-// The first feed-forward layer, with its rows for copied channels once more.
-void assemble_ffn1(const LayerSource& source, const LayerScales& steps, const RoundedDense& rounded,
-                   const std::vector<std::size_t>& channels, QuantizedLayer& layer) {
+// The first feed-forward layer. `channels`: for each output the row of `rounded` that it copies.
+void assemble_ffn_up(const LayerSource& source, const LayerScales& scales,
+                     const RoundedDense& rounded, const std::vector<std::size_t>& channels,
+                     QuantizedLayer& layer) {
   const std::string name = source.name + ".intermediate.dense";
   QuantizedDense& dense = layer.ffn_up;
   dense.outputs = pad_columns(channels.size());
@@ -72,14 +94,15 @@ void assemble_ffn1(const LayerSource& source, const LayerScales& steps, const Ro
   dense.weights.reserve(dense.outputs * dense.inputs);
   std::vector<double> factors;
   for (const std::size_t n : channels) {
-    const double acc_step = rounded.step[n] * steps.ffn_input.scale;
+    const double acc_scale = rounded.scale[n] * scales.ffn_input.scale;
     const std::int16_t* row = rounded.codes.row(n);
     for (std::size_t c = 0; c < dense.inputs; ++c) {
       dense.weights.push_back(static_cast<std::int8_t>(row[c]));
     }
-    dense.bias.push_back(encode_integer(rounded.bias[n] / acc_step, kMaxDenseBias, name + " bias"));
+    dense.bias.push_back(
+        encode_integer(rounded.bias[n] / acc_scale, kMaxDenseBias, name + " bias"));
     const bool dead = dense.bias.back() == 0 && all_zero(row, dense.inputs);
-    factors.push_back(dead ? 0.0 : std::ldexp(acc_step, steps.activation_exponent));
+    factors.push_back(dead ? 0.0 : std::ldexp(acc_scale, scales.activation_exponent));
   }
   EncodedFactors encoded = encode_factors(factors, name);
   layer.record.ffn_up = encoded.shifts;
@@ -89,12 +112,12 @@ void assemble_ffn1(const LayerSource& source, const LayerScales& steps, const Ro
   dense.multiplier.resize(dense.outputs);
 }
 
-// The layer's input as a hidden state, for callers that ask for it: the sum itself, or a
-// LayerNorm's output out of its folded domain.
-void assemble_hidden_state(const LayerSource& source, const ChannelQuant& input, double sum_step,
+// The layer's input as a hidden state, for callers that ask for it: the residual sum itself, or a
+// LayerNorm's output with the smoothing undone.
+void assemble_hidden_state(const LayerSource& source, const ChannelQuant& input, double sum_scale,
                            QuantizedLayer& layer) {
   if (source.config.norm_position == NormPosition::kPre || !source.weights.input_norm) {
-    layer.record.hidden_scale = std::bit_cast<std::uint32_t>(static_cast<float>(sum_step));
+    layer.record.hidden_scale = std::bit_cast<std::uint32_t>(static_cast<float>(sum_scale));
     return;
   }
   const ChannelRange& range = source.ranges.input;
@@ -102,79 +125,96 @@ void assemble_hidden_state(const LayerSource& source, const ChannelQuant& input,
   for (std::size_t c = 0; c < input.factor.size(); ++c) {
     largest = std::max({largest, std::fabs(static_cast<double>(range.lowest[c])),
                         std::fabs(static_cast<double>(range.highest[c])),
-                        input.factor[c] * input.scale / 128 * 4});  // a multiplier of at most 2^30
+                        input.factor[c] * input.scale / 128 * 4});  // multipliers up to 2^30
   }
   const auto scale = static_cast<float>(largest > 0 ? 2 * largest / 32767 : 1.0);
   layer.record.hidden_scale = std::bit_cast<std::uint32_t>(scale);
-  const auto unit = static_cast<double>(scale) / 0x1p16;
+  const auto fine_scale = static_cast<double>(scale) / 0x1p16;
   for (std::size_t c = 0; c < input.factor.size(); ++c) {
-    layer.hidden_multiplier.push_back(encode_integer(input.factor[c] * input.scale / 128 / unit,
-                                                     INT32_MAX, "hidden state multiplier"));
+    layer.hidden_multiplier.push_back(encode_integer(
+        input.factor[c] * input.scale / 128 / fine_scale, INT32_MAX, "hidden state multiplier"));
     layer.hidden_offset.push_back(
-        encode_integer(input.offset[c] / unit, INT32_MAX, "hidden state offset"));
+        encode_integer(input.offset[c] / fine_scale, INT32_MAX, "hidden state offset"));
   }
 }
 
 }  // namespace
 
-AssembledLayer assemble_layer(const LayerSource& source, const LayerScales& steps,
-                              const RoundedLayer& parts, double sum_step) {
+AssembledLayer assemble_layer(const LayerSource& source, const LayerScales& scales,
+                              const RoundedLayer& parts, double sum_scale) {
   AssembledLayer out;
   QuantizedLayer& layer = out.layer;
   const LayerWeights& weights = source.weights;
   const double epsilon = source.config.layer_norm_eps;
-  const bool pre = source.config.norm_position == NormPosition::kPre;
-  // What a block's output is added to: its input, or in pre-LayerNorm stacks the sum itself.
+  // A block's output is added to its input, in pre-LayerNorm stacks to the residual sum.
   const auto residual_of = [&](const ChannelQuant& input) {
-    return pre ? plain_domain(input.factor.size(), 128 * sum_step) : input;
+    return source.config.norm_position == NormPosition::kPre
+               ? per_tensor_quant(input.factor.size(), 128 * sum_scale)
+               : input;
   };
-  const auto encode = [&](const LayerNorm& norm, const ChannelQuant& input,
-                          const std::string& name) {
-    return encode_norm(norm, input.offset, input.factor, input.scale / 128, sum_step, epsilon,
-                       source.name + name);
+  const auto encode = [&](const LayerNorm& norm, ChannelQuant input, const std::string& name) {
+    input.scale /= 128;  // of the norm's 16-bit output
+    return encode_norm({.norm = norm,
+                        .output = std::move(input),
+                        .input_scale = sum_scale,
+                        .epsilon = epsilon,
+                        .name = source.name + name});
   };
 
-  assemble_hidden_state(source, steps.input, sum_step, layer);
+  assemble_hidden_state(source, scales.input, sum_scale, layer);
   if (weights.input_norm) {
-    layer.input_norm = encode(*weights.input_norm, steps.input, " input LayerNorm");
+    layer.input_norm = encode(*weights.input_norm, scales.input, " input LayerNorm");
   }
-  assemble_self_attention(source, steps, part_of(parts, LayerPart::kQkv), layer);
-  const auto assemble_output = [&](LayerPart part, const ChannelQuant& context,
-                                   const ChannelQuant& input, float largest, const char* name,
-                                   QuantizedDense& dense, BlobShifts& shifts) {
-    const RoundedDense& output = part_of(parts, part);
-    const std::vector<std::int8_t> codes(output.codes.codes.begin(), output.codes.codes.end());
-    sum_step = assemble_residual(output, codes, context.scale / 127, residual_of(input), largest,
-                                 epsilon, source.name + name, dense, shifts);
-  };
-  assemble_output(LayerPart::kOutput, steps.context, steps.input, source.ranges.self.sum,
-                  ".attention.output.dense", layer.self.out, layer.record.self.out);
+  assemble_self_attention(source, scales, parts, layer);
+  const RoundedDense& attn_out = part_of(parts, LayerPart::kAttnOut);
+  ResidualLayer attention = assemble_residual({.rounded = attn_out,
+                                               .weights = byte_codes(attn_out),
+                                               .input_scale = scales.context.scale / 127,
+                                               .residual = residual_of(scales.input),
+                                               .largest_sum = source.ranges.self.sum,
+                                               .epsilon = epsilon,
+                                               .name = source.name + ".attention.output.dense"});
+  layer.self.out = std::move(attention.dense);
+  layer.record.self.out = attention.shifts;
+  sum_scale = attention.sum_scale;
 
   if (weights.cross) {
-    layer.cross_norm = encode(weights.cross_norm, steps.cross_input, " cross LayerNorm");
-    assemble_cross_attention(source, steps, part_of(parts, LayerPart::kCrossQuery),
-                             part_of(parts, LayerPart::kCrossKeyValue), layer);
-    assemble_output(LayerPart::kCrossOutput, steps.cross_context, steps.cross_input,
-                    source.ranges.cross.sum, ".crossattention.output.dense", layer.cross.out,
-                    layer.record.cross.out);
+    layer.cross_norm = encode(weights.cross_norm, scales.cross_input, " cross LayerNorm");
+    assemble_cross_attention(source, scales, parts, layer);
+    const RoundedDense& cross_out = part_of(parts, LayerPart::kCrossOut);
+    ResidualLayer cross = assemble_residual({.rounded = cross_out,
+                                             .weights = byte_codes(cross_out),
+                                             .input_scale = scales.cross_context.scale / 127,
+                                             .residual = residual_of(scales.cross_input),
+                                             .largest_sum = source.ranges.cross.sum,
+                                             .epsilon = epsilon,
+                                             .name = source.name + ".crossattention.output.dense"});
+    layer.cross.out = std::move(cross.dense);
+    layer.record.cross.out = cross.shifts;
+    sum_scale = cross.sum_scale;
   }
-  layer.ffn_norm = encode(weights.ffn_norm, steps.ffn_input, " feed-forward LayerNorm");
 
-  const RoundedDense& ffn_down = part_of(parts, LayerPart::kFfn2);
-  const SplitWeights split = split_wide_columns(ffn_down.codes);
-  out.copies = split.source.size() - ffn_down.codes.inputs;
-  assemble_ffn1(source, steps, part_of(parts, LayerPart::kFfn1), split.source, layer);
-  out.sum_step =
-      assemble_residual(ffn_down, split.codes, std::ldexp(1.0 / 255, -steps.activation_exponent),
-                        residual_of(steps.ffn_input), source.ranges.ffn_sum, epsilon,
-                        source.name + ".output.dense", layer.ffn_down, layer.record.ffn_down);
+  layer.ffn_norm = encode(weights.ffn_norm, scales.ffn_input, " feed-forward LayerNorm");
+  const RoundedDense& ffn_down = part_of(parts, LayerPart::kFfnDown);
+  SplitWeights split = split_outliers(ffn_down.codes);
+  const std::size_t channels = split.source.size();
+  out.copies = channels - ffn_down.codes.inputs;
+  assemble_ffn_up(source, scales, part_of(parts, LayerPart::kFfnUp), split.source, layer);
+  ResidualLayer ffn =
+      assemble_residual({.rounded = ffn_down,
+                         .weights = std::move(split.codes),
+                         .input_scale = std::ldexp(1.0 / 255, -scales.activation_exponent),
+                         .residual = residual_of(scales.ffn_input),
+                         .largest_sum = source.ranges.ffn_sum,
+                         .epsilon = epsilon,
+                         .name = source.name + ".output.dense"});
+  layer.ffn_down = std::move(ffn.dense);
+  layer.record.ffn_down = ffn.shifts;
+  out.sum_scale = ffn.sum_scale;
 
   layer.record.num_heads = static_cast<std::uint32_t>(source.ranges.self.query.size());
-  layer.record.intermediate_size = static_cast<std::uint32_t>(split.source.size());
-  layer.record.activation_exponent = steps.activation_exponent;
-  layer.record.input_norm = layer.input_norm.record;
-  layer.record.norm_after_attn = layer.norm_after_attn().record;
-  layer.record.norm_after_cross = layer.norm_after_cross().record;
+  layer.record.intermediate_size = static_cast<std::uint32_t>(channels);
+  layer.record.activation_exponent = scales.activation_exponent;
   return out;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The integers of a layer from its domains and rounded weights.
+// The integers of a layer, from its scales and rounded weights.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@ namespace embert::convert {
 
 struct AssembledLayer {
   QuantizedLayer layer;
-  double sum_step = 1;     ///< real value of a unit of the layer's last sum, input of the next norm
-  std::size_t copies = 0;  ///< intermediate channels added for wide columns
+  double sum_scale = 1;    ///< of the residual sum after the layer, which the next norm reads
+  std::size_t copies = 0;  ///< intermediate channels that outlier channel splitting added
 };
 
-/// `sum_step`: real value of a unit of the residual sum in front of the layer.
-AssembledLayer assemble_layer(const LayerSource& source, const LayerScales& steps,
-                              const RoundedLayer& parts, double sum_step);
+/// `sum_scale`: that of the residual sum before the layer.
+AssembledLayer assemble_layer(const LayerSource& source, const LayerScales& scales,
+                              const RoundedLayer& parts, double sum_scale);
 
 }  // namespace embert::convert

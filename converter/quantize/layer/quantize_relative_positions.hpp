@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relative positions: the vectors of all distances in 8 bits with one step a layer, and for each
-// head the ratio that brings a product with them into the unit of the head's scores.
+// Relative positions: their vectors in 8 bits with one scale for the layer, and for each attention
+// head the ratio that brings a product with them to the scale of the head's scores.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "converter/model/matrix.hpp"
 #include "converter/model/model_config.hpp"
-#include "converter/model/model_weights.hpp"
 #include "converter/model/quantized_model.hpp"
 
 namespace embert::convert {
 
-struct DistanceTable {
-  QuantizedRelativePositions record;  ///< the ratios are still empty
-  double step = 1;                    ///< real value of a unit of the table
-  /// Of 8-bit keys, and of queries where keys count, too: with it no score reaches kScoreBound,
-  /// whatever the text.
-  double least_head_step = 0;
+/// Scales of the 8-bit queries and keys.
+struct HeadScales {
+  std::vector<double> query, key;  ///< [heads]
 };
 
-/// `distances` is AttentionWeights::distance_embedding; the blob's table runs the other way.
-DistanceTable quantize_distances(const Matrix& distances, PositionKind kind);
+struct RelativePositionTable {
+  QuantizedRelativePositions record;  ///< the ratios are still empty
+  double scale = 1;                   ///< of the table
+  /// Lower bound of the keys' scales, and of the queries' with PositionKind::kRelativeKeyQuery:
+  /// with it no score reaches kScoreBound, whatever the text.
+  double least_head_scale = 0;
+};
 
-/// Adds the ratios to the table's numbers and their shifts to `layer`; `query_steps` and
-/// `key_steps` are real values of a unit of the 8-bit queries and keys of each head.
-void encode_ratios(DistanceTable& table, PositionKind kind, const std::vector<double>& query_steps,
-                   const std::vector<double>& key_steps, const std::string& name, BlobLayer& layer);
+/// `embedding`: AttentionWeights::distance_embedding. The blob's table has its rows in reverse.
+RelativePositionTable quantize_relative_positions(const Matrix& embedding, PositionKind kind);
+
+/// Adds the ratios to the table's record and their shifts to `layer`.
+void encode_relative_ratios(RelativePositionTable& table, PositionKind kind,
+                            const HeadScales& scales, const std::string& name, BlobLayer& layer);
 
 }  // namespace embert::convert

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers in which a GEMM reads its input: an offset and a factor a channel and one step
-// (kernels/README.md). A LayerNorm can give its output in any such domain for free, and the factors
-// go into the weights, so they are chosen such that the 8-bit grid fits the channels that matter.
+// Smoothing: a factor per channel moves part of an activation's imbalance into the weights that
+// read it, so that one 8-bit scale serves all channels (SmoothQuant, Xiao et al. 2022, section 4).
+// The algebra is exact, and the runtime pays nothing for it.
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -14,28 +13,29 @@
 
 namespace embert::convert {
 
-/// Factor 1 and offset 0 in every channel.
-ChannelQuant plain_domain(std::size_t inputs, double step);
+/// The matrices that read one activation. They have the same inputs.
+using Readers = std::span<const Matrix* const>;
 
-/// For each input, its largest weight relative to the largest of that weight's row. All matrices
-/// have the same inputs.
-std::vector<double> relative_column_weights(std::span<const Matrix* const> matrices);
+/// [inputs] the largest weight of each input, relative to the largest weight of its row.
+std::vector<double> relative_column_weights(Readers readers);
 
-/// amplitude^power / weight^(1 - power), of values at least 1e-3 of their largest, normalised.
-std::vector<double> fold_factors(std::vector<double> amplitude, std::vector<double> weight,
-                                 double power);
+/// Magnitudes by channel, of an activation and of the weights that read it.
+struct Imbalance {
+  std::vector<double> activation, weight;  ///< [inputs]
+};
+/// activation^alpha / weight^(1 - alpha) (SmoothQuant, equation 4), divided by the geometric mean.
+/// Magnitudes below 1e-3 of the largest count as that. `alpha` is the migration strength, 0 to 1.
+std::vector<double> smoothing_factors(Imbalance imbalance, double alpha);
 
-/// Domain of the output of `norm` as input of `matrices`: centred on the range, folded, and moved
-/// so that the mean of the first token, which attention uses as a sink, lies on the grid.
-ChannelQuant plan_norm_output(const ChannelRange& range, const LayerNorm& norm,
-                              std::span<const Matrix* const> matrices, double power);
+/// How `norm` writes the input of `readers`: centred on the range, smoothed, and shifted by up to
+/// half a code so that the mean of the first token lies on the grid. Attention uses the first token
+/// as a sink, and the others' values are sensitive to its error.
+ChannelQuant norm_output_quant(const ChannelRange& range, const LayerNorm& norm, Readers readers,
+                               double alpha);
 
-/// Domain of the attention context: no offset; step is that of the 16-bit context.
-ChannelQuant plan_context(std::span<const float> largest, const Matrix& output_weights,
-                          double power, double value_step);
-
-/// The smallest step of a LayerNorm's 16-bit output for which its gain and bias stay in range.
-double least_norm_step(const LayerNorm& norm, std::span<const double> offset,
-                       std::span<const double> factor);
+/// How the 16-bit attention context is written, without offsets. `largest`: [A] magnitudes,
+/// `value_scale`: scale of the 16-bit values.
+ChannelQuant context_quant(std::span<const float> largest, const Matrix& out_weights, double alpha,
+                           double value_scale);
 
 }  // namespace embert::convert

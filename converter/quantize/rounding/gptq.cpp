@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// With H the (damped) moments and H^-1 = U^T U, U upper triangular: rounding input i of a row with
-// error e_i = (w_i - q_i step) / U_ii, the best answer of the inputs after it is to lose e_i U_ij
-// each. Inputs with large moments go first, while many are left to make up for them. U is the
-// inverse of the upper triangular R with H = R R^T, which is a Cholesky factor in reversed order.
+// GPTQ in its Cholesky form (section 4, step 3). H is the damped Hessian, H^-1 = U^T U with U upper
+// triangular. Rounding input i of a row leaves the error e_i = (w_i - q_i scale) / U_ii; the output
+// changes least if each later input j then loses e_i U_ij. Inputs with a large diagonal go first,
+// while many others are left to make up for them ("act order" of the authors' code). U is the
+// inverse of R with H = R R^T, R upper triangular: a Cholesky factor in reversed order.
 #include "converter/quantize/rounding/gptq.hpp"
 
 #include <Eigen/Dense>
@@ -13,67 +14,78 @@
 namespace embert::convert {
 namespace {
 
-constexpr std::size_t kMomentRows = 256;  // rows summed in float before they go into double
-constexpr double kDamping = 0.01;         // share of the mean diagonal added to it
-constexpr Eigen::Index kBlock = 64;       // inputs between two updates of all later ones
-constexpr Eigen::Index kRowBlock = 256;   // outputs rounded together
+constexpr std::size_t kHessianRows = 256;  // rows that are summed in float, then added in double
+constexpr double kDamping = 0.01;          // share of the mean diagonal that is added to it
+constexpr Eigen::Index kBlock = 64;        // inputs rounded before all later ones are updated
+constexpr Eigen::Index kRowBlock = 256;    // outputs rounded together
 
 using FloatRows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-float round_code(float weight, float step, float limit) {
-  return std::clamp(std::floor(weight / step + 0.5F), -limit, limit);
+float round_code(float weight, float scale, float limit) {
+  return std::clamp(std::floor(weight / scale + 0.5F), -limit, limit);
 }
 
-// Inputs by falling diagonal, equal ones by number.
-std::vector<std::size_t> order_inputs(const Moments& moments) {
-  std::vector<std::size_t> order(moments.size);
+// H^-1 in a factor, for the inputs in the order in which they are rounded.
+struct InverseHessian {
+  std::vector<std::size_t> order;
+  FloatRows upper;  // U; empty where H is not positive definite
+};
+
+// Inputs by falling diagonal; equal ones keep their order.
+std::vector<std::size_t> rounding_order(const Hessian& hessian) {
+  std::vector<std::size_t> order(hessian.size);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return moments.values[a * moments.size + a] > moments.values[b * moments.size + b];
+    return hessian.values[a * hessian.size + a] > hessian.values[b * hessian.size + b];
   });
   return order;
 }
 
-// U of the head of this file, for inputs in `order`.
-FloatRows inverse_factor(const Moments& moments, const std::vector<std::size_t>& order) {
-  const auto size = static_cast<Eigen::Index>(moments.size);
+InverseHessian invert(const Hessian& hessian) {
+  InverseHessian out{.order = rounding_order(hessian), .upper = {}};
+  const std::vector<std::size_t>& order = out.order;
+  const auto size = static_cast<Eigen::Index>(hessian.size);
   double trace = 0;
-  for (std::size_t i = 0; i < moments.size; ++i) trace += moments.values[i * moments.size + i];
-  const double damping = trace > 0 ? kDamping * trace / static_cast<double>(moments.size) : 1.0;
+  for (std::size_t i = 0; i < hessian.size; ++i) trace += hessian.values[i * hessian.size + i];
+  const double damping = trace > 0 ? kDamping * trace / static_cast<double>(hessian.size) : 1.0;
   Eigen::MatrixXd factor(size, size);
   // Row and column i of the reversed problem are input order[size - 1 - i].
   for (Eigen::Index j = 0; j < size; ++j) {
     const std::size_t from = order[static_cast<std::size_t>(size - 1 - j)];
     for (Eigen::Index i = 0; i < size; ++i) {
       factor(i, j) =
-          moments.values[order[static_cast<std::size_t>(size - 1 - i)] * moments.size + from];
+          hessian.values[order[static_cast<std::size_t>(size - 1 - i)] * hessian.size + from];
     }
     factor(j, j) += damping;
   }
   Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> cholesky(factor);  // in place
-  if (cholesky.info() != Eigen::Success || !factor.diagonal().allFinite()) return {};
+  if (cholesky.info() != Eigen::Success || !factor.diagonal().allFinite()) return out;
   Eigen::MatrixXd inverse = Eigen::MatrixXd::Identity(size, size);
-  for (Eigen::Index j = 0; j < size; j += kBlock) {  // nothing above the diagonal
+  for (Eigen::Index j = 0; j < size; j += kBlock) {  // the inverse is lower triangular, too
     const Eigen::Index width = std::min(kBlock, size - j), height = size - j;
     auto columns = inverse.block(j, j, height, width);
     factor.block(j, j, height, height).triangularView<Eigen::Lower>().solveInPlace(columns);
   }
-  FloatRows upper = FloatRows::Zero(size, size);
+  out.upper = FloatRows::Zero(size, size);
   for (Eigen::Index i = 0; i < size; ++i) {
     for (Eigen::Index j = i; j < size; ++j) {
-      upper(i, j) = static_cast<float>(inverse(size - 1 - i, size - 1 - j));
+      out.upper(i, j) = static_cast<float>(inverse(size - 1 - i, size - 1 - j));
     }
   }
-  return upper;
+  return out;
 }
 
-// Rounds outputs [first, first + count).
-void round_rows(const RoundingProblem& problem, const std::vector<std::size_t>& order,
-                const FloatRows& upper, Eigen::Index first, Eigen::Index count,
-                RoundedWeights& out) {
+struct OutputRange {
+  Eigen::Index first, count;
+};
+
+void round_outputs(const RoundingProblem& problem, const InverseHessian& inverse,
+                   OutputRange outputs, RoundedWeights& out) {
+  const auto& [order, upper] = inverse;
+  const auto [first, count] = outputs;
   const auto inputs = static_cast<Eigen::Index>(order.size());
   const auto at = [](Eigen::Index i) { return static_cast<std::size_t>(i); };
-  Eigen::MatrixXf weights(count, inputs);  // by columns: one input of all rows lies together
+  Eigen::MatrixXf weights(count, inputs);  // column-major: one input of all rows is contiguous
   for (Eigen::Index i = 0; i < inputs; ++i) {
     for (Eigen::Index n = 0; n < count; ++n) {
       weights(n, i) = problem.weights.row(at(first + n))[order[at(i)]];
@@ -86,10 +98,10 @@ void round_rows(const RoundingProblem& problem, const std::vector<std::size_t>& 
       const std::size_t input = order[at(i)];
       const auto limit = static_cast<float>(problem.limit[input]);
       for (Eigen::Index n = 0; n < count; ++n) {
-        const auto step = static_cast<float>(problem.step[at(first + n)]);
-        const float code = round_code(weights(n, i), step, limit);
+        const auto scale = static_cast<float>(problem.scale[at(first + n)]);
+        const float code = round_code(weights(n, i), scale, limit);
         out.codes[at(first + n) * out.inputs + input] = static_cast<std::int16_t>(code);
-        errors(n, i - from) = (weights(n, i) - code * step) / upper(i, i);
+        errors(n, i - from) = (weights(n, i) - code * scale) / upper(i, i);
       }
       for (Eigen::Index j = i + 1; j < end; ++j) {
         const float share = upper(i, j);
@@ -107,22 +119,22 @@ RoundedWeights round_nearest(const RoundingProblem& problem) {
   RoundedWeights out{problem.weights.rows, problem.weights.cols, {}};
   out.codes.resize(out.outputs * out.inputs);
   for (std::size_t n = 0; n < out.outputs; ++n) {
-    const auto step = static_cast<float>(problem.step[n]);
+    const auto scale = static_cast<float>(problem.scale[n]);
     for (std::size_t c = 0; c < out.inputs; ++c) {
       out.codes[n * out.inputs + c] = static_cast<std::int16_t>(
-          round_code(problem.weights.row(n)[c], step, static_cast<float>(problem.limit[c])));
+          round_code(problem.weights.row(n)[c], scale, static_cast<float>(problem.limit[c])));
     }
   }
   return out;
 }
 
-// Sum over rows of w^T moments w.
-double output_power(const FloatRows& rows, const Eigen::MatrixXf& moments) {
+// Sum over the rows w of w^T H w.
+double output_power(const FloatRows& rows, const Eigen::MatrixXf& hessian) {
   double power = 0;
   for (Eigen::Index n = 0; n < rows.rows(); n += kRowBlock) {
     const Eigen::Index count = std::min(kRowBlock, rows.rows() - n);
     const FloatRows part = rows.middleRows(n, count);
-    const FloatRows products = part * moments;
+    const FloatRows products = part * hessian;
     for (Eigen::Index r = 0; r < count; ++r) {
       for (Eigen::Index c = 0; c < part.cols(); ++c) {
         power += static_cast<double>(part(r, c)) * static_cast<double>(products(r, c));
@@ -134,13 +146,13 @@ double output_power(const FloatRows& rows, const Eigen::MatrixXf& moments) {
 
 }  // namespace
 
-Moments measure_moments(std::size_t rows, const std::vector<double>& mean,
+Hessian measure_hessian(std::size_t rows, const std::vector<double>& mean,
                         const std::function<void(std::size_t, float*)>& read_row) {
   const auto size = static_cast<Eigen::Index>(mean.size());
   Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(size, size);
-  Eigen::MatrixXf part(size, size), block(size, static_cast<Eigen::Index>(kMomentRows));
-  for (std::size_t from = 0; from < rows; from += kMomentRows) {
-    const std::size_t count = std::min(kMomentRows, rows - from);
+  Eigen::MatrixXf part(size, size), block(size, static_cast<Eigen::Index>(kHessianRows));
+  for (std::size_t from = 0; from < rows; from += kHessianRows) {
+    const std::size_t count = std::min(kHessianRows, rows - from);
     block.setZero();
     for (std::size_t r = 0; r < count; ++r) {
       float* row = block.col(static_cast<Eigen::Index>(r)).data();
@@ -151,26 +163,25 @@ Moments measure_moments(std::size_t rows, const std::vector<double>& mean,
     part.selfadjointView<Eigen::Lower>().rankUpdate(block);
     sum.triangularView<Eigen::Lower>() += part.cast<double>();
   }
-  Moments moments{mean.size(), std::vector<double>(mean.size() * mean.size())};
+  Hessian hessian{mean.size(), std::vector<double>(mean.size() * mean.size())};
   for (Eigen::Index j = 0; j < size; ++j) {
     for (Eigen::Index i = j; i < size; ++i) {
       const double value = sum(i, j) / static_cast<double>(rows);
-      moments.values[static_cast<std::size_t>(i * size + j)] = value;
-      moments.values[static_cast<std::size_t>(j * size + i)] = value;
+      hessian.values[static_cast<std::size_t>(i * size + j)] = value;
+      hessian.values[static_cast<std::size_t>(j * size + i)] = value;
     }
   }
-  return moments;
+  return hessian;
 }
 
-RoundedWeights round_weights(const RoundingProblem& problem, const Moments& moments,
+RoundedWeights round_weights(const RoundingProblem& problem, const Hessian& hessian,
                              Rounding rounding) {
   if (rounding == Rounding::kNearest) return round_nearest(problem);
-  const std::vector<std::size_t> order = order_inputs(moments);
-  const FloatRows upper = inverse_factor(moments, order);
-  if (upper.size() == 0) {  // not positive even with damping
+  const InverseHessian inverse = invert(hessian);
+  if (inverse.upper.size() == 0) {  // not positive definite even with damping
     RoundedWeights nearest = round_nearest(problem);
     nearest.warning = problem.name +
-                      ": moments of its calibration inputs are not positive definite; weights "
+                      ": the Hessian of its calibration inputs is not positive definite; weights "
                       "rounded to the nearest";
     return nearest;
   }
@@ -178,24 +189,24 @@ RoundedWeights round_weights(const RoundingProblem& problem, const Moments& mome
   out.codes.resize(out.outputs * out.inputs);
   const auto outputs = static_cast<Eigen::Index>(out.outputs);
   for (Eigen::Index n = 0; n < outputs; n += kRowBlock) {
-    round_rows(problem, order, upper, n, std::min(kRowBlock, outputs - n), out);
+    round_outputs(problem, inverse, {.first = n, .count = std::min(kRowBlock, outputs - n)}, out);
   }
   return out;
 }
 
 double relative_error(const RoundingProblem& problem, const RoundedWeights& rounded,
-                      const Moments& moments) {
+                      const Hessian& hessian) {
   const auto outputs = static_cast<Eigen::Index>(rounded.outputs);
   const auto inputs = static_cast<Eigen::Index>(rounded.inputs);
   const Eigen::MatrixXf h =
-      Eigen::Map<const Eigen::MatrixXd>(moments.values.data(), inputs, inputs).cast<float>();
+      Eigen::Map<const Eigen::MatrixXd>(hessian.values.data(), inputs, inputs).cast<float>();
   FloatRows rows = Eigen::Map<const FloatRows>(problem.weights.data.data(), outputs, inputs);
   const double power = output_power(rows, h);
   for (Eigen::Index n = 0; n < outputs; ++n) {
     const auto at = static_cast<std::size_t>(n);
-    const auto step = static_cast<float>(problem.step[at]);
+    const auto scale = static_cast<float>(problem.scale[at]);
     for (Eigen::Index c = 0; c < inputs; ++c) {
-      rows(n, c) -= static_cast<float>(rounded.row(at)[c]) * step;
+      rows(n, c) -= static_cast<float>(rounded.row(at)[c]) * scale;
     }
   }
   const double error = output_power(rows, h);

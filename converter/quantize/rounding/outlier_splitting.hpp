@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wide columns of the second feed-forward layer. Where one weight of a row is much larger than all
-// others, it alone decides the row's step and the others lose their bits. Such an input channel is
-// copied (its row of the first layer, so that the model stays the same) and its weight is split
-// over the copies. The runtime knows nothing of it.
+// Outlier channel splitting (OCS, Zhao et al. 2019) of the second feed-forward layer. Where one
+// weight of a row is much larger than all others, it alone decides the row's scale, and the others
+// lose their bits. OCS copies that weight's input channel, which means copying its row in the first
+// feed-forward layer, and splits the weight over the copies. The model computes the same, with a
+// finer scale; the runtime sees only a larger intermediate size.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +15,20 @@
 
 namespace embert::convert {
 
-/// Steps of the rows and the largest code of each column when wide columns may use several bytes.
-struct WidePlan {
-  std::vector<double> step;  ///< [outputs], positive
-  std::vector<int> limit;    ///< [inputs] 127 times the bytes that the column may use
+/// Scales of the rows, and largest codes of the columns when outliers are split.
+struct OutlierPlan {
+  std::vector<double> scale;  ///< [outputs], positive
+  std::vector<int> limit;     ///< [inputs] 127 times the number of columns that an input may take
 };
 
-/// `most_copies`: columns that may be added in all.
-WidePlan plan_wide_columns(const Matrix& weights, std::size_t most_copies);
+/// Splits as many outliers as `most_copies` additional columns allow, the most useful ones first.
+OutlierPlan plan_outlier_splitting(const Matrix& weights, std::size_t most_copies);
 
-/// A layer's weights in single bytes. Columns [0, inputs) are the inputs themselves, those behind
-/// them copies.
+/// A layer's weights in 8 bits. The first columns are the inputs themselves, the others copies.
 struct SplitWeights {
   std::vector<std::size_t> source;  ///< [columns] the input that a column reads
-  std::vector<std::int8_t> codes;   ///< [outputs, columns], each row's copies add up to its code
+  std::vector<std::int8_t> codes;   ///< [outputs, columns]; an input's columns add up to its code
 };
-SplitWeights split_wide_columns(const RoundedWeights& rounded);
+SplitWeights split_outliers(const RoundedWeights& rounded);
 
 }  // namespace embert::convert

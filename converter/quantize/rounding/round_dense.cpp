@@ -10,8 +10,8 @@
 namespace embert::convert {
 namespace {
 
-// Rows of all matrices, folded, one below the other.
-Matrix stack_weights(const DenseSource& source) {
+// Rows of all matrices, smoothed, one below the other.
+Matrix stacked_weights(const DenseSource& source) {
   Matrix weights;
   weights.cols = source.linears.front()->weight.cols;
   for (const Linear* linear : source.linears) {
@@ -19,7 +19,7 @@ Matrix stack_weights(const DenseSource& source) {
     for (std::size_t n = 0; n < linear->weight.rows; ++n) {
       const float* row = linear->weight.row(n);
       for (std::size_t c = 0; c < weights.cols; ++c) {
-        const double factor = source.domain != nullptr ? source.domain->factor[c] : 1.0;
+        const double factor = source.input != nullptr ? source.input->factor[c] : 1.0;
         weights.data.push_back(static_cast<float>(static_cast<double>(row[c]) * factor));
       }
     }
@@ -27,29 +27,29 @@ Matrix stack_weights(const DenseSource& source) {
   return weights;
 }
 
-// A code's real weight for each row: the largest weight becomes 127. Rows of zeros get the step of
-// the row with the largest, where it does no harm.
-std::vector<double> row_steps(const Matrix& weights) {
-  std::vector<double> step(weights.rows, 0.0);
+// Scales with which each row's largest weight becomes 127. A row of zeros takes the largest scale of
+// the others, because any scale serves it.
+std::vector<double> row_scales(const Matrix& weights) {
+  std::vector<double> scales(weights.rows, 0.0);
   double most = 0;
   for (std::size_t n = 0; n < weights.rows; ++n) {
     for (std::size_t c = 0; c < weights.cols; ++c) {
-      step[n] = std::max(step[n], static_cast<double>(std::fabs(weights.row(n)[c])) / 127);
+      scales[n] = std::max(scales[n], static_cast<double>(std::fabs(weights.row(n)[c])) / 127);
     }
-    most = std::max(most, step[n]);
+    most = std::max(most, scales[n]);
   }
-  for (double& s : step) {
-    if (s == 0) s = most > 0 ? most : 1.0;
+  for (double& scale : scales) {
+    if (scale == 0) scale = most > 0 ? most : 1.0;
   }
-  return step;
+  return scales;
 }
 
-WidePlan plan_steps(const Matrix& weights, bool wide_columns) {
-  if (!wide_columns) return {row_steps(weights), std::vector<int>(weights.cols, 127)};
+OutlierPlan plan_columns(const Matrix& weights, bool split_outliers) {
+  if (!split_outliers) return {row_scales(weights), std::vector<int>(weights.cols, 127)};
   const std::size_t inputs = weights.cols;
   const std::size_t room =
       kMaxIntermediateSize - std::min<std::size_t>(inputs, kMaxIntermediateSize);
-  return plan_wide_columns(weights, std::min(room, std::max<std::size_t>(16, inputs / 16)));
+  return plan_outlier_splitting(weights, std::min(room, std::max<std::size_t>(16, inputs / 16)));
 }
 
 }  // namespace
@@ -89,32 +89,33 @@ std::vector<double> mean_output(const std::vector<const Linear*>& linears,
   return output;
 }
 
-std::vector<double> steps_for_bias(const std::vector<double>& reach, double unit) {
-  std::vector<double> steps;
-  for (const double value : reach) steps.push_back(std::fabs(value) / (unit * 0x1p28));
-  return steps;
+std::vector<double> scales_for_bias(const std::vector<double>& reach, double input_scale) {
+  std::vector<double> scales;
+  for (const double value : reach) scales.push_back(std::fabs(value) / (input_scale * 0x1p28));
+  return scales;
 }
 
 RoundedDense round_dense(DenseSource source, const InputRows& rows, Rounding rounding) {
-  RoundingProblem problem{source.name, stack_weights(source), {}, {}};
-  WidePlan plan = plan_steps(problem.weights, source.wide_columns);
-  problem.step = std::move(plan.step);
+  RoundingProblem problem{
+      .name = source.name, .weights = stacked_weights(source), .scale = {}, .limit = {}};
+  OutlierPlan plan = plan_columns(problem.weights, source.split_outliers);
+  problem.scale = std::move(plan.scale);
   problem.limit = std::move(plan.limit);
-  for (std::size_t n = 0; n < source.least_step.size(); ++n) {
-    problem.step[n] = std::max(problem.step[n], source.least_step[n]);
+  for (std::size_t n = 0; n < source.least_scale.size(); ++n) {
+    problem.scale[n] = std::max(problem.scale[n], source.least_scale[n]);
   }
-  const Moments moments = measure_moments(rows.count, rows.smoothed_mean, rows.read);
+  const Hessian hessian = measure_hessian(rows.count, rows.smoothed_mean, rows.read);
   RoundedDense out;
-  out.codes = round_weights(problem, moments, rounding);
-  out.relative_error = relative_error(problem, out.codes, moments);
-  out.step = std::move(problem.step);
+  out.codes = round_weights(problem, hessian, rounding);
+  out.relative_error = relative_error(problem, out.codes, hessian);
+  out.scale = std::move(problem.scale);
   out.bias = mean_output(source.linears, rows.real_mean);
   for (std::size_t n = 0; n < out.codes.outputs; ++n) {
     double mean = 0;
     for (std::size_t c = 0; c < out.codes.inputs; ++c) {
       mean += out.codes.row(n)[c] * rows.smoothed_mean[c];
     }
-    out.bias[n] -= mean * out.step[n];
+    out.bias[n] -= mean * out.scale[n];
   }
   return out;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dense layer's weights in 8 bits, and the bias that makes up for what rounding changed: from
-// float weights, the domain of its input and calibration rows of that input.
+// A dense layer's weights in 8 bits, and a bias that corrects the mean output for the rounding error
+// (bias correction, Nagel et al. 2019, section 4.2): from float weights and calibration rows of the
+// layer's input.
 #pragma once
 
 #include <cstddef>
@@ -15,31 +16,30 @@
 
 namespace embert::convert {
 
-/// Rows that a layer reads, of calibration.
+/// Calibration rows of a layer's input.
 struct InputRows {
   std::size_t count = 0;
-  std::vector<double> real_mean;      ///< [inputs] of the float values, not folded
+  std::vector<double> real_mean;      ///< [inputs] of the float values, not smoothed
   std::vector<double> smoothed_mean;  ///< [inputs] of the rows as the layer reads them
   std::function<void(std::size_t row, float* x)> read;
 };
-/// They view `rows`, which must outlive them.
+/// They refer to `rows`, which must outlive them.
 InputRows input_rows(const QuantizedRows& rows);
 InputRows input_rows(const Matrix& rows);
 
 struct DenseSource {
-  std::string name;                      ///< for messages
-  std::vector<const Linear*> linears;    ///< with one input, outputs one below the other
-  const ChannelQuant* domain = nullptr;  ///< of the input; null: not folded
-  bool wide_columns = false;             ///< columns may take several bytes (wide_columns.hpp)
-  std::vector<double> least_step{};      ///< [outputs] of a code's real weight; may be empty
+  std::string name;                     ///< for messages
+  std::vector<const Linear*> linears;   ///< they read one input; their outputs are stacked
+  const ChannelQuant* input = nullptr;  ///< null: not smoothed
+  bool split_outliers = false;          ///< see outlier_splitting.hpp
+  std::vector<double> least_scale{};    ///< [outputs] lower bounds of the weights' scales, or empty
 };
 
-/// Rounded weights; real bias such that the mean output on the calibration rows is that of the
-/// float model.
 struct RoundedDense {
   RoundedWeights codes;
-  std::vector<double> step;   ///< [outputs] real folded weight of a code
-  std::vector<double> bias;   ///< [outputs] to be added to dequantised input times codes
+  std::vector<double> scale;  ///< [outputs] real smoothed weight of a code
+  /// [outputs] real: with it the mean output on calibration rows is that of the float model.
+  std::vector<double> bias;
   double relative_error = 0;  ///< of the output, from the rounding of weights alone
 };
 RoundedDense round_dense(DenseSource source, const InputRows& rows, Rounding rounding);
@@ -47,8 +47,8 @@ RoundedDense round_dense(DenseSource source, const InputRows& rows, Rounding rou
 /// [outputs] of the float layer for the mean of its input.
 std::vector<double> mean_output(const std::vector<const Linear*>& linears,
                                 const std::vector<double>& mean);
-/// Steps of the weights with which the real value `reach` of each output's bias fits beside the
-/// sum; `unit` is the real value of a unit of the sum for a weight of 1.
-std::vector<double> steps_for_bias(const std::vector<double>& reach, double unit);
+/// [outputs] the weights' scales with which a bias of the magnitude `reach` fits beside the sum.
+/// `input_scale`: that of the input's codes.
+std::vector<double> scales_for_bias(const std::vector<double>& reach, double input_scale);
 
 }  // namespace embert::convert

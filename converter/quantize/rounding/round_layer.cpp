@@ -8,22 +8,25 @@
 namespace embert::convert {
 namespace {
 
-// A layer whose bias is added to the sum itself: it must fit there, and rounding changes it little.
-DenseSource biased(const std::string& name, const std::vector<const Linear*>& linears,
-                   const ChannelQuant& domain, const QuantizedRows& rows) {
-  return {name, linears, &domain, false,
-          steps_for_bias(mean_output(linears, rows.real_mean), domain.scale)};
+// A layer that adds its bias to the sum: the scales leave room for the bias of the float model,
+// which rounding changes little.
+DenseSource with_bias(const std::string& name, const std::vector<const Linear*>& linears,
+                      const ChannelQuant& input, const QuantizedRows& rows) {
+  return {.name = name,
+          .linears = linears,
+          .input = &input,
+          .least_scale = scales_for_bias(mean_output(linears, rows.real_mean), input.scale)};
 }
 
 }  // namespace
 
 bool has_part(const LayerSource& source, LayerPart part) {
   const bool of_cross = part == LayerPart::kCrossQuery || part == LayerPart::kCrossKeyValue ||
-                        part == LayerPart::kCrossOutput;
+                        part == LayerPart::kCrossOut;
   return source.weights.cross.has_value() || !of_cross;
 }
 
-RoundedDense round_layer_part(const LayerSource& source, const LayerScales& steps, LayerPart part,
+RoundedDense round_layer_part(const LayerSource& source, const LayerScales& scales, LayerPart part,
                               LayerRows& layer_rows, Rounding rounding) {
   const LayerWeights& w = source.weights;
   const std::string& name = source.name;
@@ -31,42 +34,47 @@ RoundedDense round_layer_part(const LayerSource& source, const LayerScales& step
     case LayerPart::kQkv: {
       const QuantizedRows rows = std::move(layer_rows.input);
       return round_dense(
-          biased(name + ".attention.self",
-                 {&w.attention.query, &w.attention.key, &w.attention.value}, steps.input, rows),
+          with_bias(name + ".attention.self",
+                    {&w.attention.query, &w.attention.key, &w.attention.value}, scales.input, rows),
           input_rows(rows), rounding);
     }
-    case LayerPart::kOutput: {
+    case LayerPart::kAttnOut: {
       const QuantizedRows rows = std::move(layer_rows.context);
-      return round_dense({name + ".attention.output.dense", {&w.attention.out}, &steps.context},
+      return round_dense({.name = name + ".attention.output.dense",
+                          .linears = {&w.attention.out},
+                          .input = &scales.context},
                          input_rows(rows), rounding);
     }
     case LayerPart::kCrossQuery: {
       const QuantizedRows rows = std::move(layer_rows.cross_input);
-      return round_dense(
-          biased(name + ".crossattention.self.query", {&w.cross->query}, steps.cross_input, rows),
-          input_rows(rows), rounding);
+      return round_dense(with_bias(name + ".crossattention.self.query", {&w.cross->query},
+                                   scales.cross_input, rows),
+                         input_rows(rows), rounding);
     }
     case LayerPart::kCrossKeyValue: {
       const InputRows rows = input_rows(source.cross_rows);
       return round_dense(planes_source(name + ".crossattention.self",
-                                       {&w.cross->key, &w.cross->value}, steps.cross_states, rows),
+                                       {&w.cross->key, &w.cross->value}, scales.cross_states, rows),
                          rows, rounding);
     }
-    case LayerPart::kCrossOutput: {
+    case LayerPart::kCrossOut: {
       const QuantizedRows rows = std::move(layer_rows.cross_context);
-      return round_dense(
-          {name + ".crossattention.output.dense", {&w.cross->out}, &steps.cross_context},
-          input_rows(rows), rounding);
-    }
-    case LayerPart::kFfn1: {
-      const QuantizedRows rows = std::move(layer_rows.ffn_input);
-      return round_dense(biased(name + ".intermediate.dense", {&w.ffn_up}, steps.ffn_input, rows),
+      return round_dense({.name = name + ".crossattention.output.dense",
+                          .linears = {&w.cross->out},
+                          .input = &scales.cross_context},
                          input_rows(rows), rounding);
     }
-    case LayerPart::kFfn2: {
+    case LayerPart::kFfnUp: {
+      const QuantizedRows rows = std::move(layer_rows.ffn_input);
+      return round_dense(
+          with_bias(name + ".intermediate.dense", {&w.ffn_up}, scales.ffn_input, rows),
+          input_rows(rows), rounding);
+    }
+    case LayerPart::kFfnDown: {
       const QuantizedRows rows = std::move(layer_rows.activated);
-      return round_dense({name + ".output.dense", {&w.ffn_down}, nullptr, true}, input_rows(rows),
-                         rounding);
+      return round_dense(
+          {.name = name + ".output.dense", .linears = {&w.ffn_down}, .split_outliers = true},
+          input_rows(rows), rounding);
     }
   }
   return {};

@@ -33,8 +33,8 @@ convert::ConvertOptions converter_options(const ConvertArguments& arguments) {
   options.folder = arguments.paths.folder;
   if (arguments.paths.calibration) options.calibration_texts = *arguments.paths.calibration;
   if (arguments.paths.calibration_ids) options.calibration_ids = *arguments.paths.calibration_ids;
-  options.rounding = arguments.rounding == "nearest" ? convert::Rounding::kNearest
-                                                     : convert::Rounding::kErrorCompensated;
+  options.rounding =
+      arguments.rounding == "nearest" ? convert::Rounding::kNearest : convert::Rounding::kGptq;
   options.max_tokens = arguments.max_tokens;
   options.threads = static_cast<int>(allowed_threads(arguments.threads));
   options.isa_mask = embert_isa_detect();

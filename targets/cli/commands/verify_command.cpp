@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "converter/calibrate/tokens/calibration_tokens.hpp"
+#include "converter/reference/float_model.hpp"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/model/model_file.hpp"

@@ -23,17 +23,17 @@ struct AlignedDelete {
 };
 
 bool has_cross(const convert::LayerErrors& layer) {
-  return layer.cross_query + layer.cross_key_value + layer.cross_output > 0;
+  return layer.cross_query + layer.cross_key_value + layer.cross_out > 0;
 }
 
 Json layers_of(const convert::ConvertResult& result) {
   Json layers = Json::array();
   for (const convert::LayerErrors& layer : result.layers) {
-    Json errors = {{"qkv", layer.qkv}, {"output", layer.output}};
+    Json errors = {{"qkv", layer.qkv}, {"output", layer.attn_out}};
     if (has_cross(layer)) {
       errors["cross_query"] = layer.cross_query;
       errors["cross_key_value"] = layer.cross_key_value;
-      errors["cross_output"] = layer.cross_output;
+      errors["cross_output"] = layer.cross_out;
     }
     errors["ffn_up"] = layer.ffn_up;
     errors["ffn_down"] = layer.ffn_down;
@@ -99,7 +99,7 @@ Json convert_report(const convert::ConvertResult& result, const std::string& rou
                    {"texts", result.calibration_texts},
                    {"tokens", result.calibration_tokens}}},
                  {"layer_errors", layers_of(result)}};
-  for (const convert::HeadError& head : result.heads) report[head.name + "_error"] = head.error;
+  for (const convert::Dense16Error& head : result.heads) report[head.name + "_error"] = head.error;
   report["certificate"] = new_certificate(result);
   report["warnings"] = result.warnings;
   report["seconds"] = seconds;
@@ -127,12 +127,11 @@ void write_summary(const convert::ConvertResult& result, const std::string& outp
   for (size_t i = 0; i < result.layers.size(); ++i) {
     const convert::LayerErrors& layer = result.layers[i];
     std::string line = "    " + std::to_string(i) + ": " + fixed(100 * layer.qkv, 2) + ", " +
-                       fixed(100 * layer.output, 2) + ", " + fixed(100 * layer.ffn_up, 2) + ", " +
+                       fixed(100 * layer.attn_out, 2) + ", " + fixed(100 * layer.ffn_up, 2) + ", " +
                        fixed(100 * layer.ffn_down, 2);
     if (has_cross(layer)) {
       line += "; cross query " + fixed(100 * layer.cross_query, 2) + ", key and value " +
-              fixed(100 * layer.cross_key_value, 2) + ", output " +
-              fixed(100 * layer.cross_output, 2);
+              fixed(100 * layer.cross_key_value, 2) + ", output " + fixed(100 * layer.cross_out, 2);
     }
     output().line(line);
   }

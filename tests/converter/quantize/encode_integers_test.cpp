@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Factors, norms, scores and domains as integers.
+// Factors, norms and scores as integers; smoothing; outlier channel splitting.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -55,17 +55,17 @@ TEST(EncodeFactors, ZerosTinyAndTooLarge) {
 }
 
 TEST(EncodeScore, CapIsWhereTheExponentialEnds) {
-  for (double step = 1e-12; step < 1e6; step *= 1.37) {
-    const EncodedScore s = encode_score(step);
+  for (double scale = 1e-12; scale < 1e6; scale *= 1.37) {
+    const EncodedScore s = encode_score(scale);
     ASSERT_GE(s.multiplier, 1u);
     ASSERT_LE(static_cast<std::uint32_t>(s.cap), kMaxScoreCap);
     ASSERT_LE(s.multiplier, 1u << 31);
     ASSERT_LT(std::uint64_t{s.multiplier} * static_cast<std::uint64_t>(s.cap) + (1u << 21),
               std::uint64_t{1} << 32);
     const auto cap = static_cast<std::uint32_t>(s.cap);
-    EXPECT_EQ(exp2_u8(exp2_index(cap, s.multiplier)), 0) << step;
-    if (step > 1e-5 && step < 0.01) {  // enough digits in multiplier and distance
-      EXPECT_NEAR(exp2_u8(exp2_index(cap / 8, s.multiplier)), 255 * std::exp(-step * (cap / 8)),
+    EXPECT_EQ(exp2_u8(exp2_index(cap, s.multiplier)), 0) << scale;
+    if (scale > 1e-5 && scale < 0.01) {  // enough digits in multiplier and cap
+      EXPECT_NEAR(exp2_u8(exp2_index(cap / 8, s.multiplier)), 255 * std::exp(-scale * (cap / 8)),
                   2.0);
     }
   }
@@ -75,42 +75,47 @@ TEST(EncodeNorm, GivesTheFloatLayerNorm) {
   Random random(3);
   const std::size_t n = 48;
   LayerNorm norm;
-  std::vector<double> offset, factor;
+  ChannelQuant output{.offset = {}, .factor = {}, .scale = 1e-3};
   std::vector<std::int32_t> row;
   for (std::size_t c = 0; c < n; ++c) {
     norm.gamma.push_back(random.next());
     norm.beta.push_back(random.next());
-    offset.push_back(static_cast<double>(random.next()));
-    factor.push_back(std::exp(static_cast<double>(random.next())));
+    output.offset.push_back(static_cast<double>(random.next()));
+    output.factor.push_back(std::exp(static_cast<double>(random.next())));
     row.push_back(static_cast<std::int32_t>(8000 * random.next()));
   }
-  const double step = 1e-3, input_step = 2e-4, epsilon = 1e-3;
-  const QuantizedNorm q = encode_norm(norm, offset, factor, step, input_step, epsilon, "t");
+  const double input_scale = 2e-4, epsilon = 1e-3;
+  const QuantizedNorm q = encode_norm({.norm = norm,
+                                       .output = output,
+                                       .input_scale = input_scale,
+                                       .epsilon = epsilon,
+                                       .name = "t"});
   double mean = 0, variance = 0;
   std::int64_t s1 = 0, s2 = 0;
   for (const std::int32_t v : row) {
-    mean += v * input_step / static_cast<double>(n);
+    mean += v * input_scale / static_cast<double>(n);
     s1 += v;
     s2 += std::int64_t{v} * v;
   }
   for (const std::int32_t v : row) {
-    variance += (v * input_step - mean) * (v * input_step - mean) / static_cast<double>(n);
+    variance += (v * input_scale - mean) * (v * input_scale - mean) / static_cast<double>(n);
   }
-  const LayerNormRow numbers =
+  const LayerNormRow layernorm =
       layernorm_row(s1, s2, q.record.epsilon_n2, static_cast<std::int32_t>(n));
   for (std::size_t c = 0; c < n; ++c) {
-    const double expected = (row[c] * input_step - mean) / std::sqrt(variance + epsilon) *
+    const double expected = (row[c] * input_scale - mean) / std::sqrt(variance + epsilon) *
                                 static_cast<double>(norm.gamma[c]) +
                             static_cast<double>(norm.beta[c]);
     const std::int32_t t =
-        layernorm_value(row[c], static_cast<std::int32_t>(n), numbers,
+        layernorm_value(row[c], static_cast<std::int32_t>(n), layernorm,
                         {.gain = q.gain[c], .bias = q.bias[c], .shift = q.record.shift});
-    EXPECT_NEAR(factor[c] * step * t + offset[c], expected, factor[c] * step * 0.51) << c;
+    const double scale = output.factor[c] * output.scale;
+    EXPECT_NEAR(scale * t + output.offset[c], expected, scale * 0.51) << c;
   }
 }
 
-// Folding and shifting are exact: W x + b = (W f)((x - o) / f) + (b + W o).
-TEST(ChannelQuant, ReachesTheRangeAndMeetsTheFirstToken) {
+// Smoothing and shifting are exact: W x + b = (W f)((x - o) / f) + (b + W o).
+TEST(Smoothing, ReachesTheRangeAndMeetsTheFirstToken) {
   Random random(5);
   const std::size_t n = 40;
   ChannelRange range;
@@ -124,8 +129,8 @@ TEST(ChannelQuant, ReachesTheRangeAndMeetsTheFirstToken) {
     norm.beta.push_back(middle);
   }
   const Matrix weights = test::random_matrix(random, 24, n, 0.5F);
-  const Matrix* matrices[] = {&weights};
-  const ChannelQuant d = plan_norm_output(range, norm, matrices, 0.92);
+  const Matrix* readers[] = {&weights};
+  const ChannelQuant d = norm_output_quant(range, norm, readers, 0.92);
   double logs = 0;
   for (std::size_t c = 0; c < n; ++c) {
     const auto code = [&](double x) { return (x - d.offset[c]) / (d.factor[c] * d.scale); };
@@ -136,30 +141,31 @@ TEST(ChannelQuant, ReachesTheRangeAndMeetsTheFirstToken) {
   }
   EXPECT_NEAR(logs, 0, 1e-9);
   for (std::size_t r = 0; r < weights.rows; ++r) {
-    double plain = 0, folded = 0;
+    double plain = 0, smoothed = 0;
     for (std::size_t c = 0; c < n; ++c) {
       const double x = static_cast<double>(random.next()),
                    w = static_cast<double>(weights.row(r)[c]);
       plain += w * x;
-      folded += w * d.factor[c] * ((x - d.offset[c]) / d.factor[c]) + w * d.offset[c];
+      smoothed += w * d.factor[c] * ((x - d.offset[c]) / d.factor[c]) + w * d.offset[c];
     }
-    EXPECT_NEAR(plain, folded, 1e-9);
+    EXPECT_NEAR(plain, smoothed, 1e-9);
   }
 }
 
-TEST(WideColumns, SplitExactlyIntoBytes) {
+TEST(OutlierSplitting, SplitExactlyIntoBytes) {
   Random random(11);
   Matrix weights = test::random_matrix(random, 20, 30, 0.1F);
-  weights.data[3 * 30 + 7] = 0.55F;   // about 5 bytes
-  weights.data[4 * 30 + 7] = -0.31F;  // the same column, less
+  weights.data[3 * 30 + 7] = 0.55F;   // takes about 5 columns
+  weights.data[4 * 30 + 7] = -0.31F;  // the same input, fewer columns
   weights.data[9 * 30 + 2] = -0.24F;
-  const WidePlan plan = plan_wide_columns(weights, 10);
+  const OutlierPlan plan = plan_outlier_splitting(weights, 10);
   EXPECT_GE(plan.limit[7], 5 * 127);
   EXPECT_GE(plan.limit[2], 2 * 127);
-  EXPECT_LT(plan.step[3], 0.11 / 127);
-  const RoundingProblem problem{"t", weights, plan.step, plan.limit};
+  EXPECT_LT(plan.scale[3], 0.11 / 127);
+  const RoundingProblem problem{
+      .name = "t", .weights = weights, .scale = plan.scale, .limit = plan.limit};
   const RoundedWeights rounded = round_weights(problem, {}, Rounding::kNearest);
-  const SplitWeights split = split_wide_columns(rounded);
+  const SplitWeights split = split_outliers(rounded);
   const std::size_t columns = split.source.size();
   EXPECT_GT(columns, 34u);
   for (std::size_t n = 0; n < 20; ++n) {
@@ -171,25 +177,25 @@ TEST(WideColumns, SplitExactlyIntoBytes) {
     }
     for (std::size_t c = 0; c < 30; ++c) {
       EXPECT_EQ(sums[c], rounded.row(n)[c]);
-      EXPECT_NEAR(sums[c] * plan.step[n], static_cast<double>(weights.row(n)[c]),
-                  plan.step[n] * 0.51);
+      EXPECT_NEAR(sums[c] * plan.scale[n], static_cast<double>(weights.row(n)[c]),
+                  plan.scale[n] * 0.51);
     }
   }
 }
 
-TEST(WideColumns, KeepsToTheRoomThereIs) {
+TEST(OutlierSplitting, KeepsToTheRoomThereIs) {
   Random random(12);
   Matrix weights = test::random_matrix(random, 64, 64, 0.01F);
-  for (std::size_t n = 0; n < 64; ++n) weights.data[n * 64 + n] = 1;  // every column is wide
+  for (std::size_t n = 0; n < 64; ++n) weights.data[n * 64 + n] = 1;  // every input has an outlier
   for (const std::size_t room : {0u, 3u, 40u, 10000u}) {
-    const WidePlan plan = plan_wide_columns(weights, room);
+    const OutlierPlan plan = plan_outlier_splitting(weights, room);
     std::size_t copies = 0;
     for (const int limit : plan.limit) copies += static_cast<std::size_t>(limit / 127 - 1);
     EXPECT_LE(copies, room);
-    for (std::size_t n = 0; n < 64; ++n) EXPECT_LE(1 / plan.step[n], plan.limit[n] + 0.5);
+    for (std::size_t n = 0; n < 64; ++n) EXPECT_LE(1 / plan.scale[n], plan.limit[n] + 0.5);
   }
   const Matrix zeros{8, 8, std::vector<float>(64, 0.0F)};
-  for (const double step : plan_wide_columns(zeros, 8).step) EXPECT_EQ(step, 1.0);
+  for (const double scale : plan_outlier_splitting(zeros, 8).scale) EXPECT_EQ(scale, 1.0);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every option of the family through quantisation, blob and runtime against the float model.
-// Options together are in random_members_test.cpp, the numbers behind them in
+// Options together are in random_members_test.cpp, the integers behind them in
 // quantize_parts_test.cpp.
 #include <gtest/gtest.h>
 

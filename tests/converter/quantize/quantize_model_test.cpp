@@ -60,7 +60,7 @@ TEST(QuantizeModel, LargeActivationInputsLowerTheExponent) {
   EXPECT_GT(agreement(bert, blob_of(bert, result)).cosine_min, 0.999);
 }
 
-TEST(QuantizeModel, WideColumnsAreCopied) {
+TEST(QuantizeModel, OutliersAreSplit) {
   RandomBert bert = random_encoder(10);
   Linear& output = bert.weights.stacks[0].layers[0].ffn_down;
   output.weight.data[4 * 64 + 9] *= 12;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of what only some members of the family have: relative positions, two planes,
-// pre-LayerNorm sums, pairs of stacks, language heads.
+// The integers of options that only some members of the family have: relative positions, two
+// planes, pre-LayerNorm sums, pairs of stacks, language heads.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -10,6 +10,7 @@
 #include "converter/calibrate/row_sample.hpp"
 #include "converter/quantize/layer/quantize_relative_positions.hpp"
 #include "converter/quantize/two_planes.hpp"
+#include "converter/reference/float_model.hpp"
 #include "kernels/arithmetic/fixed_point.hpp"
 #include "tests/converter/quantize/random_bert.hpp"
 
@@ -23,20 +24,20 @@ double as_real(std::uint32_t float_bits) {
   return static_cast<double>(std::bit_cast<float>(float_bits));
 }
 
-TEST(QuantizeDistances, TableRunsTheOtherWay) {
+TEST(QuantizeRelativePositions, TableRunsTheOtherWay) {
   Random random(1);
   const std::size_t positions = 9, head_size = 6;
   const Matrix stored = random_matrix(random, 2 * positions - 1, head_size, 0.7F);
-  const convert::DistanceTable table =
-      convert::quantize_distances(stored, PositionKind::kRelativeKey);
+  const convert::RelativePositionTable table =
+      convert::quantize_relative_positions(stored, PositionKind::kRelativeKey);
   ASSERT_EQ(table.record.columns, 32u);
   ASSERT_EQ(table.record.table.size(), 32u * head_size);
   for (std::size_t query = 0; query < positions; ++query) {
     for (std::size_t key = 0; key < positions; ++key) {
       const std::size_t column = positions - 1 + key - query, row = positions - 1 + query - key;
       for (std::size_t d = 0; d < head_size; ++d) {
-        EXPECT_NEAR(table.record.table[column * head_size + d] * table.step,
-                    static_cast<double>(stored.row(row)[d]), table.step * 0.501);
+        EXPECT_NEAR(table.record.table[column * head_size + d] * table.scale,
+                    static_cast<double>(stored.row(row)[d]), table.scale * 0.501);
       }
     }
   }
@@ -45,17 +46,17 @@ TEST(QuantizeDistances, TableRunsTheOtherWay) {
   }
 }
 
-TEST(QuantizeDistances, NoScoreReachesItsBound) {
+TEST(QuantizeRelativePositions, NoScoreReachesItsBound) {
   Random random(2);
   for (const std::size_t head_size : {4u, 64u, 128u}) {
     for (const float scale : {0.0F, 1e-3F, 1.0F, 1e3F}) {
       const Matrix stored = random_matrix(random, 31, head_size, scale);
       const auto kind = PositionKind::kRelativeKeyQuery;
-      convert::DistanceTable table = convert::quantize_distances(stored, kind);
-      const double floor = std::max(table.least_head_step, 1e-6);
-      const std::vector<double> query = {floor, 1.7 * floor}, key = {1.1 * floor, floor};
+      convert::RelativePositionTable table = convert::quantize_relative_positions(stored, kind);
+      const double floor = std::max(table.least_head_scale, 1e-6);
+      const convert::HeadScales scales{.query = {floor, 1.7 * floor}, .key = {1.1 * floor, floor}};
       BlobLayer layer{};
-      convert::encode_ratios(table, kind, query, key, "t", layer);
+      convert::encode_relative_ratios(table, kind, scales, "t", layer);
       double longest = 0;
       for (std::size_t r = 0; r < table.record.columns; ++r) {
         double squares = 0;
@@ -72,11 +73,10 @@ TEST(QuantizeDistances, NoScoreReachesItsBound) {
         const BlobShifts& k = layer.key_relative;
         const std::int32_t of_query =
             requantize(product, table.record.query_ratio[h], q.left, q.right);
-        const std::int32_t of_key =
-            requantize(product, table.record.key_ratio[h], k.left, k.right);
+        const std::int32_t of_key = requantize(product, table.record.key_ratio[h], k.left, k.right);
         EXPECT_LT(head * head + of_query + of_key, kScoreBound) << head_size << " " << scale;
-        EXPECT_NEAR(of_query, table.step / key[h] * product, 1.0 + 1e-6 * of_query);
-        EXPECT_NEAR(of_key, table.step / query[h] * product, 1.0 + 1e-6 * of_key);
+        EXPECT_NEAR(of_query, table.scale / scales.key[h] * product, 1.0 + 1e-6 * of_query);
+        EXPECT_NEAR(of_key, table.scale / scales.query[h] * product, 1.0 + 1e-6 * of_key);
       }
     }
   }
@@ -88,7 +88,7 @@ TEST(TwoPlanes, JoinedSumsFit) {
     const int shift = convert::planes_join_shift(inputs);
     EXPECT_LT(std::ldexp(static_cast<double>(inputs) * 127 * 32512, -shift), 0x1p31);
     EXPECT_LE(shift, 8);
-    EXPECT_EQ(convert::planes_domain(inputs, 0.25).scale, std::ldexp(0.25, shift));
+    EXPECT_EQ(convert::planes_quant(inputs, 0.25).scale, std::ldexp(0.25, shift));
   }
 }
 
@@ -124,12 +124,12 @@ TEST(CalibrationRanges, HeadroomMovesBothEnds) {
 
 TEST(QuantizedStack, HeadroomIsThere) {
   const RandomBert bert = random_encoder(30);
-  const auto hidden_step = [&](double headroom) {
+  const auto hidden_scale = [&](double headroom) {
     convert::QuantizeOptions options;
     options.headroom = headroom;
     return as_real(quantize(bert, 1, options).model.stacks[0].layers[1].record.hidden_scale);
   };
-  EXPECT_NEAR(hidden_step(0.5), 2 * hidden_step(0), 0.3 * hidden_step(0));
+  EXPECT_NEAR(hidden_scale(0.5), 2 * hidden_scale(0), 0.3 * hidden_scale(0));
 }
 
 TEST(QuantizedStack, PreNormCarriesTheSumAsItIs) {
@@ -145,24 +145,24 @@ TEST(QuantizedStack, PreNormCarriesTheSumAsItIs) {
     const convert::QuantizedLayer& layer = stack.layers[l];
     EXPECT_TRUE(layer.hidden_multiplier.empty());
     const double before = as_real(layer.record.hidden_scale);
-    const double behind =
+    const double after =
         as_real(l + 1 < stack.layers.size() ? stack.layers[l + 1].record.hidden_scale
                                             : stack.record.sum_scale);
-    double carried = 1;  // a unit of the sum in front of the layer, in units of the sum behind it
+    double carried = 1;  // scale of the sum before the layer / scale of the sum after it
     for (const convert::QuantizedDense* dense : {&layer.self.out, &layer.ffn_down}) {
       for (std::size_t n = 0; n < 32; ++n) EXPECT_EQ(dense->residual[n], dense->residual[0]);
       carried *= std::ldexp(dense->residual[0], -20);
     }
-    EXPECT_NEAR(carried, before / behind, 1e-4 * carried);
+    EXPECT_NEAR(carried, before / after, 1e-4 * carried);
   }
 }
 
-TEST(QuantizedStack, WithoutLayerNormBehindTheEmbeddings) {
+TEST(QuantizedStack, WithoutLayerNormAfterTheEmbeddings) {
   convert::ModelConfig config;
   config.stacks = {small_stack()};
   config.stacks[0].embedding_layer_norm = false;
   const convert::QuantizedStack stack = quantize(RandomBert(config, 32)).model.stacks[0];
-  EXPECT_EQ(stack.layers[0].record.input_norm.shift, 0);
+  EXPECT_EQ(stack.layers[0].input_norm.record.shift, 0);
   EXPECT_TRUE(stack.layers[0].input_norm.gain.empty());
   EXPECT_TRUE(stack.layers[0].hidden_multiplier.empty());
   EXPECT_EQ(stack.layers[0].record.hidden_scale, stack.record.embedding_scale);
@@ -175,12 +175,12 @@ TEST(QuantizedStack, RelativePositionsLeaveTheSegmentInTheTable) {
   config.stacks[0].position_kind = PositionKind::kRelativeKeyQuery;
   const RandomBert family(config, 33);
   const convert::QuantizedStack stack = quantize(family).model.stacks[0];
-  const double step = as_real(stack.record.embedding_scale);
+  const double scale = as_real(stack.record.embedding_scale);
   ASSERT_EQ(stack.positions.size(), 24u * 32);
   for (std::size_t i = 0; i < stack.positions.size(); ++i) {
     const auto segment =
         static_cast<double>(family.weights.stacks[0].token_type_embeddings.row(0)[i % 32]);
-    EXPECT_NEAR(stack.positions[i] * step, segment, step * 0.501);
+    EXPECT_NEAR(stack.positions[i] * scale, segment, scale * 0.501);
   }
   for (const convert::QuantizedLayer& layer : stack.layers) {
     EXPECT_EQ(layer.relative_positions->query_ratio.size(), 2u);
@@ -188,7 +188,7 @@ TEST(QuantizedStack, RelativePositionsLeaveTheSegmentInTheTable) {
   }
 }
 
-TEST(QuantizedModel, StepsMeetBetweenTwoStacks) {
+TEST(QuantizedModel, ScalesMeetBetweenTwoStacks) {
   convert::ModelConfig config;
   config.stacks = {small_stack(), small_stack()};
   config.stacks[1].is_decoder = config.stacks[1].cross_attention = true;
@@ -213,7 +213,7 @@ TEST(QuantizedModel, StepsMeetBetweenTwoStacks) {
   }
 }
 
-TEST(QuantizedModel, LogitsOfWordsHaveTheBitsTheyNeed) {
+TEST(QuantizedModel, VocabularyLogitsHaveTheBitsTheyNeed) {
   convert::ModelConfig config;
   config.stacks = {small_stack()};
   config.language_head = convert::LanguageHeadKind::kBert;

@@ -5,6 +5,8 @@
 
 #include "converter/calibrate/tokens/random_tokens.hpp"
 #include "converter/export/write_blob.hpp"
+#include "converter/reference/float_model.hpp"
+#include "converter/workers.hpp"
 
 namespace embert::test {
 namespace {
@@ -29,8 +31,11 @@ convert::QuantizeResult quantize(const RandomBert& bert, int threads,
                                  const convert::QuantizeOptions& options) {
   convert::FloatModel floats(bert.config, bert.weights, threads);
   convert::Workers workers(threads);
-  return convert::quantize_model(bert.config, bert.weights, floats,
-                                 random_batch(bert.config, 200, 7), options, workers, {});
+  return convert::quantize_model({.config = bert.config,
+                                  .weights = bert.weights,
+                                  .floats = floats,
+                                  .batch = random_batch(bert.config, 200, 7)},
+                                 options, workers, {});
 }
 
 std::vector<std::uint8_t> blob_of(const RandomBert& bert, const convert::QuantizeResult& result) {

@@ -91,7 +91,7 @@ TEST(Comparison, WordsComeBeforeOtherHeads) {
   config.language_head = LanguageHeadKind::kBert;
   config.token_classifier = TokenTask::kQuestionAnswering;
   const VerifyResult result = compare(config, 3, {{{1, 5, 2}, {2, 9, 4}}, {{1, 5, 2}, {9, 2, 4}}});
-  EXPECT_EQ(result.compared, Compared::kWordLogits);
+  EXPECT_EQ(result.compared, Compared::kVocabularyLogits);
   EXPECT_EQ(result.agreement, 0.5);
   EXPECT_EQ(result.worst[0].margin, 4);
   EXPECT_EQ(result.worst[0].int8_label, -1);

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/model/conversion.hpp"
+
+namespace embert::convert {
+
+const char* calibration_source_name(CalibrationSource source) {
+  switch (source) {
+    case CalibrationSource::kBuiltinText:
+      return "built-in text";
+    case CalibrationSource::kTextFile:
+      return "text file";
+    case CalibrationSource::kIdFile:
+      return "id file";
+    case CalibrationSource::kRandomIds:
+      return "random ids";
+  }
+  return "";
+}
+
+}  // namespace embert::convert

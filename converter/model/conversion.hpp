@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a conversion may be run and what it reports: the small types that convert() shares with its
+// stages.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+namespace embert::convert {
+
+/// How weights are rounded to 8 bits (quantize/rounding/gptq.hpp).
+enum class Rounding { kNearest, kGptq };
+
+/// Where the token ids of calibration came from.
+enum class CalibrationSource { kBuiltinText, kTextFile, kIdFile, kRandomIds };
+const char* calibration_source_name(CalibrationSource source);
+
+/// Called now and then in the caller's thread with the name of the running step and the share of
+/// the whole that is done, 0 to 1.
+using Progress = std::function<void(const std::string& step, double done)>;
+
+/// Errors of a layer's outputs from rounding its weights: sqrt(power of the error / power of the
+/// output) on calibration rows.
+struct LayerErrors {
+  double qkv = 0, attn_out = 0, ffn_up = 0, ffn_down = 0;
+  double cross_query = 0, cross_key_value = 0, cross_out = 0;  ///< 0 without cross-attention
+  std::size_t copies = 0;  ///< intermediate channels that outlier channel splitting added
+};
+
+/// The same error of a dense layer on 16-bit rows: task heads, and the projection of two stacks.
+struct Dense16Error {
+  std::string name;
+  double error = 0;
+};
+
+/// Bytes of a blob by use.
+struct BlobSizes {
+  std::size_t encoder_weights = 0;  ///< 8-bit weights of layers and task heads
+  std::size_t embeddings = 0;       ///< of tokens, positions and segments
+  std::size_t vocabulary = 0;       ///< the tokenizer section
+  std::size_t tables = 0;           ///< biases, multipliers, norms, labels, certificate, header
+};
+
+}  // namespace embert::convert

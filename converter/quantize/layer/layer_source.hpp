@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a layer is quantised from.
+#pragma once
+
+#include <string>
+
+#include "converter/model/calibration_ranges.hpp"
+#include "converter/model/model_config.hpp"
+#include "converter/model/model_weights.hpp"
+
+namespace embert::convert {
+
+/// Refers to the float model and its calibration.
+struct LayerSource {
+  const StackConfig& config;
+  const LayerWeights& weights;
+  const LayerRanges& ranges;
+  std::string name;          ///< "encoder.layer.0", for messages
+  double embedding_scale;    ///< of the embedding sum
+  double cross_scale;        ///< of the encoder states that cross-attention reads
+  const Matrix& cross_rows;  ///< [rows, cross_hidden_size] calibration rows of those states
+};
+
+}  // namespace embert::convert
