@@ -19,7 +19,7 @@ struct QuantizedDense {
   std::size_t outputs = 0;  ///< a multiple of 16
   std::size_t inputs = 0;
   std::vector<std::int8_t> weights;      ///< [outputs, inputs] in -127..127
-  std::vector<std::int32_t> bias;        ///< [outputs] in units of the sum
+  std::vector<std::int32_t> bias;        ///< [outputs] with the sum's scale
   std::vector<std::int32_t> multiplier;  ///< [outputs] of the sum
   std::vector<std::int32_t> residual;    ///< [outputs] multiplier of the residual, Q16
   std::vector<std::int32_t> constant;    ///< [outputs] added to the residual sum

@@ -123,7 +123,7 @@ TEST(Accuracy, IntentModel) {
       result.logit_error_max);
   EXPECT_GE(result.agreement, kLeastAgreement);
   EXPECT_GE(*result.accuracy_int8, *result.accuracy_float - kMostAccuracyLoss);
-  EXPECT_NEAR(*result.accuracy_float, 0.9389, 0.0005);  // what the model's card says
+  EXPECT_NEAR(*result.accuracy_float, 0.9389, 0.0005);  // from the model's card
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32C of all outputs over 500 texts: the same for every ISA extension of this machine, one and
+// CRC-32C of all outputs over 500 texts: equal for every ISA extension of this machine, one and
 // two threads, texts alone and in batches, and any content of the arena. It is printed, so that
 // compare_builds.sh can compare compilers and optimisation levels on one blob: EMBERT_BITS_BLOBS
 // names blobs, with ':' between them. Without it the bundled model is converted.
@@ -84,7 +84,7 @@ std::uint32_t same_crc_everywhere(std::span<const std::uint8_t> blob, const Toke
     check({isa, 1, 1, Dirt::kZero}, "one thread, texts alone");
     check({isa, 1, 8, Dirt::kAa}, "batches of 8, arena of 0xAA");
     check({isa, 2, 7, Dirt::kRandom}, "two threads, batches of 7, arena of random bytes");
-    // On a busy machine the threads wait for each other ten times a text.
+    // Slow on a busy machine, where the threads wait for each other ten times for each text.
     if (full_tests()) check({isa, 2, 1, Dirt::kAa}, "two threads, texts alone, arena of 0xAA");
   }
   if (full_tests()) check({0, 2, 5, Dirt::kRandom}, "two threads, batches of 5, random arena");

@@ -29,7 +29,7 @@ std::string normalised(std::string_view text) {
     }
   }
   if (!result.empty() && result.back() == ' ') result.pop_back();
-  // What is left of "..." or ":-)" is nothing: compared as it is.
+  // Nothing is left of "..." or ":-)": such texts are compared unchanged.
   return result.empty() ? std::string(text) : result;
 }
 
@@ -86,7 +86,7 @@ TEST(CalibrationText, DisjointFromTheTestTexts) {
     EXPECT_GT(records.size(), 1000u) << test::corpus_name(corpus);
     for (const std::string& text : records) test_texts.insert(normalised(text));
   }
-  // Lists with the text in a column behind the first tab.
+  // Lists with the text after the first tab.
   for (const char* name : {"models/tiny-intent/test.tsv", "models/tiny-embed/test.tsv"}) {
     std::ifstream in(shared / name);
     if (!in) GTEST_SKIP() << "NOT TESTED: no " << name << " below " << shared;

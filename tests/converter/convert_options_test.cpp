@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What convert() makes of lengths and calibration texts that are too short or too few.
+// convert() with lengths that are too short and calibration texts that are too few.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -15,8 +15,8 @@
 
 namespace embert::convert {
 
-/// Second moments of a layer's input rows around their mean. The Hessian of the squared output
-/// error is twice this (GPTQ, section 3); the factor does not matter.
+/// Covariance of a layer's input rows. The Hessian of the squared output error is twice this (GPTQ,
+/// section 3); the factor does not matter.
 struct Hessian {
   std::size_t size = 0;
   std::vector<double> values;  ///< [size, size], symmetric

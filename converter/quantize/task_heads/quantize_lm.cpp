@@ -12,7 +12,7 @@
 namespace embert::convert {
 namespace {
 
-constexpr double kLogitUnits = 0x1p24;         // that twice the largest calibrated logit may take
+constexpr double kLogitCodes = 0x1p24;         // for twice the largest calibrated logit
 constexpr double kLargestMultiplier = 0x1p23;  // of untied rows, below kMaxWordMultiplier
 constexpr int kMostShift = 40;
 
@@ -71,7 +71,7 @@ QuantizedLm quantize_lm(const LmSource& source, const Dense16Rounding& rounding)
                                     ? round_untied(head, input, rounding, out)
                                     : share_embeddings(source, input_rows(input));
   const double reach = ranges.lm_logits > 0 ? static_cast<double>(ranges.lm_logits) : 1.0;
-  const double coarsest_scale = 2 * reach / kLogitUnits;  // of the logits
+  const double coarsest_scale = 2 * reach / kLogitCodes;  // of the logits
 
   double input_scale = source.hidden_scale;  // of the 16-bit rows that the output embeddings read
   if (head.transform) {

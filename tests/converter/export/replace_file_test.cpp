@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An output file survives whatever goes wrong while it is replaced.
+// An output file survives any failure while it is replaced.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -78,7 +78,7 @@ TEST_F(ReplaceFile, NoFolderOrADirectory) {
   EXPECT_EQ(entries(), 0u);
 }
 
-// A limit of the file size stands for a full disk: write() fails half-way.
+// A limit of the file size acts as a full disk: write() fails half-way.
 TEST_F(ReplaceFile, FullDiskKeepsTheOldFile) {
   replace_file(path_, bytes(100, 7));
   const pid_t child = fork();
@@ -101,8 +101,8 @@ TEST_F(ReplaceFile, FullDiskKeepsTheOldFile) {
   EXPECT_EQ(entries(), 1u);
 }
 
-// A process that does nothing but replace the file is ended at many moments: the file is always
-// one of the two whole ones and no other file stays.
+// A process that only replaces the file is ended at many moments. The file always has one of the two
+// contents, whole, and no other file stays.
 TEST_F(ReplaceFile, SignalsLeaveAWholeFileAndNoOther) {
   const std::size_t size = 2'000'000;
   replace_file(path_, bytes(size, 0));

@@ -51,7 +51,7 @@ RoundingProblem problem_of(Matrix weights) {
   return problem;
 }
 
-TEST(Hessian, IsTheCentredSecondMoments) {
+TEST(Hessian, IsTheCovarianceOfTheRows) {
   Random random(1);
   const Matrix rows = correlated_rows(random, 700, 20);
   const Hessian hessian = hessian_of(rows);
@@ -84,7 +84,7 @@ TEST(RoundWeights, NearestIsNearest) {
 TEST(RoundWeights, GptqBeatsNearestOnCorrelatedInputs) {
   for (std::uint64_t seed = 10; seed < 16; ++seed) {
     Random random(seed);
-    const std::size_t inputs = 100 + 40 * (seed % 3);  // also not a multiple of the block
+    const std::size_t inputs = 100 + 40 * (seed % 3);  // not always a multiple of kBlock
     const Hessian hessian = hessian_of(correlated_rows(random, 900, inputs));
     const RoundingProblem problem = problem_of(test::random_matrix(random, 50, inputs, 0.2F));
     const double nearest =

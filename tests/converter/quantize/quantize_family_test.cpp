@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every option of the family through quantisation, blob and runtime against the float model.
-// Options together are in random_members_test.cpp, the integers behind them in
-// quantize_parts_test.cpp.
+// Each option of the family: quantised, written as a blob and run by the runtime, against the float
+// model. random_members_test.cpp combines options, quantize_parts_test.cpp checks the integers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,7 +59,7 @@ TEST(QuantizeFamily, RelativePositions) {
     ModelConfig config = one_stack(small_stack());
     config.stacks[0].position_kind = kind;
     EXPECT_GT(agreement({config, 1}).cosine_min, 0.998);
-    config.stacks[0].hidden_size = 36;  // heads of 12
+    config.stacks[0].hidden_size = 36;  // head size 12
     config.stacks[0].num_attention_heads = 3;
     config.stacks[0].num_heads_of_layer.assign(3, 3);
     EXPECT_GT(agreement({config, 2}).cosine_min, 0.998);
@@ -73,7 +72,7 @@ TEST(QuantizeFamily, PreNorm) {
   EXPECT_GT(agreement({config, 3}).cosine_min, 0.998);
 }
 
-TEST(QuantizeFamily, NoLayerNormBehindTheEmbeddings) {
+TEST(QuantizeFamily, NoLayerNormAfterTheEmbeddings) {
   ModelConfig config = one_stack(small_stack());
   config.stacks[0].embedding_layer_norm = false;
   EXPECT_GT(agreement({config, 4}).cosine_min, 0.998);
@@ -86,7 +85,7 @@ TEST(QuantizeFamily, PrunedHeads) {
   EXPECT_GT(agreement({config, 5}).cosine_min, 0.998);
 }
 
-TEST(QuantizeFamily, MaskedWords) {
+TEST(QuantizeFamily, MaskedTokens) {
   for (const bool tied : {false, true}) {
     const ModelConfig config = language_model(small_stack(), LanguageHeadKind::kBert, tied);
     EXPECT_GT(agreement({config, 6}).cosine_min, 0.995) << tied;
@@ -190,17 +189,18 @@ void scale(std::vector<float>& values, float factor) {
   for (float& value : values) value *= factor;
 }
 
-// What pruning, odd checkpoints and broken exports make: legal, and as good as float says.
-TEST(QuantizeFamily, DeadDistancesAndKeys) {
+// Models as pruning, odd checkpoints and broken exports leave them: legal, and int8 must follow the
+// float model.
+TEST(QuantizeFamily, DeadRelativePositionsAndKeys) {
   ModelConfig config = one_stack(small_stack());
   config.stacks[0].position_kind = PositionKind::kRelativeKeyQuery;
-  RandomBert distances(config, 21), keys(config, 22);
-  for (convert::LayerWeights& layer : distances.weights.stacks[0].layers) {
+  RandomBert relative(config, 21), keys(config, 22);
+  for (convert::LayerWeights& layer : relative.weights.stacks[0].layers) {
     zero(layer.attention.distance_embedding.data);
   }
-  EXPECT_GT(agreement(distances).cosine_min, 0.998);
+  EXPECT_GT(agreement(relative).cosine_min, 0.998);
   for (convert::LayerWeights& layer : keys.weights.stacks[0].layers) {
-    zero(layer.attention.key.weight.data);  // nothing but distances in the scores
+    zero(layer.attention.key.weight.data);  // only relative positions in the scores
     zero(layer.attention.key.bias);
   }
   EXPECT_GT(agreement(keys).cosine_min, 0.998);
@@ -216,11 +216,11 @@ TEST(QuantizeFamily, DeadCrossAttention) {
   EXPECT_GT(agreement(bert).cosine_min, 0.995);
 }
 
-TEST(QuantizeFamily, ConstantWords) {
+TEST(QuantizeFamily, ConstantLogits) {
   RandomBert bert(language_model(small_stack(), LanguageHeadKind::kBert, true), 24);
   zero(bert.weights.language_head->norm.gamma);
   EXPECT_GT(agreement(bert).cosine_min, 0.9999);
-  zero(bert.weights.stacks[0].word_embeddings.data);  // only the bias speaks
+  zero(bert.weights.stacks[0].word_embeddings.data);  // only the bias is left
   EXPECT_GT(agreement(bert).cosine_min, 0.9999);
   zero(bert.weights.language_head->bias);
   EXPECT_EQ(agreement(bert).cosine_min, 1);
@@ -230,17 +230,17 @@ TEST(QuantizeFamily, LargeAndSmallParts) {
   for (const float factor : {1e-3F, 30.0F}) {
     ModelConfig config = one_stack(small_stack());
     config.stacks[0].position_kind = PositionKind::kRelativeKey;
-    RandomBert distances(config, 25);
-    for (convert::LayerWeights& layer : distances.weights.stacks[0].layers) {
+    RandomBert relative(config, 25);
+    for (convert::LayerWeights& layer : relative.weights.stacks[0].layers) {
       scale(layer.attention.distance_embedding.data, factor);
     }
-    EXPECT_GT(agreement(distances).cosine_min, 0.995) << factor;
+    EXPECT_GT(agreement(relative).cosine_min, 0.995) << factor;
   }
   for (const float factor : {1e-4F, 1e3F}) {
-    RandomBert words(language_model(small_stack(), LanguageHeadKind::kBert, false), 26);
-    scale(words.weights.language_head->output_embeddings->data, factor);
-    scale(words.weights.language_head->bias, factor);
-    EXPECT_GT(agreement(words).cosine_min, 0.995) << factor;
+    RandomBert untied(language_model(small_stack(), LanguageHeadKind::kBert, false), 26);
+    scale(untied.weights.language_head->output_embeddings->data, factor);
+    scale(untied.weights.language_head->bias, factor);
+    EXPECT_GT(agreement(untied).cosine_min, 0.995) << factor;
   }
 }
 

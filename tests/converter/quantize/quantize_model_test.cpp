@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole models through quantisation, blob and runtime against the float model: ordinary ones, and
-// the degenerate ones that pruning and odd checkpoints make.
+// Whole models, quantised, written as blobs and run by the runtime, against the float model:
+// ordinary models, and degenerate ones as pruning and odd checkpoints leave them.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any member of the family with seeded random weights, and its way through quantisation and blob to
-// the runtime.
+// Any member of the family with seeded random weights: quantised, written as a blob, run by the
+// runtime.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ convert::QuantizeResult quantize(const RandomBert& bert, int threads = 1,
 /// Blob without tokenizer.
 std::vector<std::uint8_t> blob_of(const RandomBert& bert, const convert::QuantizeResult& result);
 
-/// The runtime with the blob against the float model, on 24 other texts.
+/// Compares the runtime with the float model on 24 other texts.
 convert::VerifyResult agreement(const RandomBert& bert, std::span<const std::uint8_t> blob);
 convert::VerifyResult agreement(const RandomBert& bert);
 

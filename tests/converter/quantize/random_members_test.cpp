@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members of the family of any sizes, most of them no multiple of a tile, and with any options that
-// go together, through quantisation, blob and runtime against the float model.
+// Random members of the family, quantised, written as blobs and run by the runtime, against the
+// float model: any sizes, mostly no multiple of a tile, and any options that go together.
 #include <gtest/gtest.h>
 
 #include "tests/converter/quantize/random_bert.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What counts as the same answer of each head.
+// When the answers of each task head count as equal.
 #include "converter/verify/comparison.hpp"
 
 #include <gtest/gtest.h>
@@ -67,26 +67,26 @@ TEST(Comparison, SetsOfLabels) {
   EXPECT_EQ(compare(classifier(ProblemType::kRegression), 3, texts).agreement, 1);
 }
 
-TEST(Comparison, ALoneLogitHasItsErrorOnly) {
+TEST(Comparison, ASingleLogitHasAnErrorAndNoCosine) {
   const VerifyResult result = compare(classifier(ProblemType::kRegression), 1, {{{0.1}, {-1}}});
   EXPECT_EQ(result.cosine_min, 1);
   EXPECT_DOUBLE_EQ(result.logit_error_max, 0.6);
 }
 
-TEST(Comparison, LabelsOfTokensAndPlacesOfAnswers) {
+TEST(Comparison, LabelsOfTokensAndAnswerSpans) {
   const Text text = {{1, 0, 0, 3, 2, 1}, {2, 0, 6, 6, 7, 2}};  // three tokens, two labels
   ModelConfig config;
   config.token_classifier = TokenTask::kTokenClassification;
   const VerifyResult tokens = compare(config, 2, {text});
   EXPECT_EQ(tokens.compared, Compared::kTokenLogits);
-  EXPECT_DOUBLE_EQ(tokens.agreement, 2.0 / 3);  // of the second int8 says the first label
+  EXPECT_DOUBLE_EQ(tokens.agreement, 2.0 / 3);  // int8 gives the second token the first label
   EXPECT_EQ(tokens.worst[0].margin, 3);
   EXPECT_EQ(tokens.worst[0].float_label, -1);
   config.token_classifier = TokenTask::kQuestionAnswering;
   EXPECT_EQ(compare(config, 2, {text}).agreement, 1);  // starts at 2, ends at 1
 }
 
-TEST(Comparison, WordsComeBeforeOtherHeads) {
+TEST(Comparison, TheLanguageHeadComesFirst) {
   ModelConfig config = classifier(ProblemType::kSingleLabel);
   config.language_head = LanguageHeadKind::kBert;
   config.token_classifier = TokenTask::kQuestionAnswering;
