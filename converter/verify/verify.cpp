@@ -14,7 +14,7 @@ namespace embert::convert {
 namespace {
 
 // Texts that the float model runs together: bounds the memory of its outputs.
-constexpr std::size_t kTextsTogether = 64;
+constexpr std::size_t kComparedTogether = 64;
 constexpr std::uint64_t kCertificateSeed = 0x636572746966;
 
 // The token of each text for which the language head runs: the one in the middle, because tokens at
@@ -133,7 +133,7 @@ VerifyResult verify(const ModelFolder& folder, FloatModel& floats, IntegerModel&
   if (batch.texts.lengths.empty()) throw ConvertError("nothing to verify: no texts");
   require_same_shape(folder.config, integers);
   Comparison comparison(folder.config);
-  for (const ModelBatch& part : cut_batch(batch, kTextsTogether)) {
+  for (const ModelBatch& part : cut_batch(batch, kComparedTogether)) {
     compare_part(folder, floats, integers, part, comparison);
   }
   VerifyResult result = comparison.take(options);
