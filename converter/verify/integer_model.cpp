@@ -9,6 +9,10 @@
 #include <string>
 
 #include "converter/convert_error.hpp"
+#include "embert/embert_host.h"
+#include "embert/embert_inspect.h"
+#include "embert/embert_lm.h"
+#include "embert/embert_tokenizer.h"
 #include "runtime/format/blob_format.hpp"
 
 namespace embert::convert {
@@ -32,7 +36,7 @@ std::int32_t* append_rows(TextVectors& vectors, std::size_t rows) {
 // A batch as the runtime takes it; refers to `batch`.
 struct RuntimeInput {
   explicit RuntimeInput(const TokenBatch& batch)
-      : lengths(batch.lengths.begin(), batch.lengths.end()), input{} {
+      : lengths(batch.lengths.begin(), batch.lengths.end()) {
     input.ids = batch.ids.data();
     input.type_ids = batch.type_ids.empty() ? nullptr : batch.type_ids.data();
     input.lengths = lengths.data();
@@ -42,7 +46,7 @@ struct RuntimeInput {
   RuntimeInput& operator=(const RuntimeInput&) = delete;
 
   std::vector<std::uint32_t> lengths;
-  embert_input input;
+  embert_input input = {.size = sizeof(input)};
 };
 
 }  // namespace
@@ -94,13 +98,13 @@ TokenBatch IntegerModel::tokenize(std::span<const std::string_view> texts) const
   TokenBatch batch;
   std::vector<std::int32_t> ids(options_.max_tokens), types(options_.max_tokens);
   for (const std::string_view text : texts) {
-    embert_tokens encoding = {};
-    encoding.capacity = ids.size();
-    encoding.ids = ids.data();
-    encoding.type_ids = types.data();
-    require_ok(embert_tokenize(&model_, text.data(), text.size(), nullptr, 0, &options, &encoding),
-               "embert_tokenize");
-    const auto length = static_cast<std::ptrdiff_t>(encoding.length);
+    embert_tokens tokens = {.size = sizeof(tokens)};
+    tokens.capacity = ids.size();
+    tokens.ids = ids.data();
+    tokens.type_ids = types.data();
+    const embert_text one = {.text = text.data(), .text_bytes = text.size()};
+    require_ok(embert_tokenize(&model_, &one, &options, &tokens), "embert_tokenize");
+    const auto length = static_cast<std::ptrdiff_t>(tokens.length);
     batch.ids.insert(batch.ids.end(), ids.begin(), ids.begin() + length);
     batch.type_ids.insert(batch.type_ids.end(), types.begin(), types.begin() + length);
     batch.lengths.push_back(static_cast<std::int32_t>(length));
@@ -132,9 +136,12 @@ void IntegerModel::set_sources(const ModelBatch& part) {
   }
   const std::vector<std::uint32_t> lengths(part.texts.source_lengths.begin(),
                                            part.texts.source_lengths.end());
-  require_ok(embert_set_source(engine_, codes.data(), {std::bit_cast<std::uint32_t>(scale)},
-                               lengths.data(), static_cast<std::uint32_t>(lengths.size()), nullptr),
-             "embert_set_source");
+  const embert_source source = {.size = sizeof(source),
+                                .states = codes.data(),
+                                .lengths = lengths.data(),
+                                .batch = static_cast<std::uint32_t>(lengths.size()),
+                                .scale = {std::bit_cast<std::uint32_t>(scale)}};
+  require_ok(embert_set_source(engine_, &source), "embert_set_source");
 }
 
 template <typename Run>
@@ -208,7 +215,7 @@ TextVectors IntegerModel::classify_tokens(const ModelBatch& batch) {
   TextVectors result;
   result.width = info_.num_token_labels;
   for_parts(batch, [&](const embert_input& input, std::size_t tokens) {
-    embert_output output = {};
+    embert_output output = {.size = sizeof(output)};
     output.token_logits = append_rows(result, tokens);
     require_ok(embert_run(engine_, &input, &output), "embert_run");
     result.scale = real_scale(output.token_logits_scale);
@@ -222,7 +229,7 @@ TextVectors IntegerModel::lm_logits(const ModelBatch& batch, std::span<const std
   std::size_t text = 0;
   for_parts(batch, [&](const embert_input& input, std::size_t) {
     const std::int16_t* hidden = nullptr;
-    embert_output output = {};
+    embert_output output = {.size = sizeof(output)};
     output.hidden = &hidden;
     require_ok(embert_run(engine_, &input, &output), "embert_run");
     std::size_t first_row = 0;

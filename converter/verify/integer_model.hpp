@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "converter/model/token_batch.hpp"
-#include "embert/embert.h"
 #include "embert/embert_host.h"
+#include "embert/embert_inspect.h"
 
 namespace embert::convert {
 
@@ -91,8 +91,8 @@ class IntegerModel {
   AlignedBytes copy_;
   std::unique_ptr<embert_thread_pool, PoolDelete> pool_;
   embert_model model_ = {};
-  embert_model_info info_ = {};
-  embert_options options_ = {};
+  embert_model_info info_ = {.size = sizeof(info_)};
+  embert_options options_ = {.size = sizeof(options_)};
   std::size_t arena_bytes_ = 0;
   AlignedBytes arena_;
   embert_engine* engine_ = nullptr;

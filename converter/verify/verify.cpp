@@ -9,6 +9,7 @@
 #include "converter/calibrate/tokens/random_tokens.hpp"
 #include "converter/convert_error.hpp"
 #include "converter/reference/float_model.hpp"
+#include "embert/embert_inspect.h"
 
 namespace embert::convert {
 namespace {
@@ -40,7 +41,7 @@ void require_same_shape(const ModelConfig& config, const IntegerModel& integers)
   require("stacks", config.stacks.size(), info.num_stacks);
   for (std::uint32_t s = 0; s < info.num_stacks; ++s) {
     const StackConfig& expected = config.stacks[s];
-    embert_stack_info found = {};
+    embert_stack_info found = {.size = sizeof(found)};
     embert_model_get_stack(&integers.model(), s, &found);
     require("hidden_size", size(expected.hidden_size), found.hidden_size);
     require("num_hidden_layers", size(expected.num_hidden_layers), found.num_layers);

@@ -8,6 +8,7 @@
 #include "runtime/engine/forward.hpp"
 #include "runtime/engine/kv_cache.hpp"
 #include "runtime/engine/task_heads.hpp"
+#include "runtime/model/struct_size.hpp"
 
 namespace embert {
 namespace {
@@ -58,21 +59,52 @@ Run run_checked(Engine& engine, const embert_input& input, embert_output& output
   return run;
 }
 
+/// embert_run.
+[[gnu::noinline]] embert_status check_and_run(Engine& engine, const embert_input& input,
+                                              embert_output& output) {
+  const embert_status status = check_run(engine, input, output);
+  if (status == EMBERT_STATUS_OK) run_checked(engine, input, output);
+  return status;
+}
+
+/// embert_embed.
+[[gnu::noinline]] embert_status embed(Engine& engine, const embert_input& input,
+                                      BlobPooling pooling, int16_t* embeddings,
+                                      embert_scale* scale) {
+  embert_output output = {.size = sizeof(output)};
+  const embert_status status = check_run(engine, input, output);
+  if (status != EMBERT_STATUS_OK) return status;
+  const Run run = run_checked(engine, input, output);
+  const int16_t* hidden = run.at<int16_t>(run.plan.normalized);
+  for (uint32_t i = 0; i < input.batch; ++i) {
+    pool_text(run, hidden, input.lengths[i], pooling, embeddings + i * run.hidden_size());
+    hidden += input.lengths[i] * run.hidden_size();
+  }
+  constexpr uint32_t kFloat2PowMinus15 = (127u - 15u) << 23;
+  if (scale != nullptr) {
+    scale->float_bits =
+        engine.model.header->normalize != 0 ? kFloat2PowMinus15 : run.stack.config->hidden_scale;
+  }
+  return EMBERT_STATUS_OK;
+}
+
 }  // namespace
 }  // namespace embert
 
-embert_options embert_options_default(const embert_model* object) {
-  embert_options options = {};
-  if (object == nullptr) return options;
-  const embert::Model model = embert::model_of(*object);
-  const embert::BlobStack& last = *embert::model_last_stack(model).config;
-  options.max_tokens = model.header->max_tokens;
-  options.max_batch = 1;
-  options.threads = 1;
-  if ((last.flags & embert::kStackCrossAttention) != 0) {
-    options.max_source_tokens = model.header->stacks[0].max_positions;
+embert_status embert_options_init(const embert_model* object, embert_options* options) {
+  using namespace embert;
+  if (options == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  embert_options defaults = {};
+  if (object == nullptr) return init_struct(defaults, options);
+  const Model model = model_of(*object);
+  const BlobStack& last = *model_last_stack(model).config;
+  defaults.max_tokens = model.header->max_tokens;
+  defaults.max_batch = 1;
+  defaults.threads = 1;
+  if ((last.flags & kStackCrossAttention) != 0) {
+    defaults.max_source_tokens = model.header->stacks[0].max_positions;
   }
-  return options;
+  return init_struct(defaults, options);
 }
 
 embert_status embert_arena_bytes(const embert_model* model, const embert_options* options,
@@ -82,9 +114,11 @@ embert_status embert_arena_bytes(const embert_model* model, const embert_options
     return EMBERT_STATUS_NULL_ARGUMENT;
   }
   const BlobHeader& header = *model_of(*model).header;
-  const embert_status status = check_options(header, *options);
+  embert_options chosen;
+  embert_status status = read_struct(*options, &chosen);
+  if (status == EMBERT_STATUS_OK) status = check_options(header, chosen);
   if (status != EMBERT_STATUS_OK) return status;
-  const uint64_t total = plan_arena(header, *options).total();
+  const uint64_t total = plan_arena(header, chosen).total();
   if (total > SIZE_MAX / 2) {
     return EMBERT_STATUS_INVALID_OPTION;  // more than the machine can address
   }
@@ -109,8 +143,8 @@ embert_status embert_engine_init(const embert_model* model, const embert_options
   embert_engine made = {};
   made.model = model_of(*model);
   made.kernels = select_kernels(made.model.isa_mask);
-  made.options = *options;
-  made.plan = plan_arena(*made.model.header, *options);
+  read_struct(*options, &made.options);
+  made.plan = plan_arena(*made.model.header, made.options);
   memcpy(arena, &made, sizeof(made));
   *engine = static_cast<embert_engine*>(arena);
   if (is_decoder(**engine)) clear_cache(**engine);
@@ -122,15 +156,17 @@ embert_status embert_run(embert_engine* engine, const embert_input* input, ember
   if (engine == nullptr || input == nullptr || output == nullptr) {
     return EMBERT_STATUS_NULL_ARGUMENT;
   }
-  const embert_status status = check_run(*engine, *input, *output);
-  if (status == EMBERT_STATUS_OK) run_checked(*engine, *input, *output);
-  return status;
+  return with_whole(*input, [&](const embert_input& whole_input) {
+    return with_whole(*output, [&](embert_output& whole_output) {
+      return check_and_run(*engine, whole_input, whole_output);
+    });
+  });
 }
 
 embert_status embert_last_hidden_state(embert_engine* engine, const embert_input* input,
                                        const int16_t** hidden, embert_scale* scale) {
   if (hidden == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
-  embert_output output = {};
+  embert_output output = {.size = sizeof(output)};
   output.hidden = hidden;
   const embert_status status = embert_run(engine, input, &output);
   if (status == EMBERT_STATUS_OK && scale != nullptr) *scale = output.hidden_scale;
@@ -143,31 +179,18 @@ embert_status embert_embed(embert_engine* engine, const embert_input* input, emb
   if (engine == nullptr || input == nullptr || embeddings == nullptr) {
     return EMBERT_STATUS_NULL_ARGUMENT;
   }
-  const BlobHeader& header = *engine->model.header;
-  const uint32_t kind =
-      pooling == EMBERT_POOLING_MODEL ? header.pooling : static_cast<uint32_t>(pooling);
+  const uint32_t kind = pooling == EMBERT_POOLING_MODEL ? engine->model.header->pooling
+                                                        : static_cast<uint32_t>(pooling);
   if (kind >= kPoolingCount) return EMBERT_STATUS_INVALID_OPTION;
-  embert_output output = {};
-  const embert_status status = check_run(*engine, *input, output);
-  if (status != EMBERT_STATUS_OK) return status;
-  const Run run = run_checked(*engine, *input, output);
-  const int16_t* hidden = run.at<int16_t>(run.plan.normalized);
-  for (uint32_t i = 0; i < input->batch; ++i) {
-    pool_text(run, hidden, input->lengths[i], static_cast<BlobPooling>(kind),
-              embeddings + i * run.hidden_size());
-    hidden += input->lengths[i] * run.hidden_size();
-  }
-  constexpr uint32_t kFloat2PowMinus15 = (127u - 15u) << 23;
-  if (scale != nullptr) {
-    scale->float_bits = header.normalize != 0 ? kFloat2PowMinus15 : run.stack.config->hidden_scale;
-  }
-  return EMBERT_STATUS_OK;
+  return with_whole(*input, [&](const embert_input& whole_input) {
+    return embed(*engine, whole_input, static_cast<BlobPooling>(kind), embeddings, scale);
+  });
 }
 
 embert_status embert_pooler_output(embert_engine* engine, const embert_input* input,
                                    int16_t* pooled, embert_scale* scale) {
   if (pooled == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
-  embert_output output = {};
+  embert_output output = {.size = sizeof(output)};
   output.pooled = pooled;
   const embert_status status = embert_run(engine, input, &output);
   if (status == EMBERT_STATUS_OK && scale != nullptr) *scale = output.pooled_scale;
@@ -177,7 +200,7 @@ embert_status embert_pooler_output(embert_engine* engine, const embert_input* in
 embert_status embert_classify(embert_engine* engine, const embert_input* input, int32_t* logits,
                               embert_scale* scale) {
   if (logits == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
-  embert_output output = {};
+  embert_output output = {.size = sizeof(output)};
   output.logits = logits;
   const embert_status status = embert_run(engine, input, &output);
   if (status == EMBERT_STATUS_OK && scale != nullptr) *scale = output.logits_scale;

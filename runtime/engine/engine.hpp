@@ -2,6 +2,7 @@
 // The engine: everything that a run needs beside the model. It lies at the start of the arena.
 #pragma once
 
+#include "embert/embert_run.h"
 #include "kernels/dispatch.hpp"
 #include "runtime/engine/arena_plan.hpp"
 #include "runtime/model/model.hpp"

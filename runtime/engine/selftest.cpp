@@ -3,6 +3,7 @@
 // where the blob was made. Outputs go into one checksum block by block, so none needs a buffer.
 #include <string.h>
 
+#include "embert/embert_lm.h"
 #include "runtime/engine/kv_cache.hpp"
 #include "runtime/engine/lm_head.hpp"
 
@@ -95,10 +96,8 @@ embert_status embert_selftest(embert_engine* engine, uint32_t* checksum) {
   if (engine == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
   const Selftest test = model_selftest(engine->model);
   if (test.record == nullptr) return EMBERT_STATUS_NO_SELFTEST;
-  embert_input input = {};
-  input.ids = test.ids;
-  input.lengths = &test.record->tokens;
-  input.batch = 1;
+  const embert_input input = {
+      .size = sizeof(input), .ids = test.ids, .lengths = &test.record->tokens, .batch = 1};
   forget_texts(*engine);
   embert_status status = EMBERT_STATUS_OK;
   if (engine->model.header->num_stacks == 2) {

@@ -76,12 +76,11 @@ embert_status rank_choices(embert_engine* engine, uint32_t first_row, Beams& bea
   const auto better = [](const Choice& a, const Choice& b) { return a.log2_score > b.log2_score; };
   beams.choice_count = 0;
   for (uint32_t i = 0; i < beams.running; ++i) {
-    size_t count = 0;
-    const embert_status status = embert_lm_top(engine, first_row + i, 2 * beams.width,
-                                               beams.candidates, &count, nullptr, nullptr);
+    embert_candidates best = {.items = beams.candidates, .capacity = 2 * beams.width};
+    const embert_status status = embert_lm_top(engine, first_row + i, &best, nullptr, nullptr);
     if (status != EMBERT_STATUS_OK) return status;
-    for (size_t c = 0; c < count; ++c) {
-      const embert_candidate& token = beams.candidates[c];
+    for (size_t c = 0; c < best.count; ++c) {
+      const embert_candidate& token = best.items[c];
       insert_ranked(beams.choices, 2 * beams.width, &beams.choice_count,
                     {beams.scores[i] + token.log2_score, i, token.id}, better);
     }

@@ -7,6 +7,7 @@
 #include "runtime/engine/kv_cache.hpp"
 #include "runtime/engine/task_heads.hpp"
 #include "runtime/model/scale.hpp"
+#include "runtime/model/struct_size.hpp"
 
 namespace embert {
 namespace {
@@ -32,6 +33,48 @@ embert_status check_source(const Engine& engine, const uint32_t* lengths, uint32
     if (lengths[i] == 0) return EMBERT_STATUS_EMPTY_INPUT;
     if (lengths[i] > engine.options.max_source_tokens) return EMBERT_STATUS_TOO_MANY_TOKENS;
   }
+  return EMBERT_STATUS_OK;
+}
+
+/// embert_encode_source.
+[[gnu::noinline]] embert_status encode_source(Engine& engine, const embert_input& input,
+                                              embert_output& wanted) {
+  const BlobHeader& header = *engine.model.header;
+  if (header.num_stacks != 2) return EMBERT_STATUS_NO_CROSS_ATTENTION;
+  if (wanted.pooled != nullptr || wanted.logits != nullptr || wanted.token_logits != nullptr ||
+      wanted.cross_attentions != nullptr) {
+    return EMBERT_STATUS_INVALID_OPTION;
+  }
+  embert_status status = check_output(header, wanted);
+  if (status == EMBERT_STATUS_OK) status = check_input(engine, 0, input);
+  if (status != EMBERT_STATUS_OK) return status;
+
+  const Run encoder = run_stack(engine, 0, input, wanted, false);
+  const size_t hidden_size = encoder.hidden_size();
+  const int16_t* hidden = encoder.at<int16_t>(encoder.plan.normalized);  // [tokens][hidden_size]
+  if (wanted.hidden != nullptr) *wanted.hidden = hidden;
+  wanted.hidden_scale.float_bits = encoder.stack.config->hidden_scale;
+
+  const size_t width = last_config(engine).cross_hidden_size;
+  const bool projects = (header.task_heads & kHeadProjection) != 0;
+  const uint8_t* mask = input.key_mask;
+  engine.source_texts = input.batch;
+  for (size_t text = 0; text < input.batch; ++text) {
+    const size_t length = input.lengths[text];
+    const int16_t* states = hidden;  // [length][hidden_size]
+    if (projects) {
+      int16_t* projected = encoder.at<int16_t>(encoder.plan.shared);  // [length][width]
+      dense16_rows(encoder, model_projection(engine.model), {hidden, length, hidden_size}, width,
+                   [&](size_t i, size_t c, int32_t y) {
+                     projected[i * width + c] = static_cast<int16_t>(sat16(y));
+                   });
+      states = projected;
+    }
+    add_source(encoder, {text, states, length}, mask);
+    hidden += length * hidden_size;
+    if (mask != nullptr) mask += length;
+  }
+  clear_cache(engine);
   return EMBERT_STATUS_OK;
 }
 
@@ -77,30 +120,31 @@ embert_status embert_cache_truncate(embert_engine* engine, uint32_t text, uint32
   return EMBERT_STATUS_OK;
 }
 
-embert_status embert_set_source(embert_engine* engine, const int16_t* states, embert_scale scale,
-                                const uint32_t* lengths, uint32_t batch, const uint8_t* mask) {
+embert_status embert_set_source(embert_engine* engine, const embert_source* source) {
   using namespace embert;
-  if (engine == nullptr || states == nullptr || lengths == nullptr) {
-    return EMBERT_STATUS_NULL_ARGUMENT;
-  }
+  if (engine == nullptr || source == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  embert_source given;
+  embert_status status = read_struct(*source, &given);
+  if (status != EMBERT_STATUS_OK) return status;
+  if (given.states == nullptr || given.lengths == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
   const BlobStack& config = last_config(*engine);
   if ((config.flags & kStackCrossAttention) == 0) return EMBERT_STATUS_NO_CROSS_ATTENTION;
-  const embert_status status = check_source(*engine, lengths, batch);
+  status = check_source(*engine, given.lengths, given.batch);
   if (status != EMBERT_STATUS_OK) return status;
-  if (!scale_ok(scale.float_bits)) return EMBERT_STATUS_INVALID_SCALE;
+  if (!scale_ok(given.scale.float_bits)) return EMBERT_STATUS_INVALID_SCALE;
 
-  const int64_t ratio = scale_ratio_q16(scale.float_bits, config.cross_scale);
+  const int64_t ratio = scale_ratio_q16(given.scale.float_bits, config.cross_scale);
   const Buffers buffers = last_buffers(*engine);
   int16_t* scaled = buffers.at<int16_t>(buffers.plan.shared);  // [length][cross_hidden_size]
-  engine->source_texts = batch;
-  for (uint32_t source = 0; source < batch; ++source) {
-    const size_t count = size_t{lengths[source]} * config.cross_hidden_size;
+  engine->source_texts = given.batch;
+  for (uint32_t text = 0; text < given.batch; ++text) {
+    const size_t count = size_t{given.lengths[text]} * config.cross_hidden_size;
     for (size_t i = 0; i < count; ++i) {
-      scaled[i] = static_cast<int16_t>(sat16(shift_round(states[i] * ratio, 16)));
+      scaled[i] = static_cast<int16_t>(sat16(shift_round(given.states[i] * ratio, 16)));
     }
-    add_source(buffers, {source, scaled, lengths[source]}, mask);
-    states += count;
-    if (mask != nullptr) mask += lengths[source];
+    add_source(buffers, {text, scaled, given.lengths[text]}, given.mask);
+    given.states += count;
+    if (given.mask != nullptr) given.mask += given.lengths[text];
   }
   clear_cache(*engine);
   return EMBERT_STATUS_OK;
@@ -110,43 +154,13 @@ embert_status embert_encode_source(embert_engine* engine, const embert_input* in
                                    embert_output* output) {
   using namespace embert;
   if (engine == nullptr || input == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
-  const BlobHeader& header = *engine->model.header;
-  if (header.num_stacks != 2) return EMBERT_STATUS_NO_CROSS_ATTENTION;
-  embert_output nothing = {};
-  embert_output& wanted = output != nullptr ? *output : nothing;
-  if (wanted.pooled != nullptr || wanted.logits != nullptr || wanted.token_logits != nullptr ||
-      wanted.cross_attentions != nullptr) {
-    return EMBERT_STATUS_INVALID_OPTION;
-  }
-  embert_status status = check_output(header, wanted);
-  if (status == EMBERT_STATUS_OK) status = check_input(*engine, 0, *input);
-  if (status != EMBERT_STATUS_OK) return status;
-
-  const Run encoder = run_stack(*engine, 0, *input, wanted, false);
-  const size_t hidden_size = encoder.hidden_size();
-  const int16_t* hidden = encoder.at<int16_t>(encoder.plan.normalized);  // [tokens][hidden_size]
-  if (wanted.hidden != nullptr) *wanted.hidden = hidden;
-  wanted.hidden_scale.float_bits = encoder.stack.config->hidden_scale;
-
-  const size_t width = last_config(*engine).cross_hidden_size;
-  const bool projects = (header.task_heads & kHeadProjection) != 0;
-  const uint8_t* mask = input->key_mask;
-  engine->source_texts = input->batch;
-  for (size_t text = 0; text < input->batch; ++text) {
-    const size_t length = input->lengths[text];
-    const int16_t* states = hidden;  // [length][hidden_size]
-    if (projects) {
-      int16_t* projected = encoder.at<int16_t>(encoder.plan.shared);  // [length][width]
-      dense16_rows(encoder, model_projection(engine->model), {hidden, length, hidden_size}, width,
-                   [&](size_t i, size_t c, int32_t y) {
-                     projected[i * width + c] = static_cast<int16_t>(sat16(y));
-                   });
-      states = projected;
+  return with_whole(*input, [&](const embert_input& whole_input) {
+    if (output == nullptr) {
+      embert_output nothing = {.size = sizeof(nothing)};
+      return encode_source(*engine, whole_input, nothing);
     }
-    add_source(encoder, {text, states, length}, mask);
-    hidden += length * hidden_size;
-    if (mask != nullptr) mask += length;
-  }
-  clear_cache(*engine);
-  return EMBERT_STATUS_OK;
+    return with_whole(*output, [&](embert_output& whole_output) {
+      return encode_source(*engine, whole_input, whole_output);
+    });
+  });
 }

@@ -53,40 +53,41 @@ embert_status embert_lm_logits(embert_engine* engine, uint32_t row, int32_t* log
   return EMBERT_STATUS_OK;
 }
 
-embert_status embert_lm_top(embert_engine* engine, uint32_t row, size_t top_k,
-                            embert_candidate* candidates, size_t* count, embert_log_sum* log_sum,
-                            embert_scale* scale) {
+embert_status embert_lm_top(embert_engine* engine, uint32_t row, embert_candidates* best,
+                            embert_log_sum* log_sum, embert_scale* scale) {
   using namespace embert;
-  if (engine == nullptr || candidates == nullptr || count == nullptr) {
+  if (engine == nullptr || best == nullptr || best->items == nullptr) {
     return EMBERT_STATUS_NULL_ARGUMENT;
   }
   const embert_status status = check_row(*engine, row);
   if (status != EMBERT_STATUS_OK) return status;
-  if (top_k == 0) return EMBERT_STATUS_INVALID_OPTION;
+  if (best->capacity == 0) return EMBERT_STATUS_INVALID_OPTION;
   const embert_scale logits_scale = {engine->model.header->lm_logits_scale};
   const LogitRatio ratio = ratio_of(logits_scale);
 
   const Buffers buffers = last_buffers(*engine);
   const LmRow lm(buffers, hidden_row(buffers, row));
-  TopList list = begin_top_list(candidates, top_k, ratio);
+  TopList list = begin_top_list(best->items, best->capacity, ratio);
   const embert_log_sum sum = rank_tokens(lm, &list);
-  *count = list.count;
+  best->count = list.count;
   if (log_sum != nullptr) *log_sum = sum;
   if (scale != nullptr) *scale = logits_scale;
   return EMBERT_STATUS_OK;
 }
 
-embert_status embert_lm_score(embert_engine* engine, uint32_t row, embert_candidate* candidates,
-                              size_t n, embert_log_sum* log_sum, embert_scale* scale) {
+embert_status embert_lm_score(embert_engine* engine, uint32_t row, embert_candidates* tokens,
+                              embert_log_sum* log_sum, embert_scale* scale) {
   using namespace embert;
-  if (engine == nullptr || candidates == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  if (engine == nullptr || tokens == nullptr || tokens->items == nullptr) {
+    return EMBERT_STATUS_NULL_ARGUMENT;
+  }
   const embert_status status = check_row(*engine, row);
   if (status != EMBERT_STATUS_OK) return status;
-  if (n == 0) return EMBERT_STATUS_EMPTY_INPUT;
+  if (tokens->count == 0) return EMBERT_STATUS_EMPTY_INPUT;
   const embert_scale logits_scale = {engine->model.header->lm_logits_scale};
   const LogitRatio ratio = ratio_of(logits_scale);
-  for (size_t i = 0; i < n; ++i) {
-    if (static_cast<uint32_t>(candidates[i].id) >= last_config(*engine).vocab_size) {
+  for (size_t i = 0; i < tokens->count; ++i) {
+    if (static_cast<uint32_t>(tokens->items[i].id) >= last_config(*engine).vocab_size) {
       return EMBERT_STATUS_TOKEN_OUT_OF_RANGE;
     }
   }
@@ -95,9 +96,10 @@ embert_status embert_lm_score(embert_engine* engine, uint32_t row, embert_candid
   const LmRow lm(buffers, hidden_row(buffers, row));
   TopList none = begin_top_list(nullptr, 0, ratio);
   const embert_log_sum sum = rank_tokens(lm, &none);
-  for (size_t i = 0; i < n; ++i) {
-    candidates[i].logit = *lm.logits(static_cast<size_t>(candidates[i].id), 1);
-    score_candidate(&candidates[i], sum, ratio);
+  for (size_t i = 0; i < tokens->count; ++i) {
+    embert_candidate& token = tokens->items[i];
+    token.logit = *lm.logits(static_cast<size_t>(token.id), 1);
+    score_candidate(&token, sum, ratio);
   }
   if (log_sum != nullptr) *log_sum = sum;
   if (scale != nullptr) *scale = logits_scale;

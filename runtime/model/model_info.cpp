@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a blob consists of, for tools that show it.
 #include "runtime/model/model.hpp"
+#include "runtime/model/struct_size.hpp"
 
 namespace embert {
 namespace {
@@ -20,6 +21,13 @@ constexpr const char* kSectionNames[] = {
 static_assert(sizeof(kSectionNames) / sizeof(kSectionNames[0]) == kSectionEnd - kSectionLayers,
               "every kind of section has a name");
 
+static_assert(EMBERT_POOLING_MEAN == uint32_t{kPoolingMean} &&
+              EMBERT_POOLING_CLS == uint32_t{kPoolingCls} &&
+              EMBERT_POOLING_MAX == uint32_t{kPoolingMax});
+static_assert(EMBERT_PROBLEM_SINGLE_LABEL == uint32_t{kProblemSingleLabel} &&
+              EMBERT_PROBLEM_MULTI_LABEL == uint32_t{kProblemMultiLabel} &&
+              EMBERT_PROBLEM_REGRESSION == uint32_t{kProblemRegression});
+
 bool is_of_layer(uint32_t kind) {
   return kind >= kFirstLayerSection && kind < kFirstLayerSection + kSectionsPerLayer;
 }
@@ -36,38 +44,41 @@ const char* name_at(const char* names, uint32_t index) {
 embert_status embert_model_get_info(const embert_model* object, embert_model_info* info) {
   using namespace embert;
   if (object == nullptr || info == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  const embert_status status = check_struct(*info);
+  if (status != EMBERT_STATUS_OK) return status;
   const Model model = model_of(*object);
   const BlobHeader& header = *model.header;
   const BlobStack& stack = *model_last_stack(model).config;
-  *info = {};
-  info->num_stacks = header.num_stacks;
-  info->hidden_size = stack.hidden_size;
-  info->num_layers = stack.num_layers;
-  info->num_heads = stack.num_heads;
-  info->head_size = stack.head_size;
-  info->intermediate_size = stack.intermediate_size;
-  info->vocab_size = stack.vocab_size;
-  info->max_positions = stack.max_positions;
-  info->type_vocab_size = stack.type_vocab_size;
-  info->is_decoder = (stack.flags & kStackCausal) != 0;
-  info->cross_hidden_size = stack.cross_hidden_size;
-  info->max_tokens = header.max_tokens;
-  info->num_labels = header.num_labels;
-  info->classifier_task = header.classifier_task;
-  info->problem = header.problem;
-  info->num_token_labels = header.num_token_labels;
-  info->token_task = header.token_task;
-  info->pooling = header.pooling;
-  info->normalize = header.normalize;
-  info->start_id = header.start_id;
-  info->end_id = header.end_id;
-  info->has_tokenizer = model.has_tokenizer;
-  info->has_pooler = (header.task_heads & kHeadPooler) != 0;
-  info->has_lm = (header.task_heads & kHeadLm) != 0;
-  info->isa_mask = model.isa_mask;
-  info->checksum = model.header->crc32c;
-  info->certificate = reinterpret_cast<const char*>(model_section(model, kSectionCertificate));
-  info->certificate_bytes = model_section_bytes(model, kSectionCertificate);
+  embert_model_info found = {};
+  found.num_stacks = header.num_stacks;
+  found.hidden_size = stack.hidden_size;
+  found.num_layers = stack.num_layers;
+  found.num_heads = stack.num_heads;
+  found.head_size = stack.head_size;
+  found.intermediate_size = stack.intermediate_size;
+  found.vocab_size = stack.vocab_size;
+  found.max_positions = stack.max_positions;
+  found.type_vocab_size = stack.type_vocab_size;
+  found.is_decoder = (stack.flags & kStackCausal) != 0;
+  found.cross_hidden_size = stack.cross_hidden_size;
+  found.max_tokens = header.max_tokens;
+  found.num_labels = header.num_labels;
+  found.classifier_task = header.classifier_task;
+  found.problem = header.problem;
+  found.num_token_labels = header.num_token_labels;
+  found.token_task = header.token_task;
+  found.pooling = header.pooling;
+  found.normalize = header.normalize;
+  found.start_id = header.start_id;
+  found.end_id = header.end_id;
+  found.has_tokenizer = model.has_tokenizer;
+  found.has_pooler = (header.task_heads & kHeadPooler) != 0;
+  found.has_lm = (header.task_heads & kHeadLm) != 0;
+  found.isa_mask = model.isa_mask;
+  found.checksum = model.header->crc32c;
+  found.certificate = reinterpret_cast<const char*>(model_section(model, kSectionCertificate));
+  found.certificate_bytes = model_section_bytes(model, kSectionCertificate);
+  write_struct(found, info);
   return EMBERT_STATUS_OK;
 }
 
@@ -75,12 +86,31 @@ embert_status embert_model_get_stack(const embert_model* object, uint32_t index,
                                      embert_stack_info* info) {
   using namespace embert;
   if (object == nullptr || info == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  const embert_status status = check_struct(*info);
+  if (status != EMBERT_STATUS_OK) return status;
   const Model model = model_of(*object);
   if (index >= model.header->num_stacks) return EMBERT_STATUS_INVALID_OPTION;
   const BlobStack& stack = model.header->stacks[index];
-  *info = {stack.hidden_size,       stack.num_layers, stack.num_heads,     stack.head_size,
-           stack.intermediate_size, stack.vocab_size, stack.max_positions, stack.type_vocab_size};
+  write_struct({.size = sizeof(embert_stack_info),
+                .hidden_size = stack.hidden_size,
+                .num_layers = stack.num_layers,
+                .num_heads = stack.num_heads,
+                .head_size = stack.head_size,
+                .intermediate_size = stack.intermediate_size,
+                .vocab_size = stack.vocab_size,
+                .max_positions = stack.max_positions,
+                .type_vocab_size = stack.type_vocab_size},
+               info);
   return EMBERT_STATUS_OK;
+}
+
+uint32_t embert_hidden_size(const embert_model* model) {
+  return model != nullptr ? embert::model_last_stack(embert::model_of(*model)).config->hidden_size
+                          : 0;
+}
+
+uint32_t embert_num_labels(const embert_model* model) {
+  return model != nullptr ? embert::model_of(*model).header->num_labels : 0;
 }
 
 uint32_t embert_model_layer_heads(const embert_model* object, uint32_t stack, uint32_t layer) {
@@ -112,33 +142,41 @@ const char* embert_model_token_label(const embert_model* object, uint32_t label)
 embert_status embert_model_section(const embert_model* model, uint32_t index,
                                    embert_section* section) {
   if (model == nullptr || section == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  const embert_status status = embert::check_struct(*section);
+  if (status != EMBERT_STATUS_OK) return status;
   const embert::Model opened = embert::model_of(*model);
   if (index >= opened.header->section_count) return EMBERT_STATUS_INVALID_OPTION;
   const embert::BlobSection& entry = opened.sections[index];
-  section->name = embert::kSectionNames[entry.kind - embert::kSectionLayers];
-  section->stack = embert::is_of_stack(entry.kind) ? entry.stack : UINT32_MAX;
-  section->layer = embert::is_of_layer(entry.kind) ? entry.layer : UINT32_MAX;
-  section->offset = entry.offset;
-  section->bytes = entry.bytes;
+  embert_section found = {};
+  found.name = embert::kSectionNames[entry.kind - embert::kSectionLayers];
+  found.stack = embert::is_of_stack(entry.kind) ? entry.stack : UINT32_MAX;
+  found.layer = embert::is_of_layer(entry.kind) ? entry.layer : UINT32_MAX;
+  found.offset = entry.offset;
+  found.bytes = entry.bytes;
+  embert::write_struct(found, section);
   return EMBERT_STATUS_OK;
 }
 
 embert_status embert_model_get_tokenizer(const embert_model* model, embert_tokenizer_info* info) {
   if (model == nullptr || info == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  const embert_status status = embert::check_struct(*info);
+  if (status != EMBERT_STATUS_OK) return status;
   const embert::Model opened = embert::model_of(*model);
   if (!opened.has_tokenizer) return EMBERT_STATUS_NO_TOKENIZER;
   const embert::TokenizerHeader& header = *opened.tokenizer.header;
-  info->token_count = header.token_count;
-  info->added_token_count = header.added_count;
-  info->lowercase = (header.flags & embert::kTokenizerLowercase) != 0;
-  info->strip_accents = (header.flags & embert::kTokenizerStripAccents) != 0;
-  info->split_cjk = (header.flags & embert::kTokenizerSplitCjk) != 0;
-  info->clean_text = (header.flags & embert::kTokenizerCleanText) != 0;
-  info->max_word_chars = header.max_word_chars;
-  info->unk_id = header.unk_id;
-  info->cls_id = header.cls_id;
-  info->sep_id = header.sep_id;
-  info->pad_id = header.pad_id;
-  info->mask_id = header.mask_id;
+  embert_tokenizer_info found = {};
+  found.token_count = header.token_count;
+  found.added_token_count = header.added_count;
+  found.lowercase = (header.flags & embert::kTokenizerLowercase) != 0;
+  found.strip_accents = (header.flags & embert::kTokenizerStripAccents) != 0;
+  found.split_cjk = (header.flags & embert::kTokenizerSplitCjk) != 0;
+  found.clean_text = (header.flags & embert::kTokenizerCleanText) != 0;
+  found.max_word_chars = header.max_word_chars;
+  found.unk_id = header.unk_id;
+  found.cls_id = header.cls_id;
+  found.sep_id = header.sep_id;
+  found.pad_id = header.pad_id;
+  found.mask_id = header.mask_id;
+  embert::write_struct(found, info);
   return EMBERT_STATUS_OK;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tokenizer's public functions: the model's tokenizer behind the statuses of embert.h.
+// The functions of embert_tokenizer.h that make ids: the model's tokenizer with public statuses.
 #include "runtime/model/model.hpp"
+#include "runtime/model/struct_size.hpp"
 
 namespace embert {
 namespace {
@@ -31,40 +32,47 @@ embert_status to_public(TokenizerStatus status) {
 }  // namespace
 }  // namespace embert
 
-embert_tokenize_options embert_tokenize_options_default(const embert_model* model) {
-  embert_tokenize_options options = {};
-  if (model != nullptr)
-    options.max_tokens = static_cast<int32_t>(embert::model_of(*model).header->max_tokens);
-  options.truncation = EMBERT_TRUNCATION_LONGEST_FIRST;
-  options.add_special_tokens = 1;
-  return options;
+embert_status embert_tokenize_options_init(const embert_model* model,
+                                           embert_tokenize_options* options) {
+  using namespace embert;
+  if (options == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  embert_tokenize_options defaults = {};
+  if (model != nullptr) {
+    defaults.max_tokens = static_cast<int32_t>(model_of(*model).header->max_tokens);
+  }
+  defaults.truncation = EMBERT_TRUNCATION_LONGEST_FIRST;
+  defaults.add_special_tokens = 1;
+  return init_struct(defaults, options);
 }
 
-embert_status embert_tokenize(const embert_model* object, const char* text, size_t text_bytes,
-                              const char* pair, size_t pair_bytes,
-                              const embert_tokenize_options* options, embert_tokens* encoding) {
+embert_status embert_tokenize(const embert_model* object, const embert_text* text,
+                              const embert_tokenize_options* options, embert_tokens* tokens) {
   using namespace embert;
-  if (object == nullptr || encoding == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  if (object == nullptr || text == nullptr || tokens == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  embert_tokens arrays;
+  embert_status status = read_struct(*tokens, &arrays);
+  if (status != EMBERT_STATUS_OK) return status;
+  embert_tokenize_options chosen = embert_tokenize_options_default(object);
+  if (options != nullptr) status = read_struct(*options, &chosen);
+  if (status != EMBERT_STATUS_OK) return status;
   const Model model = model_of(*object);
   if (model.has_tokenizer == 0) return EMBERT_STATUS_NO_TOKENIZER;
-  const embert_tokenize_options chosen =
-      options != nullptr ? *options : embert_tokenize_options_default(object);
-  if (chosen.add_special_tokens > 1) return EMBERT_STATUS_INVALID_OPTION;
+  if (chosen.add_special_tokens > 1 || chosen.reserved != 0) return EMBERT_STATUS_INVALID_OPTION;
   const TokenizeOptions inner = {chosen.max_tokens, static_cast<Truncation>(chosen.truncation),
                                  chosen.stride, chosen.add_special_tokens != 0, chosen.window};
   Encoding result = {};
-  result.capacity = encoding->capacity;
-  result.ids = encoding->ids;
-  result.type_ids = encoding->type_ids;
-  result.byte_offsets = encoding->byte_offsets;
-  result.char_offsets = encoding->char_offsets;
-  result.word_ids = encoding->word_ids;
-  result.sequence_ids = encoding->sequence_ids;
-  const TokenizerStatus status =
-      tokenize(model.tokenizer, text, text_bytes, pair, pair_bytes, inner, &result);
-  encoding->length = result.length;
-  encoding->windows = result.windows;
-  return to_public(status);
+  result.capacity = arrays.capacity;
+  result.ids = arrays.ids;
+  result.type_ids = arrays.type_ids;
+  result.byte_offsets = arrays.byte_offsets;
+  result.char_offsets = arrays.char_offsets;
+  result.word_ids = arrays.word_ids;
+  result.sequence_ids = arrays.sequence_ids;
+  const TokenizerStatus found = tokenize(model.tokenizer, text->text, text->text_bytes, text->pair,
+                                         text->pair_bytes, inner, &result);
+  tokens->length = result.length;
+  tokens->windows = result.windows;
+  return to_public(found);
 }
 
 embert_status embert_token(const embert_model* object, uint32_t id, const char** string,

@@ -90,6 +90,6 @@ const char* embert_status_name(embert_status status) {
   return "unknown status";
 }
 
-const char* embert_version(void) { return "0.1.0"; }
+const char* embert_version(void) { return "0.2.0"; }
 
 const char* embert_isa_name(uint32_t isa_mask) { return embert::isa_name(isa_mask); }

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "embert/embert_inspect.h"
 #include "kernels/arithmetic/layout.hpp"
 #include "kernels/dispatch.hpp"
 #include "runtime/model/scale.hpp"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Question answering: the best spans of a context that comes in overlapping windows.
+#include <string.h>
+
+#include "runtime/model/struct_size.hpp"
 #include "runtime/tasks/log_sum.hpp"
 #include "runtime/tasks/ranking.hpp"
 
@@ -9,6 +12,25 @@ namespace {
 constexpr int32_t kContext = 1;
 
 enum Side : size_t { kStart = 0, kEnd = 1 };
+
+/// What a list keeps beside its answers, in embert_answers.opaque.
+struct AnswersState {
+  size_t max_answer_tokens;
+  bool align_to_words, allow_no_answer;
+  LogitRatio ratio;
+  embert_log2_q26 no_answer;  ///< the lowest that a window gives
+  uint32_t windows;           ///< so far
+};
+static_assert(sizeof(AnswersState) <= sizeof(embert_answers::opaque));
+
+AnswersState read_state(const embert_answers& list) {
+  AnswersState state;
+  memcpy(&state, list.opaque, sizeof(state));
+  return state;
+}
+void write_state(const AnswersState& state, embert_answers* list) {
+  memcpy(list->opaque, &state, sizeof(state));
+}
 
 int32_t logit(const embert_answer_window& window, size_t token, Side side) {
   return window.logits[2 * token + side];
@@ -76,68 +98,87 @@ embert_status check(const embert_answer_window& window) {
   return EMBERT_STATUS_EMPTY_INPUT;
 }
 
+/// Ranks the spans of a checked window.
+void add_window(const embert_answer_window& window, embert_answers* list) {
+  AnswersState state = read_state(*list);
+  const LogitRatio ratio = state.ratio;
+  const embert_log_sum starts = log_sum(window, kStart, ratio), ends = log_sum(window, kEnd, ratio);
+
+  const embert_log2_q26 no_answer =
+      -static_cast<embert_log2_q26>(softmax_octaves(starts, logit(window, 0, kStart), ratio) +
+                                    softmax_octaves(ends, logit(window, 0, kEnd), ratio));
+  state.no_answer = no_answer < state.no_answer ? no_answer : state.no_answer;
+  ++state.windows;
+  write_state(state, list);
+
+  for (size_t start = 1; start < window.tokens; ++start) {
+    if (window.sequence_ids[start] != kContext) continue;
+    const uint64_t start_octaves = softmax_octaves(starts, logit(window, start, kStart), ratio);
+    const size_t left = window.tokens - start;
+    const size_t length = left < state.max_answer_tokens ? left : state.max_answer_tokens;
+    for (size_t end = start; end < start + length; ++end) {
+      if (window.sequence_ids[end] != kContext) continue;
+      const embert_log2_q26 log2_score = -static_cast<embert_log2_q26>(
+          start_octaves + softmax_octaves(ends, logit(window, end, kEnd), ratio));
+      if (!has_place(*list, log2_score)) continue;
+      take_in(list, make_answer(window, start, end, log2_score, state.align_to_words));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace embert
 
-embert_answer_options embert_answer_options_default(void) { return {15, 1, 0}; }
+embert_status embert_answer_options_init(embert_answer_options* options) {
+  if (options == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  return embert::init_struct(
+      {.size = 0, .max_answer_tokens = 15, .align_to_words = 1, .allow_no_answer = 0}, options);
+}
 
 embert_status embert_answers_begin(embert_answers* list, const embert_answer_options* options,
                                    embert_scale scale, embert_answer* answers, size_t capacity) {
   using namespace embert;
   if (list == nullptr || answers == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
-  const embert_answer_options chosen =
-      options != nullptr ? *options : embert_answer_options_default();
+  embert_answer_options chosen = embert_answer_options_default();
+  if (options != nullptr) {
+    const embert_status status = read_struct(*options, &chosen);
+    if (status != EMBERT_STATUS_OK) return status;
+  }
   LogitRatio ratio;
   if (capacity == 0 || chosen.max_answer_tokens == 0 || chosen.align_to_words > 1 ||
       chosen.allow_no_answer > 1 || !make_logit_ratio(scale, &ratio)) {
     return EMBERT_STATUS_INVALID_OPTION;
   }
-  *list = {answers, capacity, 0, scale, chosen, 0, 0};
+  *list = {.answers = answers, .capacity = capacity, .count = 0, .opaque = {}};
+  write_state({.max_answer_tokens = chosen.max_answer_tokens,
+               .align_to_words = chosen.align_to_words != 0,
+               .allow_no_answer = chosen.allow_no_answer != 0,
+               .ratio = ratio,
+               .no_answer = 0,
+               .windows = 0},
+              list);
   return EMBERT_STATUS_OK;
 }
 
 embert_status embert_answers_add(embert_answers* list, const embert_answer_window* window) {
   using namespace embert;
   if (list == nullptr || window == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
-  const embert_status status = check(*window);
-  if (status != EMBERT_STATUS_OK) return status;
-  LogitRatio ratio;
-  if (!make_logit_ratio(list->scale, &ratio)) return EMBERT_STATUS_INVALID_OPTION;
-  const embert_log_sum starts = log_sum(*window, kStart, ratio),
-                       ends = log_sum(*window, kEnd, ratio);
-
-  const embert_log2_q26 no_answer =
-      -static_cast<embert_log2_q26>(softmax_octaves(starts, logit(*window, 0, kStart), ratio) +
-                                    softmax_octaves(ends, logit(*window, 0, kEnd), ratio));
-  list->no_answer = no_answer < list->no_answer ? no_answer : list->no_answer;
-  ++list->windows;
-
-  for (size_t start = 1; start < window->tokens; ++start) {
-    if (window->sequence_ids[start] != kContext) continue;
-    const uint64_t start_octaves = softmax_octaves(starts, logit(*window, start, kStart), ratio);
-    const size_t left = window->tokens - start;
-    const size_t length =
-        left < list->options.max_answer_tokens ? left : list->options.max_answer_tokens;
-    for (size_t end = start; end < start + length; ++end) {
-      if (window->sequence_ids[end] != kContext) continue;
-      const embert_log2_q26 log2_score = -static_cast<embert_log2_q26>(
-          start_octaves + softmax_octaves(ends, logit(*window, end, kEnd), ratio));
-      if (!has_place(*list, log2_score)) continue;
-      take_in(list,
-              make_answer(*window, start, end, log2_score, list->options.align_to_words != 0));
-    }
-  }
-  return EMBERT_STATUS_OK;
+  embert_answer_window whole;
+  embert_status status = read_struct(*window, &whole);
+  if (status == EMBERT_STATUS_OK) status = check(whole);
+  if (status == EMBERT_STATUS_OK) add_window(whole, list);
+  return status;
 }
 
 embert_status embert_answers_finish(embert_answers* list) {
   using namespace embert;
   if (list == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
-  if (list->windows == 0) return EMBERT_STATUS_EMPTY_INPUT;
-  if (list->options.allow_no_answer == 0) return EMBERT_STATUS_OK;
+  const AnswersState state = read_state(*list);
+  if (state.windows == 0) return EMBERT_STATUS_EMPTY_INPUT;
+  if (!state.allow_no_answer) return EMBERT_STATUS_OK;
   embert_answer none = {};
-  none.log2_score = list->no_answer;
-  none.score = embert_q30_of_log2(list->no_answer);
+  none.log2_score = state.no_answer;
+  none.score = embert_q30_of_log2(state.no_answer);
   none.is_no_answer = 1;
   take_in(list, none);
   return EMBERT_STATUS_OK;

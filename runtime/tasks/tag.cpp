@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Token classification: turns the labels of tokens into entities of the text.
+#include "runtime/model/struct_size.hpp"
 #include "runtime/tasks/log_sum.hpp"
 #include "runtime/tasks/ranking.hpp"
 
@@ -143,6 +144,38 @@ bool is_better(const embert_entity& entity, const embert_entity& other) {
   return length > other_length || (length == other_length && entity.score > other.score);
 }
 
+/// embert_find_entities with checked arguments.
+embert_status find_entities(const embert_tag_options& options, const embert_tag_window& window,
+                            embert_entity* entities, size_t capacity, size_t* count) {
+  const bool grouped = options.aggregation != EMBERT_AGGREGATION_NONE;
+
+  Unit unit = {};
+  bool more = next_unit(options, window, 0, &unit);
+  while (more) {
+    const Unit first = unit;
+    Unit last = unit;
+    uint64_t score_sum = 0;
+    size_t units = 0;
+    bool same_entity = true;
+    while (same_entity) {
+      last = unit;
+      score_sum += unit.score;
+      ++units;
+      more = next_unit(options, window, unit.last + 1, &unit);
+      same_entity =
+          more && grouped && !begins_entity(options.labels[unit.label]) &&
+          same_text(kind_of(options.labels[unit.label]), kind_of(options.labels[last.label]));
+    }
+    const char* label = options.labels[first.label];
+    const char* name = grouped ? embert_label_group(label) : label;
+    if (options.ignored != nullptr && same_text(name, options.ignored)) continue;
+    if (*count < capacity)
+      entities[*count] = make_entity(window, first, last, mean(score_sum, units));
+    ++*count;
+  }
+  return *count <= capacity ? EMBERT_STATUS_OK : EMBERT_STATUS_BUFFER_TOO_SMALL;
+}
+
 }  // namespace
 }  // namespace embert
 
@@ -161,35 +194,13 @@ embert_status embert_find_entities(const embert_tag_options* options,
   if (options == nullptr || window == nullptr || entities == nullptr || count == nullptr) {
     return EMBERT_STATUS_NULL_ARGUMENT;
   }
-  const embert_status status = check(*options, *window);
-  if (status != EMBERT_STATUS_OK) return status;
-  const bool grouped = options->aggregation != EMBERT_AGGREGATION_NONE;
-
-  Unit unit = {};
-  bool more = next_unit(*options, *window, 0, &unit);
-  while (more) {
-    const Unit first = unit;
-    Unit last = unit;
-    uint64_t score_sum = 0;
-    size_t units = 0;
-    bool same_entity = true;
-    while (same_entity) {
-      last = unit;
-      score_sum += unit.score;
-      ++units;
-      more = next_unit(*options, *window, unit.last + 1, &unit);
-      same_entity =
-          more && grouped && !begins_entity(options->labels[unit.label]) &&
-          same_text(kind_of(options->labels[unit.label]), kind_of(options->labels[last.label]));
-    }
-    const char* label = options->labels[first.label];
-    const char* name = grouped ? embert_label_group(label) : label;
-    if (options->ignored != nullptr && same_text(name, options->ignored)) continue;
-    if (*count < capacity)
-      entities[*count] = make_entity(*window, first, last, mean(score_sum, units));
-    ++*count;
-  }
-  return *count <= capacity ? EMBERT_STATUS_OK : EMBERT_STATUS_BUFFER_TOO_SMALL;
+  embert_tag_options chosen;
+  embert_tag_window whole;
+  embert_status status = read_struct(*options, &chosen);
+  if (status == EMBERT_STATUS_OK) status = read_struct(*window, &whole);
+  if (status == EMBERT_STATUS_OK) status = check(chosen, whole);
+  return status == EMBERT_STATUS_OK ? find_entities(chosen, whole, entities, capacity, count)
+                                    : status;
 }
 
 embert_status embert_merge_entities(embert_entity* entities, size_t* count) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/model/model.hpp"
+#include "runtime/model/struct_size.hpp"
 
 namespace embert {
 namespace {
@@ -64,9 +65,9 @@ embert_status find_token(const TokenizerView& tokenizer, int32_t id, const char*
 }  // namespace
 
 embert_status detokenize(const TokenizerView& tokenizer, const int32_t* ids, size_t count,
-                         const embert_detokenize_options& options, char* text, size_t capacity,
-                         size_t* bytes) {
+                         const embert_detokenize_options& options, embert_text_buffer* buffer) {
   const TokenizerHeader& header = *tokenizer.header;
+  char* text = buffer->text;
   size_t length = 0, needed = 0;
   bool first = true;
   for (size_t i = 0; i < count; ++i) {
@@ -80,7 +81,7 @@ embert_status detokenize(const TokenizerView& tokenizer, const int32_t* ids, siz
     const size_t piece = blank + string_bytes - skipped;
     needed = length + piece > needed ? length + piece : needed;
     first = false;
-    if (needed > capacity) {
+    if (needed > buffer->capacity) {
       length += piece;  // from here on the text is only counted
       continue;
     }
@@ -88,9 +89,9 @@ embert_status detokenize(const TokenizerView& tokenizer, const int32_t* ids, siz
     memcpy(text + length + blank, string + skipped, string_bytes - skipped);
     length += clean_up(text + length, piece);
   }
-  *bytes = needed;
-  if (needed > capacity) return EMBERT_STATUS_BUFFER_TOO_SMALL;
-  *bytes = options.clean_up != 0 ? clean_up(text, length) : length;
+  buffer->bytes = needed;
+  if (needed > buffer->capacity) return EMBERT_STATUS_BUFFER_TOO_SMALL;
+  buffer->bytes = options.clean_up != 0 ? clean_up(text, length) : length;
   return EMBERT_STATUS_OK;
 }
 
@@ -113,19 +114,22 @@ embert_status mark_subwords(const TokenizerView& tokenizer, const int32_t* ids,
 }  // namespace embert
 
 embert_status embert_detokenize(const embert_model* object, const int32_t* ids, size_t count,
-                                const embert_detokenize_options* options, char* text,
-                                size_t capacity, size_t* bytes) {
+                                const embert_detokenize_options* options,
+                                embert_text_buffer* text) {
   using namespace embert;
-  if (object == nullptr || ids == nullptr || bytes == nullptr || text == nullptr) {
+  if (object == nullptr || ids == nullptr || text == nullptr || text->text == nullptr) {
     return EMBERT_STATUS_NULL_ARGUMENT;
   }
-  const embert_detokenize_options chosen =
-      options != nullptr ? *options : embert_detokenize_options{0, 0};
+  embert_detokenize_options chosen = {};
+  if (options != nullptr) {
+    const embert_status status = read_struct(*options, &chosen);
+    if (status != EMBERT_STATUS_OK) return status;
+  }
   if (chosen.skip_special > 1 || chosen.clean_up > 1) return EMBERT_STATUS_INVALID_OPTION;
   if (count == 0) return EMBERT_STATUS_EMPTY_INPUT;
   const Model model = model_of(*object);
   if (model.has_tokenizer == 0) return EMBERT_STATUS_NO_TOKENIZER;
-  return detokenize(model.tokenizer, ids, count, chosen, text, capacity, bytes);
+  return detokenize(model.tokenizer, ids, count, chosen, text);
 }
 
 embert_status embert_mark_subwords(const embert_model* object, const int32_t* ids,

@@ -3,15 +3,14 @@
 // on an opened tokenizer.
 #pragma once
 
-#include "embert/embert_tasks.h"
+#include "embert/embert_tokenizer.h"
 #include "runtime/tokenizer/tokenizer.hpp"
 
 namespace embert {
 
 /// embert_detokenize; an id without a token is TOKEN_OUT_OF_RANGE.
 embert_status detokenize(const TokenizerView& tokenizer, const int32_t* ids, size_t count,
-                         const embert_detokenize_options& options, char* text, size_t capacity,
-                         size_t* bytes);
+                         const embert_detokenize_options& options, embert_text_buffer* text);
 
 /// embert_mark_subwords.
 embert_status mark_subwords(const TokenizerView& tokenizer, const int32_t* ids,

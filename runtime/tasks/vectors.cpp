@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes sentence vectors smaller and compares them.
-#include "embert/embert_tasks.h"
+#include "embert/embert_vector.h"
 #include "kernels/arithmetic/fixed_point.hpp"
 
 namespace embert {

@@ -7,6 +7,7 @@
 // stated size; at the start the firmware says how much of the block it uses.
 #include <string.h>
 
+#include "embert/embert_inspect.h"
 #include "embert/embert_tasks.h"
 #include "targets/cortex-m/board.hpp"
 #include "targets/device/device_session.hpp"
@@ -95,9 +96,11 @@ void answer(const char* text, size_t bytes) {
     write_text("no classifier: use the device protocol");
   } else {
     embert_label_score best = {};
-    size_t count = 0;
-    embert_rank_labels(runner.logits(), runner.info().num_labels, runner.logits_scale(),
-                       EMBERT_SCORE_SOFTMAX, 1, &best, 1, &count);
+    const embert_logits logits = {.values = runner.logits(),
+                                  .count = runner.info().num_labels,
+                                  .scale = runner.logits_scale()};
+    embert_labels labels = {.items = &best, .capacity = 1};
+    embert_rank_labels(&logits, EMBERT_SCORE_SOFTMAX, 1, &labels);
     write_number((static_cast<uint64_t>(best.score) * 10000 + EMBERT_Q30_ONE / 2) / EMBERT_Q30_ONE,
                  4);
     write_text(" ");
@@ -144,7 +147,7 @@ void answer_lines(uint8_t* line) {
   const size_t blob_bytes = static_cast<size_t>(embert_firmware_model_end - embert_firmware_model);
   const uint32_t isas = embert_isa_detect();
   embert_model model;
-  embert_model_info info;
+  embert_model_info info = {.size = sizeof(info)};
   embert_status status = embert_model_open(embert_firmware_model, blob_bytes, isas, &model);
   if (status == EMBERT_STATUS_OK) status = embert_model_get_info(&model, &info);
   if (status != EMBERT_STATUS_OK) fail("model", embert_status_name(status));

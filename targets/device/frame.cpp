@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/device/frame.hpp"
 
-#include "embert/embert.h"
+#include "embert/embert_inspect.h"
 #include "targets/device/bytes.hpp"
 
 namespace embert::device {

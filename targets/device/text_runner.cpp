@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include "embert/embert_inspect.h"
+#include "embert/embert_run.h"
+#include "embert/embert_tokenizer.h"
+
 namespace embert::device {
 namespace {
 
@@ -44,14 +48,15 @@ RunReply TextRunner::run(const char* text, size_t text_bytes) {
   reply.label = -1;
   embert_tokenize_options options = embert_tokenize_options_default(&model_);
   options.max_tokens = static_cast<int32_t>(max_tokens_);
-  embert_tokens tokens = {};
+  embert_tokens tokens = {.size = sizeof(tokens)};
   tokens.capacity = max_tokens_;
   tokens.ids = buffers_.ids;
   tokens.type_ids = buffers_.type_ids;
-  embert_status status = embert_tokenize(&model_, text, text_bytes, nullptr, 0, &options, &tokens);
+  const embert_text input_text = {.text = text, .text_bytes = text_bytes};
+  embert_status status = embert_tokenize(&model_, &input_text, &options, &tokens);
   if (status == EMBERT_STATUS_OK) {
     const uint32_t length = static_cast<uint32_t>(tokens.length);
-    embert_input input = {};
+    embert_input input = {.size = sizeof(input)};
     input.ids = buffers_.ids;
     input.type_ids = buffers_.type_ids;
     input.lengths = &length;

@@ -8,7 +8,8 @@
 #include <iterator>
 #include <vector>
 
-#include "embert/embert.h"
+#include "embert/embert_inspect.h"
+#include "embert/embert_run.h"
 
 int main(int argc, char** argv) {
   if (argc != 4) {
@@ -24,7 +25,7 @@ int main(int argc, char** argv) {
 
   embert_model model;
   embert_status status = embert_model_open(blob, bytes, embert_isa_detect(), &model);
-  embert_options options = {};
+  embert_options options = {.size = sizeof(options)};
   std::size_t arena_bytes = 0;
   embert_engine* engine = nullptr;
   if (status == EMBERT_STATUS_OK) {
@@ -38,7 +39,7 @@ int main(int argc, char** argv) {
   }
   std::vector<std::int32_t> ids(tokens);
   for (std::uint32_t i = 0; i < tokens; ++i) ids[i] = static_cast<std::int32_t>(1000 + 7 * i);
-  embert_input input = {};
+  embert_input input = {.size = sizeof(input)};
   input.ids = ids.data();
   input.lengths = &tokens;
   input.batch = 1;
@@ -46,7 +47,7 @@ int main(int argc, char** argv) {
   for (int pass = 0; pass < std::atoi(argv[3]) && status == EMBERT_STATUS_OK; ++pass) {
     status = embert_last_hidden_state(engine, &input, &hidden, nullptr);
   }
-  embert_model_info info = {};
+  embert_model_info info = {.size = sizeof(info)};
   if (status == EMBERT_STATUS_OK) status = embert_model_get_info(&model, &info);
   std::uint32_t bits = 0;  // of the hidden states: the same on every processor
   for (std::size_t i = 0; hidden != nullptr && i < std::size_t{tokens} * info.hidden_size; ++i) {

@@ -9,6 +9,8 @@
 #include <iterator>
 #include <vector>
 
+#include "embert/embert_inspect.h"
+#include "embert/embert_run.h"
 #include "runtime/engine/engine.hpp"
 #include "tests/support/synthetic_blob.hpp"
 
@@ -97,7 +99,7 @@ void compare_first_token(embert_engine* engine, const embert_input& input,
                          std::uint32_t hidden_size) {
   std::vector<std::int16_t> pooled(hidden_size);
   const std::int16_t* hidden = nullptr;
-  embert_output first = {};
+  embert_output first = {.size = sizeof(first)};
   first.pooled = pooled.data();
   embert_output whole = first;
   whole.hidden = &hidden;
@@ -127,7 +129,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s: %s\n", argv[1], embert_status_name(status));
     return 2;
   }
-  embert_model_info info;
+  embert_model_info info = {.size = sizeof(info)};
   embert_model_get_info(&model, &info);
   embert_options options = embert_options_default(&model);
   options.max_tokens = argc > 2 ? static_cast<std::uint32_t>(std::atoi(argv[2]))
@@ -145,7 +147,7 @@ int main(int argc, char** argv) {
   std::vector<std::int32_t> ids(options.max_tokens);
   for (std::size_t i = 0; i < ids.size(); ++i)
     ids[i] = static_cast<std::int32_t>((i * 7919 + 1) % info.vocab_size);
-  embert_input input = {};
+  embert_input input = {.size = sizeof(input)};
   input.ids = ids.data();
   input.lengths = &options.max_tokens;
   input.batch = 1;

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/convert.hpp"
-#include "embert/embert.h"
+#include "embert/embert_run.h"
 #include "tests/support/error_text.hpp"
 #include "tests/support/model_folder.hpp"
 #include "tests/support/synthetic_blob.hpp"

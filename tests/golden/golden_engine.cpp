@@ -5,6 +5,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "embert/embert_inspect.h"
+#include "embert/embert_lm.h"
 #include "tests/golden/golden_outputs.hpp"
 #include "tests/support/system/run_threads.hpp"
 
@@ -107,7 +109,7 @@ struct GoldenEngine::Buffers {
   std::vector<std::int16_t> hidden_states;
   std::vector<embert_scale> scales;
   std::vector<std::uint16_t> attentions, cross_attentions;
-  embert_output output = {};
+  embert_output output = {.size = sizeof(output)};
 };
 
 GoldenEngine::GoldenEngine(const AlignedBytes& blob, std::uint32_t isa_mask,
@@ -132,17 +134,20 @@ void GoldenEngine::clear_cache() {
 }
 
 void GoldenEngine::set_source(const GoldenSource& source) {
-  check(embert_set_source(engine_, source.states.data(), source.scale, source.lengths.data(),
-                          static_cast<std::uint32_t>(source.lengths.size()),
-                          source.mask.empty() ? nullptr : source.mask.data()),
-        "embert_set_source");
+  const embert_source given = {.size = sizeof(given),
+                               .states = source.states.data(),
+                               .lengths = source.lengths.data(),
+                               .batch = static_cast<std::uint32_t>(source.lengths.size()),
+                               .scale = source.scale,
+                               .mask = source.mask.empty() ? nullptr : source.mask.data()};
+  check(embert_set_source(engine_, &given), "embert_set_source");
   source_lengths_ = source.lengths;
   source_length_ = source.length;
 }
 
 GoldenOutputs GoldenEngine::collect(std::uint32_t stack_index, const GoldenInput& input,
                                     const Buffers& buffers) const {
-  embert_stack_info stack = {};
+  embert_stack_info stack = {.size = sizeof(stack)};
   check(embert_model_get_stack(&model_, stack_index, &stack), "embert_model_get_stack");
   GoldenOutputs out;
   out["last_hidden_state"] =
@@ -178,7 +183,7 @@ GoldenOutputs GoldenEngine::collect(std::uint32_t stack_index, const GoldenInput
 }
 
 GoldenOutputs GoldenEngine::encode_source(const GoldenInput& input) {
-  embert_stack_info stack = {};
+  embert_stack_info stack = {.size = sizeof(stack)};
   check(embert_model_get_stack(&model_, 0, &stack), "embert_model_get_stack");
   Buffers buffers(stack, input, input.lengths, {});
   const embert_input view = input.view();
@@ -190,7 +195,7 @@ GoldenOutputs GoldenEngine::encode_source(const GoldenInput& input) {
 
 GoldenOutputs GoldenEngine::run(const GoldenInput& input) {
   const std::uint32_t stack_index = info_.num_stacks - 1;
-  embert_stack_info stack = {};
+  embert_stack_info stack = {.size = sizeof(stack)};
   check(embert_model_get_stack(&model_, stack_index, &stack), "embert_model_get_stack");
   const std::size_t batch = input.lengths.size();
   std::vector<std::uint32_t> keys = input.lengths, sources;
@@ -225,7 +230,7 @@ GoldenOutputs GoldenEngine::run_token_zero(const GoldenInput& input) {
   const std::size_t batch = input.lengths.size();
   std::vector<std::int16_t> pooled(info_.has_pooler != 0 ? batch * info_.hidden_size : 0);
   std::vector<std::int32_t> logits(batch * info_.num_labels);
-  embert_output output = {};
+  embert_output output = {.size = sizeof(output)};
   if (!pooled.empty()) output.pooled = pooled.data();
   if (!logits.empty()) output.logits = logits.data();
   const embert_input view = input.view();

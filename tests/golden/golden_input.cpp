@@ -7,6 +7,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "embert/embert_run.h"
+
 namespace embert::test {
 namespace {
 
@@ -78,7 +80,7 @@ std::size_t GoldenInput::tokens() const {
 }
 
 embert_input GoldenInput::view() const {
-  embert_input input = {};
+  embert_input input = {.size = sizeof(input)};
   input.ids = pointer(ids);
   input.type_ids = pointer(type_ids);
   input.lengths = lengths.data();

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "embert/embert.h"
+#include "embert/embert_run.h"
 #include "tests/golden/golden_case.hpp"
 
 namespace embert::test {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "embert/embert_inspect.h"
+
 namespace embert::test {
 namespace {
 

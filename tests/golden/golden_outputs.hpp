@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "embert/embert.h"
+#include "embert/embert_inspect.h"
+#include "embert/embert_run.h"
 #include "tests/golden/golden_case.hpp"
 #include "tests/golden/golden_input.hpp"
 #include "tests/support/synthetic_blob.hpp"
@@ -60,7 +61,7 @@ class GoldenEngine {
   GoldenTensor lm_logits(const GoldenInput& input);
 
   embert_model model_ = {};
-  embert_model_info info_ = {};
+  embert_model_info info_ = {.size = sizeof(info_)};
   AlignedBytes arena_;
   embert_engine* engine_ = nullptr;
   std::vector<std::uint32_t> source_lengths_;

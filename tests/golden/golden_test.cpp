@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <map>
 
+#include "embert/embert_inspect.h"
 #include "tests/golden/agreement.hpp"
 #include "tests/golden/golden_blob.hpp"
 #include "tests/golden/golden_case.hpp"

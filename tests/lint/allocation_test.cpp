@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "embert/embert.h"
 #include "embert/embert_lm.h"
+#include "embert/embert_tokenizer.h"
 #include "tests/support/synthetic_blob.hpp"
 
 extern "C" {
@@ -84,17 +84,17 @@ size_t allocations_of_a_run(const AlignedBytes& blob, const char* text, embert_s
     int32_t ids[32] = {1, 2, 3, 4, 5};
     uint32_t length = 5;
     if (text != nullptr) {
-      embert_tokens tokens = {};
+      embert_tokens tokens = {.size = sizeof(tokens)};
       tokens.capacity = 32;
       tokens.ids = ids;
       embert_tokenize_options cut = embert_tokenize_options_default(&model);
       cut.max_tokens = 32;
-      status = embert_tokenize(&model, text, std::char_traits<char>::length(text), nullptr, 0, &cut,
-                               &tokens);
+      const embert_text input = {.text = text, .text_bytes = std::char_traits<char>::length(text)};
+      status = embert_tokenize(&model, &input, &cut, &tokens);
       if (status != EMBERT_STATUS_OK) return status;
       length = static_cast<uint32_t>(tokens.length);
     }
-    embert_input input = {};
+    embert_input input = {.size = sizeof(input)};
     input.ids = ids;
     input.lengths = &length;
     input.batch = 1;
@@ -133,7 +133,9 @@ TEST(Allocation, NoneWhereTextIsGenerated) {
   const int32_t ids[] = {1, 2, 3, 4, 5};
   const uint32_t length = 5;
   int32_t made[20];
-  embert_generation generation = {};
+  embert_generation generation = {.size = sizeof(generation)};
+  generation.workspace = workspace.data();
+  generation.workspace_bytes = workspace.size();
   generation.ids = made;
   generation.capacity = 20;
 
@@ -147,7 +149,7 @@ TEST(Allocation, NoneWhereTextIsGenerated) {
     embert_engine* engine = nullptr;
     status = embert_engine_init(&model, &options, arena.data(), arena.size(), &engine);
     if (status != EMBERT_STATUS_OK) return status;
-    embert_input input = {};
+    embert_input input = {.size = sizeof(input)};
     input.ids = ids;
     input.lengths = &length;
     input.batch = 1;
@@ -155,8 +157,7 @@ TEST(Allocation, NoneWhereTextIsGenerated) {
     if (status != EMBERT_STATUS_OK) return status;
     embert_generate_options how = embert_generate_options_default(&model);
     how.beams = 3;
-    return embert_generate(engine, &how, nullptr, 0, workspace.data(), workspace.size(),
-                           &generation);
+    return embert_generate(engine, &how, &generation);
   }();
   EXPECT_EQ(allocations - before, 0u);
   EXPECT_STREQ(embert_status_name(outcome), "EMBERT_STATUS_OK");

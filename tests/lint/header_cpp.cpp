@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public headers compile as C++ with every warning an error, and their functions have C
+// All public headers together compile as C++ with every warning an error, and their functions have C
 // linkage.
 #include "embert/embert.h"
 #include "embert/embert_host.h"
+#include "embert/embert_inspect.h"
 #include "embert/embert_lm.h"
+#include "embert/embert_run.h"
+#include "embert/embert_status.h"
 #include "embert/embert_tasks.h"
+#include "embert/embert_tokenizer.h"
+#include "embert/embert_vector.h"
 
 extern "C" float header_c99_scale(embert_scale scale);
 

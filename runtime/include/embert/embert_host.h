@@ -13,8 +13,8 @@ extern "C" {
 
 typedef struct embert_thread_pool embert_thread_pool;
 
-/** A pool of min(threads, processors that this process may run on) threads; 0 asks for all of these.
- * Null when it can not be made. */
+/** A pool of min(threads, processors that this process may run on) threads; 0 asks for all of
+ * these. Null when it can not be made. */
 embert_thread_pool* embert_thread_pool_create(uint32_t threads);
 void embert_thread_pool_destroy(embert_thread_pool* pool);
 /** How many threads it has: the value for embert_options.threads. */

@@ -37,7 +37,7 @@ std::vector<embert_answer> find_answers(const AnswerOptions& options, const Mode
       check(embert_answers_begin(&list, &decoding, logits.scale, answers.data(), answers.size()),
             "embert_answers_begin");
     }
-    embert_answer_window window = {};
+    embert_answer_window window = {.size = sizeof(window)};
     window.logits = logits.values.data();
     window.sequence_ids = tokens.sequence_ids.data();
     window.word_ids = tokens.word_ids.data();

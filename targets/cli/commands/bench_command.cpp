@@ -6,6 +6,8 @@
 #include <chrono>
 #include <memory>
 
+#include "embert/embert_inspect.h"
+#include "embert/embert_lm.h"
 #include "targets/cli/bench/bench_table.hpp"
 #include "targets/cli/bench/peak.hpp"
 #include "targets/cli/commands/commands.hpp"

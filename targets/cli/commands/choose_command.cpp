@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "embert/embert_tasks.h"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/model/model_session.hpp"

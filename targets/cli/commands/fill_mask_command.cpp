@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "embert/embert_inspect.h"
 #include "embert/embert_lm.h"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
@@ -29,7 +30,7 @@ struct MaskTokens {
 
 /// Returns the id of the mask token; throws if the vocabulary has none.
 int32_t mask_id_of(const ModelFile& file) {
-  embert_tokenizer_info info = {};
+  embert_tokenizer_info info = {.size = sizeof(info)};
   check(embert_model_get_tokenizer(file.model(), &info), "embert_model_get_tokenizer");
   if (info.mask_id == UINT32_MAX) {
     throw UsageError(quoted_path(file.path()) + ": the vocabulary has no mask token (" +
@@ -41,7 +42,7 @@ int32_t mask_id_of(const ModelFile& file) {
 /// Returns the tokens of --targets.
 std::vector<embert_candidate> target_tokens(const ModelFile& file,
                                             const std::vector<std::string>& words) {
-  embert_tokenizer_info info = {};
+  embert_tokenizer_info info = {.size = sizeof(info)};
   check(embert_model_get_tokenizer(file.model(), &info), "embert_model_get_tokenizer");
   std::vector<embert_candidate> candidates;
   for (const std::string& word : words) {
@@ -58,18 +59,17 @@ std::vector<embert_candidate> target_tokens(const ModelFile& file,
 /// Returns the best tokens for a position of the last run; only among `targets` if there are any.
 std::vector<embert_candidate> best_tokens(const ModelSession& session, uint32_t row, uint32_t top,
                                           std::vector<embert_candidate> targets) {
-  size_t count = top;
-  if (targets.empty()) {
-    targets.resize(top);
-    check(embert_lm_top(session.engine(), row, top, targets.data(), &count, nullptr, nullptr),
-          "embert_lm_top");
+  const bool is_free = targets.empty();
+  if (is_free) targets.resize(top);
+  embert_candidates list = {
+      .items = targets.data(), .capacity = targets.size(), .count = targets.size()};
+  if (is_free) {
+    check(embert_lm_top(session.engine(), row, &list, nullptr, nullptr), "embert_lm_top");
   } else {
-    count = targets.size();
-    check(embert_lm_score(session.engine(), row, targets.data(), count, nullptr, nullptr),
-          "embert_lm_score");
-    check(embert_rank_candidates(targets.data(), &count), "embert_rank_candidates");
+    check(embert_lm_score(session.engine(), row, &list, nullptr, nullptr), "embert_lm_score");
+    check(embert_rank_candidates(&list), "embert_rank_candidates");
   }
-  targets.resize(std::min<size_t>(count, top));
+  targets.resize(std::min<size_t>(list.count, top));
   return targets;
 }
 

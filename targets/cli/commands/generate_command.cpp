@@ -6,6 +6,7 @@
 #include <memory>
 #include <random>
 
+#include "embert/embert_inspect.h"
 #include "embert/embert_lm.h"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
@@ -96,7 +97,7 @@ void encode_source(const GenerateOptions& options, const ModelFile& file,
 /// Returns whether the tokenizer can show the decoder's tokens. An encoder-decoder pair may have
 /// two vocabularies; the tokenizer belongs to the encoder's.
 bool can_detokenize(const ModelFile& file) {
-  embert_stack_info first = {};
+  embert_stack_info first = {.size = sizeof(first)};
   check(embert_model_get_stack(file.model(), 0, &first), "embert_model_get_stack");
   return file.info().has_tokenizer != 0 && first.vocab_size == file.info().vocab_size;
 }
@@ -115,12 +116,15 @@ void generate(const GenerateOptions& options, const ModelFile& file, const Model
   check(embert_generate_bytes(&decoding, &bytes), "embert_generate_bytes");
   std::vector<uint64_t> workspace(bytes / sizeof(uint64_t) + 1);
   std::vector<int32_t> ids(options.decoding.max_new_tokens);
-  embert_generation generated = {};
+  embert_generation generated = {.size = sizeof(generated)};
+  generated.prompt = prompt.data();
+  generated.prompt_length = prompt.size();
+  generated.workspace = workspace.data();
+  generated.workspace_bytes = bytes;
   generated.ids = ids.data();
   generated.capacity = ids.size();
-  check_text_status(embert_generate(session.engine(), &decoding, prompt.data(), prompt.size(),
-                                    workspace.data(), bytes, &generated),
-                    record, prompt.size(), session.options().max_tokens);
+  check_text_status(embert_generate(session.engine(), &decoding, &generated), record, prompt.size(),
+                    session.options().max_tokens);
   ids.resize(generated.count);
 
   const Json text = can_detokenize(file) ? Json(text_of(*file.model(), ids, true)) : Json();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "embert/embert_inspect.h"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/model/model_tasks.hpp"
@@ -46,7 +47,7 @@ Json header_of(const ModelFile& file) {
 
 Json tensors_of(const ModelFile& file) {
   Json tensors = Json::array();
-  embert_section section = {};
+  embert_section section = {.size = sizeof(section)};
   for (uint32_t i = 0; embert_model_section(file.model(), i, &section) == EMBERT_STATUS_OK; ++i) {
     if (section.bytes == 0) continue;
     Json tensor = {{"name", section.name}};
@@ -60,7 +61,7 @@ Json tensors_of(const ModelFile& file) {
 }
 
 Json tokenizer_of(const ModelFile& file) {
-  embert_tokenizer_info info = {};
+  embert_tokenizer_info info = {.size = sizeof(info)};
   if (embert_model_get_tokenizer(file.model(), &info) != EMBERT_STATUS_OK) return Json();
   return {{"type", "wordpiece"},
           {"tokens", info.token_count},

@@ -3,7 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "embert/embert_tasks.h"
+#include "embert/embert.h"
+#include "embert/embert_vector.h"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/model/model_tasks.hpp"

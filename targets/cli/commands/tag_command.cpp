@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "embert/embert_inspect.h"
 #include "embert/embert_tasks.h"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
@@ -42,7 +43,7 @@ std::vector<embert_entity> find_entities(const ModelSession& session,
     std::vector<embert_q30> scores(logits.values.size());
     check(embert_softmax_q30(logits.values.data(), size, logits.width, logits.scale, scores.data()),
           "embert_softmax_q30");
-    embert_tag_window window = {};
+    embert_tag_window window = {.size = sizeof(window)};
     window.scores = scores.data();
     window.word_ids = tokens.word_ids.data();
     window.byte_offsets = tokens.byte_offsets.data();
@@ -97,7 +98,11 @@ void run_tag(const TagOptions& options) {
   for (uint32_t i = 0; i < file.info().num_token_labels; ++i) {
     labels.push_back(embert_model_token_label(file.model(), i));
   }
-  const embert_tag_options tags = {labels.data(), labels.size(), options.aggregation_value(), "O"};
+  const embert_tag_options tags = {.size = sizeof(tags),
+                                   .labels = labels.data(),
+                                   .num_labels = labels.size(),
+                                   .aggregation = options.aggregation_value(),
+                                   .ignored = "O"};
   for (auto records = source.next(1); !records.empty(); records = source.next(1)) {
     const auto windows =
         windows_of(*file.model(), records[0], session.options().max_tokens, options.windows.stride);

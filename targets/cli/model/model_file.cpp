@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "embert/embert_inspect.h"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/tool_error.hpp"
 
@@ -79,7 +80,7 @@ void ModelFile::require_tokenizer() const {
 }
 
 std::map<uint32_t, size_t> arena_sizes(const embert_model& model) {
-  embert_model_info info = {};
+  embert_model_info info = {.size = sizeof(info)};
   check(embert_model_get_info(&model, &info), "embert_model_get_info");
   std::map<uint32_t, size_t> sizes;
   for (const uint32_t length : {16u, 32u, 64u, 128u, 256u, 512u, info.max_tokens}) {

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "embert/embert.h"
+#include "embert/embert_inspect.h"
 
 namespace embert::cli {
 
@@ -34,7 +34,7 @@ class ModelFile {
   void* data_ = nullptr;
   size_t bytes_ = 0;
   embert_model model_ = {};
-  embert_model_info info_ = {};
+  embert_model_info info_ = {.size = sizeof(info_)};
 };
 
 /// Returns the arena bytes for one text and one thread by length in tokens: for powers of two from

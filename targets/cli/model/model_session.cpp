@@ -3,6 +3,8 @@
 
 #include <new>
 
+#include "embert/embert_host.h"
+#include "embert/embert_lm.h"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/tool_error.hpp"
 
@@ -17,7 +19,7 @@ void Batch::add(const std::vector<int32_t>& text_ids, const std::vector<int32_t>
 }
 
 embert_input Batch::input() const {
-  embert_input input = {};
+  embert_input input = {.size = sizeof(input)};
   input.ids = ids.data();
   input.type_ids = type_ids.empty() ? nullptr : type_ids.data();
   input.lengths = lengths.data();
@@ -113,7 +115,7 @@ Rows<int32_t> ModelSession::classify_tokens(const TextTokens& text) const {
   Rows<int32_t> rows = {file_.info().num_token_labels, {}, {}};
   rows.values.resize(text.ids.size() * rows.width);
   run_all({text}, [&](const embert_input& input, size_t) {
-    embert_output output = {};
+    embert_output output = {.size = sizeof(output)};
     output.token_logits = rows.values.data();
     const embert_status status = embert_run(engine_, &input, &output);
     rows.scale = output.token_logits_scale;
@@ -124,7 +126,7 @@ Rows<int32_t> ModelSession::classify_tokens(const TextTokens& text) const {
 
 void ModelSession::run(const TextTokens& text) const {
   run_all({text}, [&](const embert_input& input, size_t) {
-    embert_output output = {};
+    embert_output output = {.size = sizeof(output)};
     return embert_run(engine_, &input, &output);
   });
 }

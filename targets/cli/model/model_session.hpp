@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "embert/embert.h"
 #include "embert/embert_host.h"
+#include "embert/embert_run.h"
 #include "targets/cli/model/model_file.hpp"
 #include "targets/cli/model/text_tokens.hpp"
 
@@ -77,7 +77,7 @@ class ModelSession {
   const ModelFile& file_;
   std::unique_ptr<embert_thread_pool, PoolDeleter> pool_;
   std::unique_ptr<void, ArenaDeleter> arena_;
-  embert_options options_ = {};
+  embert_options options_ = {.size = sizeof(options_)};
   size_t arena_bytes_ = 0;
   embert_engine* engine_ = nullptr;
 };

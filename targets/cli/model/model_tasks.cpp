@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/cli/model/model_tasks.hpp"
 
+#include "embert/embert_inspect.h"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/tool_error.hpp"
 

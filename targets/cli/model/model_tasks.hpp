@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "embert/embert_inspect.h"
 #include "targets/cli/model/model_file.hpp"
 
 namespace embert::cli {

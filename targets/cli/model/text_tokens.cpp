@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/cli/model/text_tokens.hpp"
 
-#include "embert/embert_tasks.h"
+#include "embert/embert_inspect.h"
+#include "embert/embert_tokenizer.h"
 #include "targets/cli/model/model_file.hpp"
 #include "targets/cli/tool_error.hpp"
 
@@ -22,8 +23,12 @@ void resize_tokens(TextTokens& tokens, size_t size) {
 
 TextTokens tokenize_with(const embert_model& model, std::string_view text, const std::string* pair,
                          const embert_tokenize_options& options) {
+  const embert_text input = {.text = text.data(),
+                             .text_bytes = text.size(),
+                             .pair = pair ? pair->data() : nullptr,
+                             .pair_bytes = pair ? pair->size() : 0};
   TextTokens tokens;
-  embert_tokens result = {};
+  embert_tokens result = {.size = sizeof(result)};
   embert_status status = EMBERT_STATUS_OK;
   // A text that is cut fits at once, unless its special tokens alone exceed the limit.
   for (size_t capacity = options.max_tokens > 0 ? static_cast<size_t>(options.max_tokens)
@@ -37,8 +42,7 @@ TextTokens tokenize_with(const embert_model& model, std::string_view text, const
     result.char_offsets = tokens.char_offsets.data();
     result.word_ids = tokens.word_ids.data();
     result.sequence_ids = tokens.sequence_ids.data();
-    status = embert_tokenize(&model, text.data(), text.size(), pair ? pair->data() : nullptr,
-                             pair ? pair->size() : 0, &options, &result);
+    status = embert_tokenize(&model, &input, &options, &result);
     if (status != EMBERT_STATUS_BUFFER_TOO_SMALL || result.length <= capacity) break;
   }
   if (status == EMBERT_STATUS_TOO_MANY_TOKENS) {
@@ -91,20 +95,22 @@ std::string_view token_string(const embert_model& model, int32_t id) {
 }
 
 std::string text_of(const embert_model& model, std::vector<int32_t> ids, bool skip_special) {
-  embert_tokenizer_info info = {};
+  embert_tokenizer_info info = {.size = sizeof(info)};
   check(embert_model_get_tokenizer(&model, &info), "embert_model_get_tokenizer");
   std::erase_if(ids, [&](int32_t id) { return static_cast<uint32_t>(id) >= info.token_count; });
   if (ids.empty()) return "";
-  const embert_detokenize_options options = {skip_special ? 1u : 0u, 1};
-  std::string text(16 * ids.size(), ' ');
-  size_t bytes = 0;
+  const embert_detokenize_options options = {
+      .size = sizeof(options), .skip_special = skip_special ? 1u : 0u, .clean_up = 1};
+  std::string text;
+  embert_text_buffer buffer = {.bytes = 16 * ids.size()};
   embert_status status;
-  while ((status = embert_detokenize(&model, ids.data(), ids.size(), &options, text.data(),
-                                     text.size(), &bytes)) == EMBERT_STATUS_BUFFER_TOO_SMALL) {
-    text.resize(bytes);
-  }
+  do {
+    text.resize(buffer.bytes);
+    buffer = {.text = text.data(), .capacity = text.size()};
+    status = embert_detokenize(&model, ids.data(), ids.size(), &options, &buffer);
+  } while (status == EMBERT_STATUS_BUFFER_TOO_SMALL);
   check(status, "embert_detokenize");
-  text.resize(bytes);
+  text.resize(buffer.bytes);
   return text;
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "embert/embert_lm.h"
+
 namespace embert::cli {
 namespace {
 
@@ -68,9 +70,9 @@ embert_generate_options DecodingOptions::for_model(const embert_model& model,
   if (!sample) return options;
   options.random = next_random;
   options.random_context = &random;
-  options.sample.temperature_q16 = static_cast<uint32_t>(std::lround(temperature * 65536));
-  options.sample.top_p = std::max(1u, static_cast<embert_q30>(std::lround(top_p * EMBERT_Q30_ONE)));
-  options.sample.top_k = top_k;
+  options.temperature_q16 = static_cast<uint32_t>(std::lround(temperature * 65536));
+  options.top_p = std::max(1u, static_cast<embert_q30>(std::lround(top_p * EMBERT_Q30_ONE)));
+  options.top_k = top_k;
   return options;
 }
 

@@ -4,6 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 
+#include "embert/embert_inspect.h"
+#include "embert/embert_tasks.h"
+
 namespace embert::cli {
 
 double score_of(embert_q30 score) { return score / double{EMBERT_Q30_ONE}; }
@@ -31,13 +34,12 @@ embert_score_function score_function(const std::string& name, const embert_model
 std::vector<LabelScore> rank_labels(const LogitRow& row, embert_score_function function,
                                     size_t top) {
   std::vector<embert_label_score> ranked(row.count);
-  size_t count = 0;
-  check(embert_rank_labels(row.logits, row.count, row.scale, function, top, ranked.data(),
-                           ranked.size(), &count),
-        "embert_rank_labels");
+  const embert_logits logits = {.values = row.logits, .count = row.count, .scale = row.scale};
+  embert_labels labels = {.items = ranked.data(), .capacity = ranked.size()};
+  check(embert_rank_labels(&logits, function, top, &labels), "embert_rank_labels");
   const auto scale = static_cast<double>(embert_scale_to_float(row.scale));
   std::vector<LabelScore> scores;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < labels.count; ++i) {
     scores.push_back({ranked[i].label, function == EMBERT_SCORE_NONE ? ranked[i].logit * scale
                                                                      : score_of(ranked[i].score)});
   }

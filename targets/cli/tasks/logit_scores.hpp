@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "embert/embert_inspect.h"
 #include "embert/embert_tasks.h"
 #include "targets/cli/model/model_file.hpp"
 

@@ -3,7 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "embert/embert_tasks.h"
+#include "embert/embert_run.h"
+#include "embert/embert_vector.h"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/tool_error.hpp"
 

@@ -2,6 +2,7 @@
 // The arena's size is exact: every model runs between guard pages in an arena of that size.
 #include <cstring>
 
+#include "embert/embert_run.h"
 #include "tests/runtime/engine/engine_session.hpp"
 #include "tests/support/system/guarded_buffer.hpp"
 

@@ -2,6 +2,10 @@
 // Wrong arguments of callers, each with its status.
 #include "tests/runtime/engine/engine_session.hpp"
 
+#include "embert/embert_inspect.h"
+#include "embert/embert_run.h"
+#include "embert/embert_tokenizer.h"
+
 namespace embert::test {
 namespace {
 
@@ -118,14 +122,14 @@ TEST_F(Arguments, WhatTheModelDoesNotHave) {
   EXPECT_EQ(embert_classify(engine, &input, logits, nullptr), EMBERT_STATUS_NO_CLASSIFIER);
   EXPECT_EQ(embert_embed(engine, &input, static_cast<embert_pooling>(3), row.data(), nullptr),
             EMBERT_STATUS_INVALID_OPTION);
-  embert_tokens encoding = {};
-  EXPECT_EQ(embert_tokenize(&model, "a", 1, nullptr, 0, nullptr, &encoding),
-            EMBERT_STATUS_NO_TOKENIZER);
+  embert_tokens tokens = {.size = sizeof(tokens)};
+  const embert_text text = {.text = "a", .text_bytes = 1};
+  EXPECT_EQ(embert_tokenize(&model, &text, nullptr, &tokens), EMBERT_STATUS_NO_TOKENIZER);
   EXPECT_EQ(embert_model_label(&model, 0), nullptr);
 }
 
 TEST_F(Arguments, ModelInfoAndLabels) {
-  embert_model_info info;
+  embert_model_info info = {.size = sizeof(info)};
   ASSERT_EQ(embert_model_get_info(&model_, &info), EMBERT_STATUS_OK);
   EXPECT_EQ(info.hidden_size, shape_.hidden_size);
   EXPECT_EQ(info.num_labels, 5u);

@@ -124,7 +124,9 @@ TEST(GoldenBits, OfAPair) {
   for (std::uint32_t beams : {1u, 3u}) {
     options.beams = beams;
     std::vector<std::int32_t> ids(20);
-    embert_generation generation = {};
+    embert_generation generation = {.size = sizeof(generation)};
+    generation.workspace = workspace.data();
+    generation.workspace_bytes = 8 * workspace.size();
     generation.ids = ids.data();
     generation.capacity = ids.size();
     Call one = source;
@@ -132,9 +134,7 @@ TEST(GoldenBits, OfAPair) {
     one.key_mask.resize(1);
     const CallInput alone(one);
     ASSERT_EQ(embert_encode_source(engine, alone.get(), nullptr), EMBERT_STATUS_OK);
-    ASSERT_EQ(embert_generate(engine, &options, nullptr, 0, workspace.data(), 8 * workspace.size(),
-                              &generation),
-              EMBERT_STATUS_OK);
+    ASSERT_EQ(embert_generate(engine, &options, &generation), EMBERT_STATUS_OK);
     add(ids);
     add(std::vector<std::int64_t>{generation.log2_score});
   }

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "embert/embert.h"
+#include "embert/embert_run.h"
 #include "tests/support/synthetic_blob.hpp"
 #include "tests/support/system/run_threads.hpp"
 
@@ -17,7 +17,7 @@ namespace embert::test {
 
 inline embert_input make_input(const std::int32_t* ids, const std::int32_t* type_ids,
                                const std::uint32_t* lengths, std::size_t batch) {
-  embert_input input = {};
+  embert_input input = {.size = sizeof(input)};
   input.ids = ids;
   input.type_ids = type_ids;
   input.lengths = lengths;

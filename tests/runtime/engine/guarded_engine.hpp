@@ -7,6 +7,8 @@
 #include <initializer_list>
 #include <numeric>
 
+#include "embert/embert_inspect.h"
+#include "embert/embert_lm.h"
 #include "tests/runtime/engine/engine_session.hpp"
 #include "tests/support/system/guarded_buffer.hpp"
 
@@ -58,7 +60,7 @@ class GuardedEngine {
   }
 
   embert_model model_;
-  embert_options options_;
+  embert_options options_ = {.size = sizeof(options_)};
   GuardedBuffer<std::uint8_t> arena_;  ///< filled with GuardedBytes::kCanary
   embert_engine* engine_ = nullptr;
 };
@@ -90,7 +92,7 @@ struct Answer {
   std::vector<embert_scale> hidden_state_scales;
   std::vector<std::uint16_t> attentions, cross_attentions;
   std::vector<std::int32_t> logits, token_logits;
-  embert_output output = {};
+  embert_output output = {.size = sizeof(output)};
 };
 
 enum Wanted : std::uint32_t {
@@ -145,12 +147,12 @@ class CallInput {
   std::vector<std::int32_t> ids_, types_, positions_;
   std::vector<std::uint8_t> keys_, queries_, pairs_, cross_;
   std::vector<std::uint32_t> lengths_;
-  embert_input input_ = {};
+  embert_input input_ = {.size = sizeof(input_)};
 };
 
 inline embert_status try_run(embert_engine* engine, const Call& call) {
   const CallInput input(call);
-  embert_output output = {};
+  embert_output output = {.size = sizeof(output)};
   return embert_run(engine, input.get(), &output);
 }
 
@@ -158,7 +160,7 @@ inline embert_status try_run(embert_engine* engine, const Call& call) {
 inline Answer run(const GuardedEngine& engine, const Call& call, std::uint32_t wanted = kWantHidden,
                   std::size_t source_length = 0) {
   const CallInput input(call);
-  embert_model_info info = {};
+  embert_model_info info = {.size = sizeof(info)};
   EXPECT_EQ(embert_model_get_info(&engine.model(), &info), EMBERT_STATUS_OK);
   const std::size_t hidden = info.hidden_size, layers = info.num_layers;
   std::size_t pairs = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "embert/embert_run.h"
+
 #include "tests/runtime/engine/engine_session.hpp"
 
 namespace embert::test {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "embert/embert_lm.h"
 #include "kernels/arithmetic/fixed_point.hpp"
 #include "kernels/arithmetic/layout.hpp"
 #include "tests/runtime/generation/decoder_models.hpp"
@@ -282,7 +283,7 @@ TEST_P(Outputs, WithoutAnyLeaveTheSameState) {
     source_.set(other);
   }
   const CallInput input(call_);
-  embert_output nothing = {};
+  embert_output nothing = {.size = sizeof(nothing)};
   ASSERT_EQ(embert_run(engine, input.get(), &nothing), EMBERT_STATUS_OK);
   const std::int16_t* hidden = nullptr;
   ASSERT_EQ(embert_last_hidden_state(other, input.get(), &hidden, nullptr), EMBERT_STATUS_OK);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The power-on self-test: its checksum against the same outputs through the public functions, on all
 // kernels; its status for a blob that gives other bits.
+#include "embert/embert_inspect.h"
 #include "embert/embert_lm.h"
 #include "tests/runtime/engine/guarded_engine.hpp"
 #include "tests/runtime/model/blob_fields.hpp"
@@ -45,7 +46,7 @@ class Selftest : public BlobFields, public testing::WithParamInterface<Synthetic
     const std::int16_t* hidden = nullptr;
     std::vector<std::int16_t> pooled(last.hidden_size);
     std::vector<std::int32_t> logits(h.num_labels), token_logits(n * h.num_token_labels);
-    embert_output output = {};
+    embert_output output = {.size = sizeof(output)};
     output.hidden = &hidden;
     if ((h.task_heads & kHeadPooler) != 0) output.pooled = pooled.data();
     if ((h.task_heads & kHeadClassifier) != 0) output.logits = logits.data();

@@ -3,6 +3,8 @@
 // changes nothing.
 #include "tests/runtime/generation/decoder_models.hpp"
 
+#include "embert/embert_lm.h"
+
 namespace embert::test {
 namespace {
 
@@ -69,7 +71,7 @@ TEST_F(FamilyArguments, IdsOrEmbeddings) {
     EXPECT_EQ(try_run(engine, call), EMBERT_STATUS_OK) << bits;
   }
   const CallInput input(call);
-  embert_output output = {};
+  embert_output output = {.size = sizeof(output)};
   embert_input both = *input.get(), neither = *input.get();
   both.ids = call.ids[0].data();
   neither.embeddings = nullptr;
@@ -119,7 +121,7 @@ TEST_F(FamilyArguments, OutputsThatTheModelHasNot) {
   std::int32_t logits[8];
   embert_scale scales[3];
   const auto status = [&](auto set) {
-    embert_output output = {};
+    embert_output output = {.size = sizeof(output)};
     set(output);
     return embert_run(engine, input.get(), &output);
   };
@@ -207,19 +209,30 @@ TEST_F(FamilyArguments, SourcesThatAreWrong) {
   const Source good({9, 3}, 20);
   const auto status = [&](embert_engine* e, std::vector<std::uint32_t> lengths,
                           embert_scale scale) {
-    return embert_set_source(e, good.states.data(), scale, lengths.data(),
-                             static_cast<std::uint32_t>(lengths.size()), nullptr);
+    const embert_source source = {.size = sizeof(source),
+                                  .states = good.states.data(),
+                                  .lengths = lengths.data(),
+                                  .batch = static_cast<std::uint32_t>(lengths.size()),
+                                  .scale = scale};
+    return embert_set_source(e, &source);
   };
   const std::uint32_t length = 3;
+  const embert_source usual = {.size = sizeof(usual),
+                               .states = good.states.data(),
+                               .lengths = &length,
+                               .batch = 1,
+                               .scale = good.scale};
+  embert_source no_states = usual, no_lengths = usual, no_text = usual;
+  no_states.states = nullptr;
+  no_lengths.lengths = nullptr;
+  no_text.batch = 0;
   EXPECT_EQ(status(engine, {9, 3}, good.scale), EMBERT_STATUS_OK);
   EXPECT_EQ(status(nullptr, {3}, good.scale), EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(embert_set_source(engine, nullptr, good.scale, &length, 1, nullptr),
-            EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(embert_set_source(engine, good.states.data(), good.scale, nullptr, 1, nullptr),
-            EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_set_source(engine, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_set_source(engine, &no_states), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_set_source(engine, &no_lengths), EMBERT_STATUS_NULL_ARGUMENT);
   EXPECT_EQ(status(other, {3}, good.scale), EMBERT_STATUS_NO_CROSS_ATTENTION);
-  EXPECT_EQ(embert_set_source(engine, good.states.data(), good.scale, &length, 0, nullptr),
-            EMBERT_STATUS_EMPTY_INPUT);
+  EXPECT_EQ(embert_set_source(engine, &no_text), EMBERT_STATUS_EMPTY_INPUT);
   EXPECT_EQ(status(engine, {3, 0}, good.scale), EMBERT_STATUS_EMPTY_INPUT);
   EXPECT_EQ(status(engine, {1, 1, 1}, good.scale), EMBERT_STATUS_TOO_MANY_TEXTS);
   EXPECT_EQ(status(engine, {2, 10}, good.scale), EMBERT_STATUS_TOO_MANY_TOKENS);
@@ -237,7 +250,7 @@ TEST_F(FamilyArguments, SourcesOfTheEncoder) {
   const GuardedEngine engine(pair_, way_, 2, 0, 9), alone(cross_, way_);
   const auto status = [&](embert_engine* e, const Call& call, auto set) {
     const CallInput input(call);
-    embert_output output = {};
+    embert_output output = {.size = sizeof(output)};
     set(output);
     return embert_encode_source(e, input.get(), &output);
   };

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "embert/embert_lm.h"
 #include "tests/runtime/engine/guarded_engine.hpp"
 
 namespace embert::test {
@@ -62,9 +63,13 @@ struct Source {
     mask = random_mask(tokens, random);
   }
   void set(embert_engine* engine) const {
-    EXPECT_EQ(embert_set_source(engine, states.data(), scale, lengths.data(),
-                                static_cast<std::uint32_t>(lengths.size()), mask.data()),
-              EMBERT_STATUS_OK);
+    const embert_source source = {.size = sizeof(source),
+                                  .states = states.data(),
+                                  .lengths = lengths.data(),
+                                  .batch = static_cast<std::uint32_t>(lengths.size()),
+                                  .scale = scale,
+                                  .mask = mask.data()};
+    EXPECT_EQ(embert_set_source(engine, &source), EMBERT_STATUS_OK);
   }
 };
 

@@ -3,6 +3,8 @@
 // cache before them.
 #include "tests/runtime/generation/decoder_models.hpp"
 
+#include "embert/embert_lm.h"
+
 namespace embert::test {
 namespace {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generation, against loops that run each sequence again from its beginning.
+#include "embert/embert_inspect.h"
 #include "embert/embert_lm.h"
 #include "tests/runtime/generation/decoder_models.hpp"
 
@@ -30,31 +31,33 @@ Text generate(embert_engine* engine, const embert_generate_options& options, con
   EXPECT_EQ(embert_generate_bytes(&options, &bytes), EMBERT_STATUS_OK);
   GuardedBuffer<std::uint8_t> workspace(bytes, 8);
   Ids ids(std::min<std::size_t>(options.max_new_tokens, 48), -1);
-  embert_generation generation = {};
+  embert_generation generation = {.size = sizeof(generation)};
+  generation.prompt = prompt.data();
+  generation.prompt_length = prompt.size();
+  generation.workspace = workspace.data();
+  generation.workspace_bytes = bytes;
   generation.ids = ids.data();
   generation.capacity = ids.size();
-  EXPECT_EQ(embert_generate(engine, &options, prompt.data(), prompt.size(), workspace.data(), bytes,
-                            &generation),
-            EMBERT_STATUS_OK);
+  EXPECT_EQ(embert_generate(engine, &options, &generation), EMBERT_STATUS_OK);
   EXPECT_TRUE(workspace.surroundings_intact());
   ids.resize(generation.count);
-  return {ids, generation.finish, generation.log2_score};
+  return {ids, static_cast<embert_finish>(generation.finish), generation.log2_score};
 }
 
 /// All tokens that may follow a sequence, best first, by a whole pass from its beginning.
 std::vector<embert_candidate> words_after(const GuardedEngine& engine, const Ids& sequence,
                                           embert_scale* scale = nullptr) {
-  embert_model_info info = {};
+  embert_model_info info = {.size = sizeof(info)};
   EXPECT_EQ(embert_model_get_info(&engine.model(), &info), EMBERT_STATUS_OK);
   EXPECT_EQ(embert_cache_clear(engine), EMBERT_STATUS_OK);
   Call call;
   call.ids = {sequence};
   run(engine, call);
   std::vector<embert_candidate> words(info.vocab_size);
-  std::size_t count = 0;
-  EXPECT_EQ(embert_lm_top(engine, static_cast<std::uint32_t>(sequence.size() - 1), words.size(),
-                          words.data(), &count, nullptr, scale),
-            EMBERT_STATUS_OK);
+  embert_candidates best = {.items = words.data(), .capacity = words.size()};
+  EXPECT_EQ(
+      embert_lm_top(engine, static_cast<std::uint32_t>(sequence.size() - 1), &best, nullptr, scale),
+      EMBERT_STATUS_OK);
   return words;
 }
 
@@ -73,8 +76,14 @@ Text follow(const GuardedEngine& engine, const embert_generate_options& options,
     std::vector<embert_candidate> words = words_after(engine, sequence, &scale);
     std::size_t taken = 0;
     if (options.random != nullptr) {
-      words.resize(std::min(words.size(), options.sample.top_k));
-      EXPECT_EQ(embert_sample_candidate(words.data(), words.size(), scale, &options.sample,
+      words.resize(std::min(words.size(), options.top_k));
+      const embert_candidates best = {
+          .items = words.data(), .capacity = words.size(), .count = words.size()};
+      const embert_sample_options sample = {.size = sizeof(sample),
+                                            .temperature_q16 = options.temperature_q16,
+                                            .top_p = options.top_p,
+                                            .top_k = options.top_k};
+      EXPECT_EQ(embert_sample_candidate(&best, scale, &sample,
                                         options.random(options.random_context), &taken),
                 EMBERT_STATUS_OK);
     }
@@ -209,11 +218,14 @@ TEST_P(Generate, SamplesWhatTheCallersNumbersSay) {
   embert_generate_options options = default_options(12);
   options.random = next_random;
   options.random_context = &random_;
-  options.sample = {65536 * 3 / 2, EMBERT_Q30_ONE, 5};
+  options.temperature_q16 = 65536 * 3 / 2;
+  options.top_k = 5;
   const Text text = expect(options, prompt_, 48, follow);
-  options.sample = {65536, EMBERT_Q30_ONE / 4 * 3, 1000};  // more than the vocabulary has
+  options.temperature_q16 = 65536;
+  options.top_p = EMBERT_Q30_ONE / 4 * 3;
+  options.top_k = 1000;  // more than the vocabulary has
   const Text nucleus = expect(options, prompt_, 48, follow);
-  options.sample.top_k = 1;
+  options.top_k = 1;
   const Text greedy = expect(options, prompt_, 48, follow);
   EXPECT_NE(text.ids, greedy.ids);
   EXPECT_NE(text.ids, nucleus.ids);
@@ -308,11 +320,14 @@ TEST(GenerateStart, IsTheModelsTokenWithoutAPrompt) {
 class GenerateRefuses : public testing::Test {
  protected:
   embert_status try_generate(embert_engine* engine) {
-    embert_generation generation = {};
+    embert_generation generation = {.size = sizeof(generation)};
+    generation.prompt = prompt_.data();
+    generation.prompt_length = prompt_.size();
+    generation.workspace = workspace_ + misaligned_;
+    generation.workspace_bytes = bytes_;
     generation.ids = ids_;
     generation.capacity = capacity_;
-    const embert_status status = embert_generate(engine, &options_, prompt_.data(), prompt_.size(),
-                                                 workspace_ + misaligned_, bytes_, &generation);
+    const embert_status status = embert_generate(engine, &options_, &generation);
     count_ = generation.count;
     return status;
   }
@@ -371,11 +386,11 @@ TEST_F(GenerateRefuses, OptionsOutOfRange) {
     });
   };
   sampled([](Options& o) { o.beams = 2; });
-  sampled([](Options& o) { o.sample.temperature_q16 = 0; });
-  sampled([](Options& o) { o.sample.top_p = 0; });
-  sampled([](Options& o) { o.sample.top_p = EMBERT_Q30_ONE + 1; });
-  sampled([](Options& o) { o.sample.top_k = 0; });
-  sampled([](Options& o) { o.sample.top_k = 65537; });
+  sampled([](Options& o) { o.temperature_q16 = 0; });
+  sampled([](Options& o) { o.top_p = 0; });
+  sampled([](Options& o) { o.top_p = EMBERT_Q30_ONE + 1; });
+  sampled([](Options& o) { o.top_k = 0; });
+  sampled([](Options& o) { o.top_k = 65537; });
   EXPECT_EQ(try_generate(engine), EMBERT_STATUS_OK);
 }
 
@@ -419,20 +434,24 @@ TEST_F(GenerateRefuses, MemoryThatIsTooSmall) {
 TEST_F(GenerateRefuses, NullArguments) {
   const AlignedBytes blob(make_synthetic_blob(shape_));
   const GuardedEngine engine(blob, all_ways()[0]);
-  embert_generation generation = {}, no_ids = {};
-  generation.ids = ids_;
-  generation.capacity = 64;
-  const auto call = [&](embert_engine* e, const embert_generate_options* o, const std::int32_t* p,
-                        void* w,
-                        embert_generation* g) { return embert_generate(e, o, p, 3, w, bytes_, g); };
-  const std::int32_t* p = prompt_.data();
-  EXPECT_EQ(call(engine, &options_, p, workspace_, &generation), EMBERT_STATUS_OK);
-  EXPECT_EQ(call(nullptr, &options_, p, workspace_, &generation), EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(call(engine, nullptr, p, workspace_, &generation), EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(call(engine, &options_, nullptr, workspace_, &generation), EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(call(engine, &options_, p, nullptr, &generation), EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(call(engine, &options_, p, workspace_, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(call(engine, &options_, p, workspace_, &no_ids), EMBERT_STATUS_NULL_ARGUMENT);
+  embert_generation good = {.size = sizeof(good)};
+  good.prompt = prompt_.data();
+  good.prompt_length = 3;
+  good.workspace = workspace_;
+  good.workspace_bytes = bytes_;
+  good.ids = ids_;
+  good.capacity = 64;
+  embert_generation no_prompt = good, no_workspace = good, no_ids = good;
+  no_prompt.prompt = nullptr;
+  no_workspace.workspace = nullptr;
+  no_ids.ids = nullptr;
+  EXPECT_EQ(embert_generate(engine, &options_, &good), EMBERT_STATUS_OK);
+  EXPECT_EQ(embert_generate(nullptr, &options_, &good), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_generate(engine, nullptr, &good), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_generate(engine, &options_, &no_prompt), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_generate(engine, &options_, &no_workspace), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_generate(engine, &options_, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_generate(engine, &options_, &no_ids), EMBERT_STATUS_NULL_ARGUMENT);
   std::size_t bytes = 0;
   EXPECT_EQ(embert_generate_bytes(nullptr, &bytes), EMBERT_STATUS_NULL_ARGUMENT);
   EXPECT_EQ(embert_generate_bytes(&options_, nullptr), EMBERT_STATUS_NULL_ARGUMENT);

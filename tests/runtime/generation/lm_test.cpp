@@ -11,6 +11,10 @@
 namespace embert::test {
 namespace {
 
+embert_candidates list_of(std::vector<embert_candidate>& items) {
+  return {.items = items.data(), .capacity = items.size(), .count = items.size()};
+}
+
 constexpr std::uint32_t kKinds[] = {kHeadLm, kHeadLm | kHeadLmUntied, kHeadLm | kHeadLmTransform,
                                     kHeadLm | kHeadLmUntied | kHeadLmTransform};
 
@@ -122,21 +126,19 @@ TEST_P(LanguageModel, BestWordsAreThoseOfAllLogits) {
       const std::vector<std::int32_t> values = logits(engine, row);
       for (std::size_t top_k : {1u, 5u, 300u, 1000u}) {
         std::vector<embert_candidate> words(top_k), expected(top_k);
-        std::size_t count = 0, expected_count = 0;
+        embert_candidates best = list_of(words), expected_best = list_of(expected);
+        const embert_logits all = {values.data(), words_, {header().lm_logits_scale}};
         embert_log_sum sum = {}, expected_sum = {};
         embert_scale scale = {};
-        ASSERT_EQ(embert_lm_top(engine, row, top_k, words.data(), &count, &sum, &scale),
-                  EMBERT_STATUS_OK);
+        ASSERT_EQ(embert_lm_top(engine, row, &best, &sum, &scale), EMBERT_STATUS_OK);
         EXPECT_EQ(scale.float_bits, header().lm_logits_scale);
-        ASSERT_EQ(embert_top_candidates(values.data(), words_, scale, top_k, expected.data(),
-                                        &expected_count, &expected_sum),
-                  EMBERT_STATUS_OK);
-        EXPECT_EQ(count, std::min(top_k, words_));
-        ASSERT_EQ(count, expected_count);
+        ASSERT_EQ(embert_top_candidates(&all, &expected_best, &expected_sum), EMBERT_STATUS_OK);
+        EXPECT_EQ(best.count, std::min(top_k, words_));
+        ASSERT_EQ(best.count, expected_best.count);
         EXPECT_EQ(sum.highest, expected_sum.highest);
         // The denominator is summed block by block here, over all logits at once there.
         EXPECT_NEAR(sum.log2_sum_q26, expected_sum.log2_sum_q26, 4);
-        for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t i = 0; i < best.count; ++i) {
           EXPECT_EQ(words[i].id, expected[i].id);
           EXPECT_EQ(words[i].logit, expected[i].logit);
           EXPECT_NEAR(static_cast<double>(words[i].log2_score),
@@ -152,15 +154,14 @@ TEST_P(LanguageModel, ScoresOfGivenWordsAreThoseOfTheBest) {
     const GuardedEngine engine(blob_, way, 2);
     run(engine, call_);
     std::vector<embert_candidate> best(words_);
-    std::size_t count = 0;
+    embert_candidates best_list = list_of(best);
     embert_log_sum best_sum = {}, sum = {};
-    ASSERT_EQ(embert_lm_top(engine, 17, words_, best.data(), &count, &best_sum, nullptr),
-              EMBERT_STATUS_OK);
+    ASSERT_EQ(embert_lm_top(engine, 17, &best_list, &best_sum, nullptr), EMBERT_STATUS_OK);
     std::vector<embert_candidate> given;
     for (std::size_t i : {699u, 0u, 350u, 0u, 256u}) given.push_back({best[i].id, 0, 0, 0});
     embert_scale scale = {};
-    ASSERT_EQ(embert_lm_score(engine, 17, given.data(), given.size(), &sum, &scale),
-              EMBERT_STATUS_OK);
+    embert_candidates given_list = list_of(given);
+    ASSERT_EQ(embert_lm_score(engine, 17, &given_list, &sum, &scale), EMBERT_STATUS_OK);
     EXPECT_EQ(scale.float_bits, header().lm_logits_scale);
     EXPECT_EQ(sum.highest, best_sum.highest);
     EXPECT_EQ(sum.log2_sum_q26, best_sum.log2_sum_q26);
@@ -179,13 +180,13 @@ TEST_P(LanguageModel, ScoresOfGivenWordsAreThoseOfTheBest) {
 TEST_P(LanguageModel, RefusesWhatIsNotThere) {
   const GuardedEngine engine(blob_, all_ways()[0], 2);
   embert_candidate word = {};
-  std::size_t count = 0;
+  embert_candidates one = {.items = &word, .capacity = 1, .count = 1};
   std::vector<std::int32_t> values(words_);
   const auto row_status = [&](std::uint32_t row) {
     const embert_status status = embert_lm_logits(engine, row, values.data(), nullptr);
-    EXPECT_EQ(embert_lm_top(engine, row, 1, &word, &count, nullptr, nullptr), status);
+    EXPECT_EQ(embert_lm_top(engine, row, &one, nullptr, nullptr), status);
     word.id = 5;
-    EXPECT_EQ(embert_lm_score(engine, row, &word, 1, nullptr, nullptr), status);
+    EXPECT_EQ(embert_lm_score(engine, row, &one, nullptr, nullptr), status);
     return status;
   };
   EXPECT_EQ(row_status(0), EMBERT_STATUS_ROW_OUT_OF_RANGE);  // no call yet
@@ -197,23 +198,21 @@ TEST_P(LanguageModel, RefusesWhatIsNotThere) {
   run(engine, call_, kWantPooled | kWantHidden);
   EXPECT_EQ(row_status(28), EMBERT_STATUS_OK);
 
-  EXPECT_EQ(embert_lm_top(nullptr, 0, 1, &word, &count, nullptr, nullptr),
-            EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(embert_lm_top(engine, 0, 1, nullptr, &count, nullptr, nullptr),
-            EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(embert_lm_top(engine, 0, 1, &word, nullptr, nullptr, nullptr),
-            EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(embert_lm_top(engine, 0, 0, &word, &count, nullptr, nullptr),
-            EMBERT_STATUS_INVALID_OPTION);
-  EXPECT_EQ(embert_lm_score(nullptr, 0, &word, 1, nullptr, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(embert_lm_score(engine, 0, nullptr, 1, nullptr, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(embert_lm_score(engine, 0, &word, 0, nullptr, nullptr), EMBERT_STATUS_EMPTY_INPUT);
+  embert_candidates no_items = {.items = nullptr, .capacity = 1, .count = 1};
+  embert_candidates no_room = {.items = &word, .capacity = 0, .count = 0};
+  EXPECT_EQ(embert_lm_top(nullptr, 0, &one, nullptr, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_lm_top(engine, 0, nullptr, nullptr, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_lm_top(engine, 0, &no_items, nullptr, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_lm_top(engine, 0, &no_room, nullptr, nullptr), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(embert_lm_score(nullptr, 0, &one, nullptr, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_lm_score(engine, 0, nullptr, nullptr, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_lm_score(engine, 0, &no_items, nullptr, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_lm_score(engine, 0, &no_room, nullptr, nullptr), EMBERT_STATUS_EMPTY_INPUT);
   EXPECT_EQ(embert_lm_logits(nullptr, 0, values.data(), nullptr), EMBERT_STATUS_NULL_ARGUMENT);
   EXPECT_EQ(embert_lm_logits(engine, 0, nullptr, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
   for (std::int32_t id : {-1, 700}) {
     word.id = id;
-    EXPECT_EQ(embert_lm_score(engine, 0, &word, 1, nullptr, nullptr),
-              EMBERT_STATUS_TOKEN_OUT_OF_RANGE);
+    EXPECT_EQ(embert_lm_score(engine, 0, &one, nullptr, nullptr), EMBERT_STATUS_TOKEN_OUT_OF_RANGE);
   }
 }
 
@@ -229,11 +228,11 @@ TEST(NoLanguageModel, HasNoWords) {
   call.ids = {{1, 2, 3}};
   run(engine, call);
   embert_candidate word = {};
-  std::size_t count = 0;
+  embert_candidates one = {.items = &word, .capacity = 1, .count = 1};
   std::int32_t logits[100];
   EXPECT_EQ(embert_lm_logits(engine, 0, logits, nullptr), EMBERT_STATUS_NO_LM);
-  EXPECT_EQ(embert_lm_top(engine, 0, 1, &word, &count, nullptr, nullptr), EMBERT_STATUS_NO_LM);
-  EXPECT_EQ(embert_lm_score(engine, 0, &word, 1, nullptr, nullptr), EMBERT_STATUS_NO_LM);
+  EXPECT_EQ(embert_lm_top(engine, 0, &one, nullptr, nullptr), EMBERT_STATUS_NO_LM);
+  EXPECT_EQ(embert_lm_score(engine, 0, &one, nullptr, nullptr), EMBERT_STATUS_NO_LM);
 }
 
 // The vocabulary is computed in blocks, and a tied head adds no table: MiniLM's shape with 30522
@@ -259,9 +258,9 @@ TEST(LanguageModelArena, NeedsLessThan64KiBMore) {
     run(engine, call);
     if (heads == 0) continue;
     embert_candidate words[5];
-    std::size_t count = 0;
-    ASSERT_EQ(embert_lm_top(engine, 127, 5, words, &count, nullptr, nullptr), EMBERT_STATUS_OK);
-    EXPECT_EQ(count, 5u);
+    embert_candidates best = {.items = words, .capacity = 5};
+    ASSERT_EQ(embert_lm_top(engine, 127, &best, nullptr, nullptr), EMBERT_STATUS_OK);
+    EXPECT_EQ(best.count, 5u);
   }
   EXPECT_LE(bytes[1], bytes[0] + 64 * 1024);
 }

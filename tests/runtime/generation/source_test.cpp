@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The source of cross-attention: states of the caller, or of the encoder in the same blob.
+#include "embert/embert_lm.h"
 #include "kernels/arithmetic/fixed_point.hpp"
 #include "kernels/arithmetic/layout.hpp"
 #include "tests/runtime/generation/decoder_models.hpp"
@@ -36,7 +37,7 @@ std::vector<std::int16_t> encode_source(const GuardedEngine& engine, const Call&
                                         std::size_t width) {
   const CallInput input(call);
   const std::int16_t* hidden = nullptr;
-  embert_output output = {};
+  embert_output output = {.size = sizeof(output)};
   output.hidden = &hidden;
   EXPECT_EQ(embert_encode_source(engine, input.get(), &output), EMBERT_STATUS_OK);
   return {hidden, hidden + input.tokens() * width};
@@ -236,7 +237,7 @@ TEST(Source, EncoderShowsItsStatesAndAttentions) {
   std::vector<std::int16_t> states(expected.hidden_states.size());
   std::vector<std::uint16_t> attentions(expected.attentions.size());
   std::vector<embert_scale> scales(expected.hidden_state_scales.size());
-  embert_output output = {};
+  embert_output output = {.size = sizeof(output)};
   output.hidden_states = states.data();
   output.hidden_state_scales = scales.data();
   output.attentions = attentions.data();

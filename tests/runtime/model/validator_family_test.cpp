@@ -5,6 +5,7 @@
 #include <iterator>
 #include <random>
 
+#include "embert/embert_inspect.h"
 #include "embert/embert_lm.h"
 #include "tests/runtime/model/blob_fields.hpp"
 
@@ -187,8 +188,8 @@ Answers answers_of(const AlignedBytes& blob, std::uint32_t isa_mask) {
   };
   embert_model model;
   if (!noted(embert_model_open(blob.data(), blob.size(), isa_mask, &model))) return answers;
-  embert_model_info info;
-  embert_stack_info of_encoder;
+  embert_model_info info = {.size = sizeof(info)};
+  embert_stack_info of_encoder = {.size = sizeof(of_encoder)};
   noted(embert_model_get_info(&model, &info));
   noted(embert_model_get_stack(&model, 0, &of_encoder));
   embert_options options = embert_options_default(&model);
@@ -204,7 +205,7 @@ Answers answers_of(const AlignedBytes& blob, std::uint32_t isa_mask) {
   const std::uint32_t four = std::min<std::uint32_t>(4, options.max_source_tokens),
                       three = std::min<std::uint32_t>(3, options.max_tokens), twos[] = {1, 1};
   const std::int16_t* hidden = nullptr;
-  embert_output output = {};
+  embert_output output = {.size = sizeof(output)};
   output.hidden = &hidden;
   embert_input input = make_input(ids, nullptr, &four, 1);
   input.key_mask = mask;
@@ -242,21 +243,22 @@ Answers answers_of(const AlignedBytes& blob, std::uint32_t isa_mask) {
   if (noted(embert_last_hidden_state(engine, &input, &hidden, nullptr)))
     note(hidden, 2 * info.hidden_size);
   embert_candidate words[3] = {};
-  std::size_t count = 0;
-  if (noted(embert_lm_top(engine, 1, 3, words, &count, nullptr, nullptr))) {
-    for (std::size_t i = 0; i < count; ++i) note(&words[i].log2_score, 1);
+  embert_candidates best = {.items = words, .capacity = 3};
+  if (noted(embert_lm_top(engine, 1, &best, nullptr, nullptr))) {
+    for (std::size_t i = 0; i < best.count; ++i) note(&words[i].log2_score, 1);
   }
   for (std::uint32_t beams : {1u, 2u}) {
     std::uint64_t workspace[1024];
     std::int32_t made[8];
-    embert_generation generation = {};
+    embert_generation generation = {.size = sizeof(generation)};
+    generation.workspace = workspace;
+    generation.workspace_bytes = sizeof(workspace);
     generation.ids = made;
     generation.capacity = 8;
     embert_generate_options generate = embert_generate_options_default(&model);
     generate.max_new_tokens = 4;
     generate.beams = beams;
-    if (noted(embert_generate(engine, &generate, nullptr, 0, workspace, sizeof(workspace),
-                              &generation))) {
+    if (noted(embert_generate(engine, &generate, &generation))) {
       note(made, generation.count);
       note(&generation.log2_score, 1);
     }

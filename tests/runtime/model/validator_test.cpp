@@ -3,6 +3,9 @@
 // random damage.
 #include <random>
 
+#include "embert/embert_inspect.h"
+#include "embert/embert_run.h"
+
 #include "tests/runtime/model/blob_fields.hpp"
 
 namespace embert::test {
@@ -37,7 +40,7 @@ class ModelCheck : public BlobFields {
     const std::int32_t ids[] = {0, 1, 2, 3, 4};
     const std::uint32_t length = std::min<std::uint32_t>(5, options.max_tokens);
     const embert_input input = make_input(ids, nullptr, &length, 1);
-    embert_model_info info;
+    embert_model_info info = {.size = sizeof(info)};
     EXPECT_EQ(embert_model_get_info(&model, &info), EMBERT_STATUS_OK);
     logits.assign(info.num_labels, 0);
     std::vector<std::int32_t> none(1);

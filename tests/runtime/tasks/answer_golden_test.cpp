@@ -3,6 +3,8 @@
 // kScoreTolerance.
 #include "tests/runtime/tasks/task_golden.hpp"
 
+#include "embert/embert_tasks.h"
+
 namespace embert::test {
 namespace {
 
@@ -33,9 +35,11 @@ TEST(AnswerGolden, EveryQuestionAndOption) {
     }
     ASSERT_EQ(cut.window, windows.back().windows);
     for (const Json& result : item["results"]) {
-      const embert_answer_options options = {result["max_answer_len"],
-                                             result["align_to_words"] ? 1u : 0u,
-                                             result["handle_impossible_answer"] ? 1u : 0u};
+      const embert_answer_options options = {
+          .size = sizeof(options),
+          .max_answer_tokens = result["max_answer_len"],
+          .align_to_words = result["align_to_words"] ? 1u : 0u,
+          .allow_no_answer = result["handle_impossible_answer"] ? 1u : 0u};
       std::vector<embert_answer> room(result["top_k"].get<std::size_t>());
       embert_answers list;
       ASSERT_EQ(
@@ -43,13 +47,14 @@ TEST(AnswerGolden, EveryQuestionAndOption) {
           EMBERT_STATUS_OK);
       for (std::uint32_t w = 0; w < windows.size(); ++w) {
         const Tokens& tokens = windows[w];
-        const embert_answer_window window = {logits[w].data(),
-                                             tokens.sequence_ids.data(),
-                                             tokens.word_ids.data(),
-                                             tokens.byte_offsets.data(),
-                                             tokens.char_offsets.data(),
-                                             tokens.ids.size(),
-                                             w};
+        const embert_answer_window window = {.size = sizeof(window),
+                                             .logits = logits[w].data(),
+                                             .sequence_ids = tokens.sequence_ids.data(),
+                                             .word_ids = tokens.word_ids.data(),
+                                             .byte_offsets = tokens.byte_offsets.data(),
+                                             .char_offsets = tokens.char_offsets.data(),
+                                             .window = w,
+                                             .tokens = tokens.ids.size()};
         ASSERT_EQ(embert_answers_add(&list, &window), EMBERT_STATUS_OK);
       }
       ASSERT_EQ(embert_answers_finish(&list), EMBERT_STATUS_OK);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "embert/embert_tasks.h"
 #include "tests/runtime/tasks/task_numbers.hpp"
 #include "tests/support/random.hpp"
 
@@ -34,8 +35,14 @@ struct AnswerCase {
     }
   }
   embert_answer_window window() const {
-    return {logits.data(), sequence_ids.data(), word_ids.data(), bytes.data(),
-            chars.data(),  word_ids.size(),     number};
+    return {.size = sizeof(embert_answer_window),
+            .logits = logits.data(),
+            .sequence_ids = sequence_ids.data(),
+            .word_ids = word_ids.data(),
+            .byte_offsets = bytes.data(),
+            .char_offsets = chars.data(),
+            .window = number,
+            .tokens = word_ids.size()};
   }
 };
 
@@ -76,6 +83,14 @@ std::vector<Span> all_spans(const std::vector<AnswerCase>& windows,
   return spans;
 }
 
+embert_answer_options options_of(std::size_t max_answer_tokens, std::uint32_t align_to_words,
+                                 std::uint32_t allow_no_answer) {
+  return {.size = sizeof(embert_answer_options),
+          .max_answer_tokens = max_answer_tokens,
+          .align_to_words = align_to_words,
+          .allow_no_answer = allow_no_answer};
+}
+
 class Answers : public SeededTest {};
 
 TEST_F(Answers, AreTheBestOfAllSpans) {
@@ -86,9 +101,10 @@ TEST_F(Answers, AreTheBestOfAllSpans) {
       windows.emplace_back(random.below(5), 1 + random.below(30), &random);
       windows.back().number = static_cast<std::uint32_t>(w);
     }
-    const embert_answer_options options = {static_cast<std::uint32_t>(1 + random.below(40)),
-                                           static_cast<std::uint32_t>(random.below(2)),
-                                           static_cast<std::uint32_t>(random.below(2))};
+    const std::size_t max_tokens = 1 + random.below(40);
+    const std::uint32_t align = static_cast<std::uint32_t>(random.below(2));
+    const embert_answer_options options =
+        options_of(max_tokens, align, static_cast<std::uint32_t>(random.below(2)));
     const std::vector<Span> expected = all_spans(windows, options);
     std::vector<embert_answer> room(1 + random.below(7));
     embert_answers list;
@@ -130,7 +146,7 @@ TEST_F(Answers, AreTheBestOfAllSpans) {
 TEST_F(Answers, EqualScoresStayInTheOrderOfTheText) {
   const AnswerCase text(1, 3, nullptr);
   const embert_answer_window window = text.window();
-  const embert_answer_options options = {2, 0, 1};
+  const embert_answer_options options = options_of(2, 0, 1);
   embert_answer room[7];
   embert_answers list;
   ASSERT_EQ(embert_answers_begin(&list, &options, scale_of(1.0f), room, 7), EMBERT_STATUS_OK);
@@ -151,7 +167,7 @@ TEST_F(Answers, TinyScoresKeepTheirOrder) {
   AnswerCase text(1, 2, nullptr);
   text.logits = {60, 60, 0, 0, 0, 0, 0, -3, 1, 2, 0, 0};
   const embert_answer_window window = text.window();
-  const embert_answer_options options = {15, 0, 0};
+  const embert_answer_options options = options_of(15, 0, 0);
   embert_answer room[3];
   embert_answers list;
   ASSERT_EQ(embert_answers_begin(&list, &options, scale_of(1.0f), room, 3), EMBERT_STATUS_OK);
@@ -193,14 +209,15 @@ TEST_F(Answers, BadArguments) {
   EXPECT_EQ(embert_answers_begin(&list, nullptr, one, room, 0), EMBERT_STATUS_INVALID_OPTION);
   EXPECT_EQ(embert_answers_begin(&list, nullptr, scale_of(0.0f), room, 1),
             EMBERT_STATUS_INVALID_OPTION);
-  EXPECT_EQ(begin_with({0, 1, 0}), EMBERT_STATUS_INVALID_OPTION);
-  EXPECT_EQ(begin_with({15, 2, 0}), EMBERT_STATUS_INVALID_OPTION);
-  EXPECT_EQ(begin_with({15, 1, 2}), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(begin_with(options_of(0, 1, 0)), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(begin_with(options_of(15, 2, 0)), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(begin_with(options_of(15, 1, 2)), EMBERT_STATUS_INVALID_OPTION);
 
   ASSERT_EQ(embert_answers_begin(&list, nullptr, one, room, 1), EMBERT_STATUS_OK);
-  EXPECT_EQ(list.options.max_answer_tokens, 15u);
-  EXPECT_EQ(list.options.align_to_words, 1u);
-  EXPECT_EQ(list.options.allow_no_answer, 0u);
+  const embert_answer_options defaults = embert_answer_options_default();
+  EXPECT_EQ(defaults.max_answer_tokens, 15u);
+  EXPECT_EQ(defaults.align_to_words, 1u);
+  EXPECT_EQ(defaults.allow_no_answer, 0u);
   const auto add_with = [&](void (*change)(embert_answer_window&)) {
     embert_answer_window window = good;
     change(window);

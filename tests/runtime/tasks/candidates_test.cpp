@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "embert/embert_tasks.h"
 #include "runtime/tasks/top_list.hpp"
 #include "tests/runtime/tasks/task_numbers.hpp"
 #include "tests/support/random.hpp"
@@ -14,14 +15,17 @@ namespace {
 
 class Candidates : public SeededTest {};
 
+embert_candidates list_of(std::vector<embert_candidate>& items) {
+  return {.items = items.data(), .capacity = items.size(), .count = items.size()};
+}
+
 std::vector<embert_candidate> top(const std::vector<std::int32_t>& logits, std::size_t k,
                                   embert_log_sum* sum = nullptr) {
   std::vector<embert_candidate> candidates(k);
-  std::size_t count = 0;
-  EXPECT_EQ(embert_top_candidates(logits.data(), logits.size(), scale_of(kTestScale), k,
-                                  candidates.data(), &count, sum),
-            EMBERT_STATUS_OK);
-  candidates.resize(count);
+  const embert_logits row = {logits.data(), logits.size(), scale_of(kTestScale)};
+  embert_candidates best = {.items = candidates.data(), .capacity = k};
+  EXPECT_EQ(embert_top_candidates(&row, &best, sum), EMBERT_STATUS_OK);
+  candidates.resize(best.count);
   return candidates;
 }
 
@@ -122,13 +126,12 @@ TEST_F(Candidates, TargetsAreScoredAndRanked) {
   for (const std::int32_t id : {4, 3, 4, 0, 1, 3}) {
     targets.push_back({id, logits[static_cast<std::size_t>(id)], 0, 0});
   }
-  ASSERT_EQ(embert_score_candidates(targets.data(), targets.size(), &sum, scale_of(kTestScale)),
-            EMBERT_STATUS_OK);
-  std::size_t count = targets.size();
-  ASSERT_EQ(embert_rank_candidates(targets.data(), &count), EMBERT_STATUS_OK);
-  ASSERT_EQ(count, 4u);
+  embert_candidates list = list_of(targets);
+  ASSERT_EQ(embert_score_candidates(&list, &sum, scale_of(kTestScale)), EMBERT_STATUS_OK);
+  ASSERT_EQ(embert_rank_candidates(&list), EMBERT_STATUS_OK);
+  ASSERT_EQ(list.count, 4u);
   const std::int32_t order[] = {1, 3, 0, 4};
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < list.count; ++i) {
     EXPECT_EQ(targets[i].id, order[i]);
     const auto same = std::find_if(best.begin(), best.end(),
                                    [&](const auto& c) { return c.id == targets[i].id; });
@@ -139,35 +142,42 @@ TEST_F(Candidates, TargetsAreScoredAndRanked) {
 
 TEST_F(Candidates, BadArguments) {
   const std::int32_t logits[] = {1, 2};
-  embert_candidate candidates[2] = {{0, 1, 0, 0}, {1, 2, 0, 0}};
-  std::size_t count = 0;
+  embert_candidate items[2] = {{0, 1, 0, 0}, {1, 2, 0, 0}};
+  embert_candidates list = {.items = items, .capacity = 1, .count = 2}, no_items = list;
+  no_items.items = nullptr;
   embert_log_sum sum = {2, 0};
   const embert_scale one = scale_of(1.0f), bad = scale_of(INFINITY);
-  EXPECT_EQ(embert_top_candidates(nullptr, 2, one, 1, candidates, &count, &sum),
-            EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(embert_top_candidates(logits, 2, one, 1, nullptr, &count, &sum),
-            EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(embert_top_candidates(logits, 2, one, 1, candidates, nullptr, &sum),
-            EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(embert_top_candidates(logits, 2, one, 0, candidates, &count, &sum),
-            EMBERT_STATUS_INVALID_OPTION);
-  EXPECT_EQ(embert_top_candidates(logits, 2, bad, 1, candidates, &count, &sum),
-            EMBERT_STATUS_INVALID_OPTION);
-  EXPECT_EQ(embert_top_candidates(logits, (1u << 23) + 1, one, 1, candidates, &count, &sum),
-            EMBERT_STATUS_INVALID_OPTION);
-  EXPECT_EQ(embert_top_candidates(logits, 0, one, 1, candidates, &count, &sum),
-            EMBERT_STATUS_EMPTY_INPUT);
-  EXPECT_EQ(embert_score_candidates(nullptr, 2, &sum, one), EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(embert_score_candidates(candidates, 2, nullptr, one), EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(embert_score_candidates(candidates, 2, &sum, bad), EMBERT_STATUS_INVALID_OPTION);
-  EXPECT_EQ(embert_score_candidates(candidates, 0, &sum, one), EMBERT_STATUS_EMPTY_INPUT);
+  const auto top_of = [&](const embert_logits& row, embert_candidates* best) {
+    return embert_top_candidates(&row, best, &sum);
+  };
+  EXPECT_EQ(embert_top_candidates(nullptr, &list, &sum), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(top_of({nullptr, 2, one}, &list), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(top_of({logits, 2, one}, &no_items), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(top_of({logits, 2, one}, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
+  list.capacity = 0;
+  EXPECT_EQ(top_of({logits, 2, one}, &list), EMBERT_STATUS_INVALID_OPTION);
+  list.capacity = 1;
+  EXPECT_EQ(top_of({logits, 2, bad}, &list), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(top_of({logits, (1u << 23) + 1, one}, &list), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(top_of({logits, 0, one}, &list), EMBERT_STATUS_EMPTY_INPUT);
+  EXPECT_EQ(embert_score_candidates(nullptr, &sum, one), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_score_candidates(&no_items, &sum, one), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_score_candidates(&list, nullptr, one), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_score_candidates(&list, &sum, bad), EMBERT_STATUS_INVALID_OPTION);
   sum.highest = 1;  // below a logit
-  EXPECT_EQ(embert_score_candidates(candidates, 2, &sum, one), EMBERT_STATUS_INVALID_OPTION);
-  count = 2;
-  EXPECT_EQ(embert_rank_candidates(nullptr, &count), EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(embert_rank_candidates(candidates, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
-  count = 0;
-  EXPECT_EQ(embert_rank_candidates(candidates, &count), EMBERT_STATUS_EMPTY_INPUT);
+  EXPECT_EQ(embert_score_candidates(&list, &sum, one), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(embert_rank_candidates(nullptr), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_rank_candidates(&no_items), EMBERT_STATUS_NULL_ARGUMENT);
+  list.count = 0;
+  EXPECT_EQ(embert_score_candidates(&list, &sum, one), EMBERT_STATUS_EMPTY_INPUT);
+  EXPECT_EQ(embert_rank_candidates(&list), EMBERT_STATUS_EMPTY_INPUT);
+}
+
+embert_sample_options sampling(std::uint32_t temperature_q16, embert_q30 top_p, std::size_t top_k) {
+  return {.size = sizeof(embert_sample_options),
+          .temperature_q16 = temperature_q16,
+          .top_p = top_p,
+          .top_k = top_k};
 }
 
 class Sampling : public SeededTest {
@@ -182,8 +192,8 @@ class Sampling : public SeededTest {
   }
   std::size_t draw(const embert_sample_options& options, std::uint32_t random) {
     std::size_t index = 99;
-    EXPECT_EQ(embert_sample_candidate(candidates_.data(), candidates_.size(), scale_of(kTestScale),
-                                      &options, random, &index),
+    const embert_candidates list = list_of(candidates_);
+    EXPECT_EQ(embert_sample_candidate(&list, scale_of(kTestScale), &options, random, &index),
               EMBERT_STATUS_OK);
     return index;
   }
@@ -201,63 +211,64 @@ void expect_shares(const std::vector<double>& shares, const std::vector<double>&
 }
 
 TEST_F(Sampling, DrawsByProbability) {
-  expect_shares(shares({65536, EMBERT_Q30_ONE, 0}), {0.4, 0.3, 0.2, 0.1});
-  EXPECT_EQ(draw({65536, EMBERT_Q30_ONE, 0}, 0), 0u);
-  EXPECT_EQ(draw({65536, EMBERT_Q30_ONE, 0}, UINT32_MAX), 3u);
+  expect_shares(shares(sampling(65536, EMBERT_Q30_ONE, 0)), {0.4, 0.3, 0.2, 0.1});
+  EXPECT_EQ(draw(sampling(65536, EMBERT_Q30_ONE, 0), 0), 0u);
+  EXPECT_EQ(draw(sampling(65536, EMBERT_Q30_ONE, 0), UINT32_MAX), 3u);
 }
 
 TEST_F(Sampling, TopKAndTopP) {
-  expect_shares(shares({65536, EMBERT_Q30_ONE, 2}), {4.0 / 7, 3.0 / 7, 0, 0});
-  expect_shares(shares({65536, EMBERT_Q30_ONE, 9}), {0.4, 0.3, 0.2, 0.1});
-  expect_shares(shares({65536, q30(0.5), 0}), {4.0 / 7, 3.0 / 7, 0, 0});
-  expect_shares(shares({65536, q30(0.75), 0}), {4.0 / 9, 3.0 / 9, 2.0 / 9, 0});
-  expect_shares(shares({65536, 1, 0}), {1, 0, 0, 0});
+  expect_shares(shares(sampling(65536, EMBERT_Q30_ONE, 2)), {4.0 / 7, 3.0 / 7, 0, 0});
+  expect_shares(shares(sampling(65536, EMBERT_Q30_ONE, 9)), {0.4, 0.3, 0.2, 0.1});
+  expect_shares(shares(sampling(65536, q30(0.5), 0)), {4.0 / 7, 3.0 / 7, 0, 0});
+  expect_shares(shares(sampling(65536, q30(0.75), 0)), {4.0 / 9, 3.0 / 9, 2.0 / 9, 0});
+  expect_shares(shares(sampling(65536, 1, 0)), {1, 0, 0, 0});
   // The nucleus is of what top_k left: 4/9 are not enough for 0.5, 7/9 are.
-  expect_shares(shares({65536, q30(0.5), 3}), {4.0 / 7, 3.0 / 7, 0, 0});
-  expect_shares(shares({65536, q30(0.43), 3}), {1, 0, 0, 0});
+  expect_shares(shares(sampling(65536, q30(0.5), 3)), {4.0 / 7, 3.0 / 7, 0, 0});
+  expect_shares(shares(sampling(65536, q30(0.43), 3)), {1, 0, 0, 0});
 }
 
 TEST_F(Sampling, Temperature) {
   const double sum = 0.16 + 0.09 + 0.04 + 0.01;
-  expect_shares(shares({32768, EMBERT_Q30_ONE, 0}),
+  expect_shares(shares(sampling(32768, EMBERT_Q30_ONE, 0)),
                 {0.16 / sum, 0.09 / sum, 0.04 / sum, 0.01 / sum});
-  expect_shares(shares({1, EMBERT_Q30_ONE, 0}), {1, 0, 0, 0});
-  const std::vector<double> flat = shares({UINT32_MAX, EMBERT_Q30_ONE, 0});
+  expect_shares(shares(sampling(1, EMBERT_Q30_ONE, 0)), {1, 0, 0, 0});
+  const std::vector<double> flat = shares(sampling(UINT32_MAX, EMBERT_Q30_ONE, 0));
   for (const double share : flat) EXPECT_NEAR(share, 0.25, 1e-4);
 }
 
 TEST_F(Sampling, TheLargestList) {
   candidates_.assign(65536, {0, 5, 0, 0});
-  EXPECT_EQ(draw({65536, EMBERT_Q30_ONE, 0}, UINT32_MAX), 65535u);
-  EXPECT_EQ(draw({65536, EMBERT_Q30_ONE / 2, 0}, UINT32_MAX), 32767u);
-  EXPECT_EQ(draw({65536, EMBERT_Q30_ONE, 0}, 1u << 31), 32768u);
+  EXPECT_EQ(draw(sampling(65536, EMBERT_Q30_ONE, 0), UINT32_MAX), 65535u);
+  EXPECT_EQ(draw(sampling(65536, EMBERT_Q30_ONE / 2, 0), UINT32_MAX), 32767u);
+  EXPECT_EQ(draw(sampling(65536, EMBERT_Q30_ONE, 0), 1u << 31), 32768u);
   candidates_.push_back({0, 5, 0, 0});
-  const embert_sample_options options = {65536, EMBERT_Q30_ONE, 0};
+  const embert_sample_options options = sampling(65536, EMBERT_Q30_ONE, 0);
   std::size_t index = 0;
-  EXPECT_EQ(embert_sample_candidate(candidates_.data(), candidates_.size(), scale_of(1.0f),
-                                    &options, 0, &index),
+  const embert_candidates list = list_of(candidates_);
+  EXPECT_EQ(embert_sample_candidate(&list, scale_of(1.0f), &options, 0, &index),
             EMBERT_STATUS_INVALID_OPTION);
 }
 
 TEST_F(Sampling, BadArguments) {
   const auto sample = [&](embert_sample_options options, std::size_t n, float scale) {
     std::size_t index = 0;
-    return embert_sample_candidate(candidates_.data(), n, scale_of(scale), &options, 0, &index);
+    const embert_candidates list = {.items = candidates_.data(), .capacity = n, .count = n};
+    return embert_sample_candidate(&list, scale_of(scale), &options, 0, &index);
   };
-  const embert_sample_options good = {65536, EMBERT_Q30_ONE, 0};
+  const embert_sample_options good = sampling(65536, EMBERT_Q30_ONE, 0);
   std::size_t index = 0;
-  EXPECT_EQ(embert_sample_candidate(nullptr, 4, scale_of(1.0f), &good, 0, &index),
-            EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(embert_sample_candidate(candidates_.data(), 4, scale_of(1.0f), nullptr, 0, &index),
-            EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(embert_sample_candidate(candidates_.data(), 4, scale_of(1.0f), &good, 0, nullptr),
-            EMBERT_STATUS_NULL_ARGUMENT);
+  const embert_candidates list = list_of(candidates_), no_items = {.capacity = 4, .count = 4};
+  const embert_scale one = scale_of(1.0f);
+  EXPECT_EQ(embert_sample_candidate(nullptr, one, &good, 0, &index), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_sample_candidate(&no_items, one, &good, 0, &index), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_sample_candidate(&list, one, nullptr, 0, &index), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_sample_candidate(&list, one, &good, 0, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
   EXPECT_EQ(sample(good, 4, 1.0f), EMBERT_STATUS_OK);
   EXPECT_EQ(sample(good, 4, 0.0f), EMBERT_STATUS_INVALID_OPTION);
   EXPECT_EQ(sample(good, 0, 1.0f), EMBERT_STATUS_EMPTY_INPUT);
-  EXPECT_EQ(sample({0, EMBERT_Q30_ONE, 0}, 4, 1.0f), EMBERT_STATUS_INVALID_OPTION);
-  EXPECT_EQ(sample({65536, 0, 0}, 4, 1.0f), EMBERT_STATUS_INVALID_OPTION);
-  EXPECT_EQ(sample({65536, EMBERT_Q30_ONE + 1, 0}, 4, 1.0f), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(sample(sampling(0, EMBERT_Q30_ONE, 0), 4, 1.0f), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(sample(sampling(65536, 0, 0), 4, 1.0f), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(sample(sampling(65536, EMBERT_Q30_ONE + 1, 0), 4, 1.0f), EMBERT_STATUS_INVALID_OPTION);
   std::swap(candidates_[1], candidates_[2]);  // not sorted
   EXPECT_EQ(sample(good, 4, 1.0f), EMBERT_STATUS_INVALID_OPTION);
 }

@@ -3,6 +3,9 @@
 // pipeline('feature-extraction').
 #include <algorithm>
 
+#include "embert/embert_tasks.h"
+#include "embert/embert_vector.h"
+
 #include "tests/runtime/tasks/task_golden.hpp"
 
 namespace embert::test {
@@ -34,11 +37,13 @@ TEST(ClassifyGolden, EveryHeadAndCall) {
             : function == "sigmoid" ? EMBERT_SCORE_SIGMOID
                                     : EMBERT_SCORE_NONE;
         std::vector<embert_label_score> labels(names.size());
-        std::size_t count = 0;
-        ASSERT_EQ(embert_rank_labels(logits.data(), logits.size(), scale_of(kTestScale), applied,
-                                     top_k.is_null() ? 0 : top_k.get<std::size_t>(), labels.data(),
-                                     labels.size(), &count),
+        const embert_logits row = {
+            .values = logits.data(), .count = logits.size(), .scale = scale_of(kTestScale)};
+        embert_labels list = {.items = labels.data(), .capacity = labels.size()};
+        ASSERT_EQ(embert_rank_labels(&row, applied, top_k.is_null() ? 0 : top_k.get<std::size_t>(),
+                                     &list),
                   EMBERT_STATUS_OK);
+        const std::size_t count = list.count;
         const Json& expected = item["results"][call];
         ASSERT_EQ(count, expected.size());
         for (std::size_t i = 0; i < count; ++i) {

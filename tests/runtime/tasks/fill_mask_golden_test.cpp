@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words for masks against pipeline('fill-mask'): words and texts exact, scores within
 // kScoreTolerance.
+#include "embert/embert_tasks.h"
 #include "runtime/tasks/token_text.hpp"
 #include "runtime/tasks/top_list.hpp"
 #include "tests/runtime/tasks/task_golden.hpp"
@@ -95,11 +96,10 @@ TEST(FillMaskGolden, Targets) {
       }
     }
     ASSERT_EQ(candidates.size(), 4u);
-    ASSERT_EQ(embert_score_candidates(candidates.data(), 4, &sum, scale_of(kTestScale)),
-              EMBERT_STATUS_OK);
-    std::size_t count = 4;
-    ASSERT_EQ(embert_rank_candidates(candidates.data(), &count), EMBERT_STATUS_OK);
-    ASSERT_EQ(count, 4u);
+    embert_candidates list = {.items = candidates.data(), .capacity = 4, .count = 4};
+    ASSERT_EQ(embert_score_candidates(&list, &sum, scale_of(kTestScale)), EMBERT_STATUS_OK);
+    ASSERT_EQ(embert_rank_candidates(&list), EMBERT_STATUS_OK);
+    ASSERT_EQ(list.count, 4u);
     expect_words(targets["results"], candidates, item["ids"], mask["position"], true);
     return;
   }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "embert/embert_tasks.h"
+#include "embert/embert_vector.h"
 #include "tests/runtime/tasks/task_numbers.hpp"
 #include "tests/support/random.hpp"
 
@@ -131,7 +133,7 @@ TEST_F(Scores, OfLogarithms) {
 
 TEST_F(Scores, FloatHelpers) {
   EXPECT_EQ(embert_q30_to_float(EMBERT_Q30_ONE), 1.0f);
-  EXPECT_EQ(embert_signed_q30_to_float(-(1 << 29)), -0.5f);
+  EXPECT_EQ(embert_cosine_to_float(-(1 << 29)), -0.5f);
   EXPECT_FLOAT_EQ(embert_log2_to_float(-(int64_t{1} << 26)), -std::log(2.0f));
 }
 
@@ -139,12 +141,13 @@ TEST(Labels, EachFunction) {
   const std::vector<std::int32_t> logits = quantize_logits({0.5, 2.0, -1.0, 2.0});
   const embert_scale scale = scale_of(kTestScale);
   embert_label_score labels[4];
-  std::size_t count = 0;
+  const embert_logits row = {.values = logits.data(), .count = 4, .scale = scale};
+  embert_labels list = {.items = labels, .capacity = 4};
   for (const embert_score_function function :
        {EMBERT_SCORE_SOFTMAX, EMBERT_SCORE_SIGMOID, EMBERT_SCORE_NONE}) {
-    ASSERT_EQ(embert_rank_labels(logits.data(), 4, scale, function, 0, labels, 4, &count),
-              EMBERT_STATUS_OK);
-    ASSERT_EQ(count, 4u);
+    ASSERT_EQ(embert_rank_labels(&row, function, 0, &list), EMBERT_STATUS_OK);
+    ASSERT_EQ(list.count, 4u);
+    EXPECT_EQ(list.scale.float_bits, scale.float_bits);
     const std::uint32_t order[] = {1, 3, 0, 2};
     const double sum = 2 * std::exp(2.0) + std::exp(0.5) + std::exp(-1.0);
     for (std::size_t i = 0; i < 4; ++i) {
@@ -161,41 +164,41 @@ TEST(Labels, EachFunction) {
 
 TEST(Labels, RoomIsForWhatIsAskedFor) {
   const std::int32_t logits[] = {1, 3, 2};
-  const embert_scale scale = scale_of(1.0f);
+  const embert_logits row = {.values = logits, .count = 3, .scale = scale_of(1.0f)};
   embert_label_score labels[3];
-  std::size_t count = 0;
-  EXPECT_EQ(embert_rank_labels(logits, 3, scale, EMBERT_SCORE_SOFTMAX, 2, labels, 1, &count),
-            EMBERT_STATUS_BUFFER_TOO_SMALL);
-  EXPECT_EQ(count, 2u);
-  EXPECT_EQ(embert_rank_labels(logits, 3, scale, EMBERT_SCORE_SOFTMAX, 0, labels, 2, &count),
-            EMBERT_STATUS_BUFFER_TOO_SMALL);
-  EXPECT_EQ(count, 3u);
-  EXPECT_EQ(embert_rank_labels(logits, 3, scale, EMBERT_SCORE_SOFTMAX, 2, labels, 2, &count),
-            EMBERT_STATUS_OK);
-  EXPECT_EQ(count, 2u);
+  embert_labels list = {.items = labels};
+  const auto rank = [&](std::size_t top_k, std::size_t capacity) {
+    list.capacity = capacity;
+    return embert_rank_labels(&row, EMBERT_SCORE_SOFTMAX, top_k, &list);
+  };
+  EXPECT_EQ(rank(2, 1), EMBERT_STATUS_BUFFER_TOO_SMALL);
+  EXPECT_EQ(list.count, 2u);
+  EXPECT_EQ(rank(0, 2), EMBERT_STATUS_BUFFER_TOO_SMALL);
+  EXPECT_EQ(list.count, 3u);
+  EXPECT_EQ(rank(2, 2), EMBERT_STATUS_OK);
+  EXPECT_EQ(list.count, 2u);
   EXPECT_EQ(labels[1].label, 2u);
-  EXPECT_EQ(embert_rank_labels(logits, 3, scale, EMBERT_SCORE_SOFTMAX, 100, labels, 3, &count),
-            EMBERT_STATUS_OK);
-  EXPECT_EQ(count, 3u);
+  EXPECT_EQ(rank(100, 3), EMBERT_STATUS_OK);
+  EXPECT_EQ(list.count, 3u);
 }
 
 TEST(Labels, BadArguments) {
   const std::int32_t logits[] = {1, 3};
   const embert_scale one = scale_of(1.0f);
   embert_label_score labels[2];
-  std::size_t count = 0;
-  const auto rank = [&](const std::int32_t* values, std::size_t n, embert_scale scale, int function,
-                        embert_label_score* out, std::size_t* size) {
-    return embert_rank_labels(values, n, scale, static_cast<embert_score_function>(function), 1,
-                              out, 2, size);
+  embert_labels list = {.items = labels, .capacity = 2},
+                no_items = {.items = nullptr, .capacity = 2};
+  const auto rank = [&](const embert_logits& row, int function, embert_labels* out) {
+    return embert_rank_labels(&row, static_cast<embert_score_function>(function), 1, out);
   };
-  EXPECT_EQ(rank(nullptr, 2, one, 0, labels, &count), EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(rank(logits, 2, one, 0, nullptr, &count), EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(rank(logits, 2, one, 0, labels, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(rank(logits, 2, scale_of(-1.0f), 0, labels, &count), EMBERT_STATUS_INVALID_OPTION);
-  EXPECT_EQ(rank(logits, 2, one, 3, labels, &count), EMBERT_STATUS_INVALID_OPTION);
-  EXPECT_EQ(rank(logits, (1u << 23) + 1, one, 0, labels, &count), EMBERT_STATUS_INVALID_OPTION);
-  EXPECT_EQ(rank(logits, 0, one, 0, labels, &count), EMBERT_STATUS_EMPTY_INPUT);
+  EXPECT_EQ(rank({nullptr, 2, one}, 0, &list), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(rank({logits, 2, one}, 0, &no_items), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(rank({logits, 2, one}, 0, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_rank_labels(nullptr, EMBERT_SCORE_NONE, 1, &list), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(rank({logits, 2, scale_of(-1.0f)}, 0, &list), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(rank({logits, 2, one}, 3, &list), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(rank({logits, (1u << 23) + 1, one}, 0, &list), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(rank({logits, 0, one}, 0, &list), EMBERT_STATUS_EMPTY_INPUT);
 }
 
 TEST(Labels, DefaultFunctions) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entities against pipeline('token-classification'): labels, words and offsets exact, scores within
 // kScoreTolerance.
+#include "embert/embert_tasks.h"
 #include "runtime/tasks/token_text.hpp"
 #include "tests/runtime/tasks/task_golden.hpp"
 #include "tests/runtime/tasks/tiny_bert.hpp"
@@ -42,15 +43,19 @@ void find(const Tokens& tokens, const std::vector<double>& logits, const Names& 
                                scale_of(kTestScale), scores.data()),
             EMBERT_STATUS_OK);
   const std::vector<std::uint8_t> is_subword = subwords_of(tokens);
-  const embert_tag_options options = {names.pointers.data(), names.pointers.size(), aggregation,
-                                      ignored};
-  const embert_tag_window window = {scores.data(),
-                                    tokens.word_ids.data(),
-                                    is_subword.data(),
-                                    tokens.byte_offsets.data(),
-                                    tokens.char_offsets.data(),
-                                    tokens.ids.size(),
-                                    number};
+  const embert_tag_options options = {.size = sizeof(options),
+                                      .labels = names.pointers.data(),
+                                      .num_labels = names.pointers.size(),
+                                      .aggregation = aggregation,
+                                      .ignored = ignored};
+  const embert_tag_window window = {.size = sizeof(window),
+                                    .scores = scores.data(),
+                                    .word_ids = tokens.word_ids.data(),
+                                    .byte_offsets = tokens.byte_offsets.data(),
+                                    .char_offsets = tokens.char_offsets.data(),
+                                    .tokens = tokens.ids.size(),
+                                    .window = number,
+                                    .is_subword = is_subword.data()};
   std::size_t count = entities->size();
   entities->resize(count + tokens.ids.size());
   ASSERT_EQ(embert_find_entities(&options, &window, entities->data(), entities->size(), &count),

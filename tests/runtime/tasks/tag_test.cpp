@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "embert/embert_tasks.h"
+
 #include "tests/runtime/tasks/task_numbers.hpp"
 
 namespace embert::test {
@@ -34,18 +36,23 @@ struct TagCase {
     add(word, token_scores);
   }
   embert_tag_window window() const {
-    return {scores.data(),
-            word_ids.data(),
-            is_subword.empty() ? nullptr : is_subword.data(),
-            bytes.data(),
-            chars.data(),
-            word_ids.size(),
-            3};
+    return {.size = sizeof(embert_tag_window),
+            .scores = scores.data(),
+            .word_ids = word_ids.data(),
+            .byte_offsets = bytes.data(),
+            .char_offsets = chars.data(),
+            .tokens = word_ids.size(),
+            .window = 3,
+            .is_subword = is_subword.empty() ? nullptr : is_subword.data()};
   }
 };
 
 embert_tag_options options_of(embert_aggregation aggregation) {
-  return {kNames, kLabels, aggregation, "O"};
+  return {.size = sizeof(embert_tag_options),
+          .labels = kNames,
+          .num_labels = kLabels,
+          .aggregation = aggregation,
+          .ignored = "O"};
 }
 
 std::vector<embert_entity> find(const TagCase& text, const embert_tag_options& options) {
@@ -138,8 +145,16 @@ TEST(Tag, MeansAreRounded) {
   const embert_q30 scores[] = {1, 2};
   const std::int32_t words[] = {0, 1}, one_word[] = {0, 0};
   const std::uint32_t offsets[] = {0, 1, 1, 2};
-  embert_tag_window window = {scores, words, nullptr, offsets, offsets, 2, 0};
-  embert_tag_options options = {&name, 1, EMBERT_AGGREGATION_SIMPLE, nullptr};
+  embert_tag_window window = {.size = sizeof(window),
+                              .scores = scores,
+                              .word_ids = words,
+                              .byte_offsets = offsets,
+                              .char_offsets = offsets,
+                              .tokens = 2};
+  embert_tag_options options = {.size = sizeof(options),
+                                .labels = &name,
+                                .num_labels = 1,
+                                .aggregation = EMBERT_AGGREGATION_SIMPLE};
   embert_entity entity;
   std::size_t count = 0;
   ASSERT_EQ(embert_find_entities(&options, &window, &entity, 1, &count), EMBERT_STATUS_OK);
@@ -226,7 +241,9 @@ TEST(Tag, NamesWithoutPrefixGoOn) {
   text.add(3, 1, 0.9);
   text.add(4, 3, 0.9);
   text.add(5, 4, 0.9);
-  const embert_tag_options options = {names, 5, EMBERT_AGGREGATION_SIMPLE, "O"};
+  embert_tag_options options = options_of(EMBERT_AGGREGATION_SIMPLE);
+  options.labels = names;
+  options.num_labels = 5;
   std::vector<std::uint32_t> firsts;
   for (const embert_entity& entity : find(text, options)) firsts.push_back(entity.first_token);
   EXPECT_EQ(firsts, (std::vector<std::uint32_t>{0, 2, 4, 5}));

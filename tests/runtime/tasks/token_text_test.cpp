@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "embert/embert_tasks.h"
+#include "embert/embert_tokenizer.h"
 #include "tests/runtime/tokenizer/tokenizer_harness.hpp"
 #include "tests/support/synthetic_blob.hpp"
 
@@ -19,30 +21,35 @@ convert::TokenizerSpec spec_of(const std::vector<std::string>& words) {
   return spec;
 }
 
+constexpr embert_detokenize_options kPlain = {.size = sizeof(kPlain)};
+constexpr embert_detokenize_options kCleanUp = {.size = sizeof(kCleanUp), .clean_up = 1};
+constexpr embert_detokenize_options kSkipSpecial = {.size = sizeof(kPlain), .skip_special = 1};
+
 std::string text_of(const std::vector<std::string>& words, std::vector<std::int32_t> ids = {},
-                    embert_detokenize_options options = {0, 0}) {
+                    embert_detokenize_options options = kPlain) {
   const TestTokenizer tokenizer(spec_of(words));
   if (ids.empty()) {
     for (std::size_t i = 0; i < words.size(); ++i) ids.push_back(static_cast<std::int32_t>(5 + i));
   }
+  const auto write = [&](std::string& room, std::size_t capacity, std::size_t* bytes) {
+    embert_text_buffer buffer = {.text = room.data(), .capacity = capacity};
+    const embert_status status =
+        detokenize(tokenizer.view(), ids.data(), ids.size(), options, &buffer);
+    *bytes = buffer.bytes;
+    return status;
+  };
   std::string text(200, '?');
   std::size_t bytes = 0;
-  EXPECT_EQ(detokenize(tokenizer.view(), ids.data(), ids.size(), options, text.data(), text.size(),
-                       &bytes),
-            EMBERT_STATUS_OK);
+  EXPECT_EQ(write(text, text.size(), &bytes), EMBERT_STATUS_OK);
   // Room of exactly the text's size, or of what is asked for, is enough.
   for (std::size_t capacity = 0; capacity < bytes; ++capacity) {
     std::string small(capacity + 1, '?');
     std::size_t needed = 0;
-    const embert_status status = detokenize(tokenizer.view(), ids.data(), ids.size(), options,
-                                            small.data(), capacity, &needed);
-    EXPECT_EQ(status, EMBERT_STATUS_BUFFER_TOO_SMALL);
+    EXPECT_EQ(write(small, capacity, &needed), EMBERT_STATUS_BUFFER_TOO_SMALL);
     EXPECT_EQ(small[capacity], '?');
     std::string again(needed, '?');
     std::size_t length = 0;
-    EXPECT_EQ(detokenize(tokenizer.view(), ids.data(), ids.size(), options, again.data(), needed,
-                         &length),
-              EMBERT_STATUS_OK);
+    EXPECT_EQ(write(again, needed, &length), EMBERT_STATUS_OK);
     EXPECT_EQ(length, bytes);
   }
   return text.substr(0, bytes);
@@ -61,15 +68,15 @@ TEST(TokenText, CleanUp) {
   const std::vector<std::string> words = {"i", "'", "m", "don", "t", "we", "re", "s", "ve"};
   const std::vector<std::int32_t> ids = {5, 6, 7, 8, 6, 9, 10, 6, 11, 6, 6, 12};
   EXPECT_EQ(text_of(words, ids), "i ' m don ' t we ' re ' ' s");
-  EXPECT_EQ(text_of(words, ids, {0, 1}), "i'm don't we're'' s");
-  EXPECT_EQ(text_of({"do", "n't", "'s", "x"}, {}, {0, 0}), "don't's x");
+  EXPECT_EQ(text_of(words, ids, kCleanUp), "i'm don't we're'' s");
+  EXPECT_EQ(text_of({"do", "n't", "'s", "x"}, {}, kPlain), "don't's x");
 }
 
 TEST(TokenText, SpecialTokens) {
   EXPECT_EQ(text_of({"a", "b"}, {2, 5, 4, 6, 1, 3, 0}), "[CLS] a [MASK] b [UNK] [SEP] [PAD]");
-  EXPECT_EQ(text_of({"a", "b"}, {2, 5, 4, 6, 1, 3, 0}, {1, 0}), "a b");
-  EXPECT_EQ(text_of({"##a", "b"}, {2, 5, 6}, {1, 0}), "##a b");  // the first that is left
-  EXPECT_EQ(text_of({"##a"}, {2, 3}, {1, 0}), "");
+  EXPECT_EQ(text_of({"a", "b"}, {2, 5, 4, 6, 1, 3, 0}, kSkipSpecial), "a b");
+  EXPECT_EQ(text_of({"##a", "b"}, {2, 5, 6}, kSkipSpecial), "##a b");  // the first that is left
+  EXPECT_EQ(text_of({"##a"}, {2, 3}, kSkipSpecial), "");
 }
 
 TEST(TokenText, Subwords) {
@@ -86,7 +93,7 @@ class TokenTextOfModel : public testing::Test {
   AlignedBytes blob_, plain_blob_;
   embert_model model_ = {}, plain_ = {};
   char text_[32] = {};
-  std::size_t bytes_ = 0;
+  embert_text_buffer buffer_ = {.text = text_, .capacity = sizeof(text_)};
 
   void SetUp() override {
     blob_ =
@@ -99,43 +106,36 @@ class TokenTextOfModel : public testing::Test {
   }
   embert_status text(const std::vector<std::int32_t>& ids,
                      const embert_detokenize_options* options = nullptr) {
-    return embert_detokenize(&model_, ids.data(), ids.size(), options, text_, sizeof(text_),
-                             &bytes_);
+    return embert_detokenize(&model_, ids.data(), ids.size(), options, &buffer_);
   }
 };
 
 TEST_F(TokenTextOfModel, Detokenizes) {
   ASSERT_EQ(text({2, 5, 6, 3}), EMBERT_STATUS_OK);
-  EXPECT_EQ(std::string(text_, bytes_), "[CLS] hellos [SEP]");
-  const embert_detokenize_options skip = {1, 0};
-  ASSERT_EQ(text({2, 5, 6, 3}, &skip), EMBERT_STATUS_OK);
-  EXPECT_EQ(std::string(text_, bytes_), "hellos");
+  EXPECT_EQ(std::string(text_, buffer_.bytes), "[CLS] hellos [SEP]");
+  ASSERT_EQ(text({2, 5, 6, 3}, &kSkipSpecial), EMBERT_STATUS_OK);
+  EXPECT_EQ(std::string(text_, buffer_.bytes), "hellos");
 }
 
 TEST_F(TokenTextOfModel, BadArguments) {
   const std::int32_t ids[] = {5};
   const std::uint32_t offsets[] = {0, 5};
   std::uint8_t is_subword[1];
-  EXPECT_EQ(embert_detokenize(nullptr, ids, 1, nullptr, text_, 32, &bytes_),
-            EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(embert_detokenize(&model_, nullptr, 1, nullptr, text_, 32, &bytes_),
-            EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(embert_detokenize(&model_, ids, 1, nullptr, nullptr, 32, &bytes_),
-            EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(embert_detokenize(&model_, ids, 1, nullptr, text_, 32, nullptr),
-            EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(embert_detokenize(&model_, ids, 0, nullptr, text_, 32, &bytes_),
-            EMBERT_STATUS_EMPTY_INPUT);
-  EXPECT_EQ(embert_detokenize(&plain_, ids, 1, nullptr, text_, 32, &bytes_),
-            EMBERT_STATUS_NO_TOKENIZER);
-  const embert_detokenize_options bad[] = {{2, 0}, {0, 2}};
+  embert_text_buffer no_text = {.text = nullptr, .capacity = 32};
+  EXPECT_EQ(embert_detokenize(nullptr, ids, 1, nullptr, &buffer_), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_detokenize(&model_, nullptr, 1, nullptr, &buffer_), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_detokenize(&model_, ids, 1, nullptr, &no_text), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_detokenize(&model_, ids, 1, nullptr, nullptr), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_detokenize(&model_, ids, 0, nullptr, &buffer_), EMBERT_STATUS_EMPTY_INPUT);
+  EXPECT_EQ(embert_detokenize(&plain_, ids, 1, nullptr, &buffer_), EMBERT_STATUS_NO_TOKENIZER);
+  const embert_detokenize_options bad[] = {{sizeof(kPlain), 2, 0}, {sizeof(kPlain), 0, 2}};
   EXPECT_EQ(text({5}, &bad[0]), EMBERT_STATUS_INVALID_OPTION);
   EXPECT_EQ(text({5}, &bad[1]), EMBERT_STATUS_INVALID_OPTION);
   EXPECT_EQ(text({5, 7}), EMBERT_STATUS_TOKEN_OUT_OF_RANGE);
   EXPECT_EQ(text({-1}), EMBERT_STATUS_TOKEN_OUT_OF_RANGE);
-  EXPECT_EQ(embert_detokenize(&model_, ids, 1, nullptr, text_, 4, &bytes_),
-            EMBERT_STATUS_BUFFER_TOO_SMALL);
-  EXPECT_EQ(bytes_, 5u);
+  buffer_.capacity = 4;
+  EXPECT_EQ(embert_detokenize(&model_, ids, 1, nullptr, &buffer_), EMBERT_STATUS_BUFFER_TOO_SMALL);
+  EXPECT_EQ(buffer_.bytes, 5u);
   EXPECT_EQ(embert_mark_subwords(nullptr, ids, offsets, 1, is_subword),
             EMBERT_STATUS_NULL_ARGUMENT);
   EXPECT_EQ(embert_mark_subwords(&model_, nullptr, offsets, 1, is_subword),

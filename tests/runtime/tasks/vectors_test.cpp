@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "embert/embert.h"
+#include "embert/embert_vector.h"
 #include "tests/runtime/tasks/task_numbers.hpp"
 #include "tests/support/random.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "embert/embert.h"
+#include "embert/embert_tokenizer.h"
 #include "tests/runtime/tokenizer/tokenizer_harness.hpp"
 #include "tests/support/synthetic_blob.hpp"
 
@@ -43,33 +43,29 @@ TEST(TokenizerInModel, PublicFunctions) {
   embert_model model;
   ASSERT_EQ(open(30, 2, 0, blob, model), EMBERT_STATUS_OK);
   std::int32_t ids[8];
-  embert_tokens encoding = {};
-  encoding.capacity = 8;
-  encoding.ids = ids;
-  ASSERT_EQ(embert_tokenize(&model, "Hellos", 6, nullptr, 0, nullptr, &encoding), EMBERT_STATUS_OK);
-  ASSERT_EQ(encoding.length, 4u);
+  const embert_text text = {.text = "Hellos", .text_bytes = 6};
+  const embert_text null_text = {.text = nullptr, .text_bytes = 6};
+  embert_tokens tokens = {.size = sizeof(tokens)};
+  tokens.capacity = 8;
+  tokens.ids = ids;
+  ASSERT_EQ(embert_tokenize(&model, &text, nullptr, &tokens), EMBERT_STATUS_OK);
+  ASSERT_EQ(tokens.length, 4u);
   EXPECT_EQ(std::vector<std::int32_t>(ids, ids + 4), (std::vector<std::int32_t>{2, 14, 25, 3}));
-  encoding.capacity = 3;
-  EXPECT_EQ(embert_tokenize(&model, "Hellos", 6, nullptr, 0, nullptr, &encoding),
-            EMBERT_STATUS_BUFFER_TOO_SMALL);
-  EXPECT_EQ(encoding.length, 4u);
+  tokens.capacity = 3;
+  EXPECT_EQ(embert_tokenize(&model, &text, nullptr, &tokens), EMBERT_STATUS_BUFFER_TOO_SMALL);
+  EXPECT_EQ(tokens.length, 4u);
   embert_tokenize_options options = embert_tokenize_options_default(&model);
   options.window = 1;
-  EXPECT_EQ(embert_tokenize(&model, "Hellos", 6, nullptr, 0, &options, &encoding),
-            EMBERT_STATUS_WINDOW_OUT_OF_RANGE);
-  EXPECT_EQ(encoding.windows, 1u);
+  EXPECT_EQ(embert_tokenize(&model, &text, &options, &tokens), EMBERT_STATUS_WINDOW_OUT_OF_RANGE);
+  EXPECT_EQ(tokens.windows, 1u);
   options.window = 0;
   options.max_tokens = 3;
   options.stride = 5;
-  EXPECT_EQ(embert_tokenize(&model, "Hellos", 6, nullptr, 0, &options, &encoding),
-            EMBERT_STATUS_TRUNCATION);
+  EXPECT_EQ(embert_tokenize(&model, &text, &options, &tokens), EMBERT_STATUS_TRUNCATION);
   options.stride = -1;
-  EXPECT_EQ(embert_tokenize(&model, "Hellos", 6, nullptr, 0, &options, &encoding),
-            EMBERT_STATUS_INVALID_OPTION);
-  EXPECT_EQ(embert_tokenize(&model, nullptr, 6, nullptr, 0, nullptr, &encoding),
-            EMBERT_STATUS_NULL_ARGUMENT);
-  EXPECT_EQ(embert_tokenize(nullptr, "a", 1, nullptr, 0, nullptr, &encoding),
-            EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_tokenize(&model, &text, &options, &tokens), EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(embert_tokenize(&model, &null_text, nullptr, &tokens), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_tokenize(nullptr, &text, nullptr, &tokens), EMBERT_STATUS_NULL_ARGUMENT);
   const char* string = nullptr;
   std::size_t bytes = 0;
   ASSERT_EQ(embert_token(&model, 25, &string, &bytes), EMBERT_STATUS_OK);
