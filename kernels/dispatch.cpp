@@ -25,7 +25,7 @@ Kernels select_kernels(uint32_t isa_mask) {
 const char* isa_name(uint32_t isa_mask) {
   const char* name = "scalar";
   for (const IsaExtension& extension : kIsaExtensions) {
-    if ((isa_mask & compiled_isas() & extension.isa) != 0) name = extension.name;
+    if ((isa_mask & extension.isa) != 0) name = extension.name;
   }
   return name;
 }

@@ -53,7 +53,7 @@ uint32_t compiled_isas();
 /// there. The caller makes sure that the machine has the extensions.
 Kernels select_kernels(uint32_t isa_mask);
 
-/// Name of the best extension in the mask that this build has kernels for; "scalar" if none.
+/// Name of the best extension in the mask, "scalar" if it has none.
 const char* isa_name(uint32_t isa_mask);
 
 }  // namespace embert

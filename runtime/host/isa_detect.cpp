@@ -15,14 +15,6 @@
 
 namespace {
 
-static_assert(EMBERT_ISA_SCALAR == embert::kIsaScalar, "pinned value");
-static_assert(EMBERT_ISA_AVX2 == embert::kIsaAvx2, "pinned value");
-static_assert(EMBERT_ISA_AVXVNNI == embert::kIsaAvxVnni, "pinned value");
-static_assert(EMBERT_ISA_AVX512VNNI == embert::kIsaAvx512Vnni, "pinned value");
-static_assert(EMBERT_ISA_NEON == embert::kIsaNeon, "pinned value");
-static_assert(EMBERT_ISA_DOTPROD == embert::kIsaDotprod, "pinned value");
-static_assert(EMBERT_ISA_I8MM == embert::kIsaI8mm, "pinned value");
-
 #if EMBERT_X86
 bool has_avxvnni() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;

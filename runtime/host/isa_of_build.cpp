@@ -3,7 +3,4 @@
 #include "embert/embert.h"
 #include "kernels/dispatch.hpp"
 
-static_assert(EMBERT_ISA_MVE == embert::kIsaMve, "pinned value");
-static_assert(EMBERT_ISA_DSP == embert::kIsaDsp, "pinned value");
-
 uint32_t embert_isa_detect(void) { return embert::compiled_isas(); }

@@ -2,6 +2,17 @@
 #include "embert/embert.h"
 #include "kernels/dispatch.hpp"
 
+// embert.h repeats the bits of kernels/processor.hpp, because public headers include nothing of ours.
+static_assert(EMBERT_ISA_SCALAR == embert::kIsaScalar, "pinned value");
+static_assert(EMBERT_ISA_AVX2 == embert::kIsaAvx2, "pinned value");
+static_assert(EMBERT_ISA_AVXVNNI == embert::kIsaAvxVnni, "pinned value");
+static_assert(EMBERT_ISA_AVX512VNNI == embert::kIsaAvx512Vnni, "pinned value");
+static_assert(EMBERT_ISA_NEON == embert::kIsaNeon, "pinned value");
+static_assert(EMBERT_ISA_DOTPROD == embert::kIsaDotprod, "pinned value");
+static_assert(EMBERT_ISA_I8MM == embert::kIsaI8mm, "pinned value");
+static_assert(EMBERT_ISA_MVE == embert::kIsaMve, "pinned value");
+static_assert(EMBERT_ISA_DSP == embert::kIsaDsp, "pinned value");
+
 const char* embert_status_name(embert_status status) {
   switch (status) {
     case EMBERT_STATUS_OK:

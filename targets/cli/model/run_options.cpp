@@ -14,6 +14,13 @@ namespace {
 constexpr uint32_t kIsasBySpeed[] = {EMBERT_ISA_AVX2, EMBERT_ISA_AVXVNNI, EMBERT_ISA_AVX512VNNI,
                                      EMBERT_ISA_NEON, EMBERT_ISA_DOTPROD, EMBERT_ISA_I8MM};
 
+/// The names that --isa accepts.
+std::vector<std::string> isa_option_names() {
+  std::vector<std::string> names = {"auto", "scalar"};
+  for (const uint32_t isa : kIsasBySpeed) names.push_back(embert_isa_name(isa));
+  return names;
+}
+
 }  // namespace
 
 void RunOptions::add_to(CLI::App& command) {
@@ -27,11 +34,9 @@ void RunOptions::add_to(CLI::App& command) {
 }
 
 void add_isa_option(CLI::App& command, std::string& isa) {
-  command
-      .add_option("--isa", isa,
-                  "Kernels up to: auto, scalar; avx2, avxvnni, avx512vnni; neon, dotprod, i8mm")
-      ->check(CLI::IsMember(
-          {"auto", "scalar", "avx2", "avxvnni", "avx512vnni", "neon", "dotprod", "i8mm"}))
+  const std::vector<std::string> names = isa_option_names();
+  command.add_option("--isa", isa, "Kernels up to: " + CLI::detail::join(names, ", "))
+      ->check(CLI::IsMember(names))
       ->type_name("NAME")
       ->capture_default_str();
 }
