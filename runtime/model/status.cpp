@@ -2,7 +2,7 @@
 #include "embert/embert.h"
 #include "kernels/dispatch.hpp"
 
-// embert.h repeats the bits of kernels/processor.hpp, because public headers include nothing of ours.
+// embert.h repeats the bits of kernels/processor.hpp, because it includes no other header of ours.
 static_assert(EMBERT_ISA_SCALAR == embert::kIsaScalar, "pinned value");
 static_assert(EMBERT_ISA_AVX2 == embert::kIsaAvx2, "pinned value");
 static_assert(EMBERT_ISA_AVXVNNI == embert::kIsaAvxVnni, "pinned value");

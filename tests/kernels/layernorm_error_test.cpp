@@ -96,7 +96,8 @@ TEST_F(LayerNormArithmetic, ModelLikeRowsAreNearlyCorrectlyRounded) {
     std::vector<int16_t> row(n);
     for (int turn = 0; turn < 100; ++turn) {
       random_.fill(row.data(), n, -3000, 3000, Random::kUniform);
-      const LayerNormAffine affine = {static_cast<int32_t>(random_.uniform(1 << 28, 1 << 30)), 1 << 20, 17};
+      const LayerNormAffine affine = {static_cast<int32_t>(random_.uniform(1 << 28, 1 << 30)),
+                                      1 << 20, 17};
       expect_row(row, 1000, affine, "model-like");
     }
   }
