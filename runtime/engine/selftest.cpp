@@ -41,8 +41,8 @@ Selftest model_selftest(const Model& model) {
   options.max_tokens = static_cast<int32_t>(most);
   options.truncation = Truncation::kLongestFirst;
   options.add_special_tokens = true;
-  return tokenize(model.tokenizer, reinterpret_cast<const char*>(test.text), test.text_bytes,
-                  nullptr, 0, options, &encoding) == TokenizerStatus::kOk &&
+  return tokenize(model.tokenizer, {reinterpret_cast<const char*>(test.text), test.text_bytes},
+                  options, &encoding) == TokenizerStatus::kOk &&
          encoding.length == test.record->tokens &&
          memcmp(ids, test.ids, test.record->tokens * sizeof(int32_t)) == 0;
 }

@@ -37,8 +37,9 @@ struct ArenaTokens {
                                    .stride = 0,
                                    .add_special_tokens = true,
                                    .window = 0};
-  const TokenizerStatus status = tokenize(engine.model.tokenizer, text.text, text.text_bytes,
-                                          text.pair, text.pair_bytes, options, &encoding);
+  const TokenizerStatus status =
+      tokenize(engine.model.tokenizer, {text.text, text.text_bytes, text.pair, text.pair_bytes},
+               options, &encoding);
   if (status == TokenizerStatus::kNullArgument) return EMBERT_STATUS_NULL_ARGUMENT;
   // A text of 2^30 bytes, or a limit below the number of special tokens.
   if (status != TokenizerStatus::kOk) return EMBERT_STATUS_TOO_MANY_TOKENS;

@@ -68,8 +68,9 @@ embert_status embert_tokenize(const embert_model* object, const embert_text* tex
   result.char_offsets = arrays.char_offsets;
   result.word_ids = arrays.word_ids;
   result.sequence_ids = arrays.sequence_ids;
-  const TokenizerStatus found = tokenize(model.tokenizer, text->text, text->text_bytes, text->pair,
-                                         text->pair_bytes, inner, &result);
+  const TokenizerStatus found =
+      tokenize(model.tokenizer, {text->text, text->text_bytes, text->pair, text->pair_bytes}, inner,
+               &result);
   tokens->length = result.length;
   tokens->windows = result.windows;
   return to_public(found);

@@ -58,12 +58,12 @@ TokenizerStatus make_cut(uint64_t tokens, uint64_t room, uint64_t stride, Cut* c
 
 class Tokenization {
  public:
-  Tokenization(const TokenizerView& view, Text text, Text pair, bool is_pair,
-               const TokenizeOptions& options, Encoding* encoding)
+  Tokenization(const TokenizerView& view, const TokenizerText& text, const TokenizeOptions& options,
+               Encoding* encoding)
       : header_(*view.header),
         view_(view),
-        texts_{text, pair},
-        is_pair_(is_pair),
+        texts_{bytes_of(text.text, text.text_bytes), bytes_of(text.pair, text.pair_bytes)},
+        is_pair_(text.pair != nullptr),
         options_(options),
         encoding_(*encoding) {}
 
@@ -208,6 +208,10 @@ class Tokenization {
                                                   : TokenizerStatus::kCapacityTooSmall;
   }
 
+  static Text bytes_of(const char* text, size_t bytes) {
+    return {reinterpret_cast<const uint8_t*>(text), static_cast<uint32_t>(bytes)};
+  }
+
   const TokenizerHeader& header_;
   const TokenizerView& view_;
   Text texts_[2];
@@ -219,13 +223,13 @@ class Tokenization {
 
 }  // namespace
 
-TokenizerStatus tokenize(const TokenizerView& view, const char* text, size_t text_bytes,
-                         const char* pair, size_t pair_bytes, const TokenizeOptions& options,
-                         Encoding* encoding) {
+TokenizerStatus tokenize(const TokenizerView& view, const TokenizerText& text,
+                         const TokenizeOptions& options, Encoding* encoding) {
   if (encoding == nullptr || view.header == nullptr) return TokenizerStatus::kNullArgument;
   encoding->length = 0;
   encoding->windows = 0;
-  if ((text == nullptr && text_bytes != 0) || (pair == nullptr && pair_bytes != 0)) {
+  if ((text.text == nullptr && text.text_bytes != 0) ||
+      (text.pair == nullptr && text.pair_bytes != 0)) {
     return TokenizerStatus::kNullArgument;
   }
   const int32_t truncation = static_cast<int32_t>(options.truncation);
@@ -233,12 +237,9 @@ TokenizerStatus tokenize(const TokenizerView& view, const char* text, size_t tex
       truncation > static_cast<int32_t>(Truncation::kOnlySecond)) {
     return TokenizerStatus::kBadOption;
   }
-  if (text_bytes > kMaxTextBytes || pair_bytes > kMaxTextBytes)
+  if (text.text_bytes > kMaxTextBytes || text.pair_bytes > kMaxTextBytes)
     return TokenizerStatus::kTextTooLong;
-  const Text first = {reinterpret_cast<const uint8_t*>(text), static_cast<uint32_t>(text_bytes)};
-  const Text second = {reinterpret_cast<const uint8_t*>(pair), static_cast<uint32_t>(pair_bytes)};
-  const TokenizerStatus status =
-      Tokenization(view, first, second, pair != nullptr, options, encoding).run();
+  const TokenizerStatus status = Tokenization(view, text, options, encoding).run();
   if (status != TokenizerStatus::kOk && status != TokenizerStatus::kCapacityTooSmall)
     encoding->length = 0;
   return status;

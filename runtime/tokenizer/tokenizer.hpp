@@ -71,6 +71,14 @@ TokenizerStatus tokenizer_open(const uint8_t* section, size_t bytes, TokenizerVi
 TokenizerStatus tokenizer_token(const TokenizerView& view, uint32_t id, const char** string,
                                 size_t* bytes);
 
+/// A text, or a pair of texts where `pair` is not null.
+struct TokenizerText {
+  const char* text;
+  size_t text_bytes;
+  const char* pair = nullptr;
+  size_t pair_bytes = 0;
+};
+
 enum class Truncation : int32_t { kNone = 0, kLongestFirst = 1, kOnlyFirst = 2, kOnlySecond = 3 };
 
 struct TokenizeOptions {
@@ -105,9 +113,8 @@ struct Encoding {
 /// each maximal part that is not UTF-8 counts as one U+FFFD. A null text is allowed if text_bytes
 /// is 0. With kCapacityTooSmall, length and windows are valid and the arrays' content is undefined;
 /// with kWindowOutOfRange, windows is valid.
-TokenizerStatus tokenize(const TokenizerView& view, const char* text, size_t text_bytes,
-                         const char* pair, size_t pair_bytes, const TokenizeOptions& options,
-                         Encoding* encoding);
+TokenizerStatus tokenize(const TokenizerView& view, const TokenizerText& text,
+                         const TokenizeOptions& options, Encoding* encoding);
 
 }  // namespace embert
 

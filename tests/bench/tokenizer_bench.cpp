@@ -58,8 +58,7 @@ int run(const char* folder, const char* file, int repeats) {
     sum = 0;
     const auto begin = std::chrono::steady_clock::now();
     for (const std::string& line : lines) {
-      if (tokenize(view, line.data(), line.size(), nullptr, 0, options, &encoding) !=
-          TokenizerStatus::kOk)
+      if (tokenize(view, {line.data(), line.size()}, options, &encoding) != TokenizerStatus::kOk)
         return 3;
       tokens += encoding.length;
       sum += static_cast<std::uint64_t>(ids[encoding.length / 2]);

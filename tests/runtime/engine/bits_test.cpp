@@ -12,17 +12,22 @@
 namespace embert::test {
 namespace {
 
+struct Setting {
+  std::uint32_t threads, max_batch;
+  std::uint8_t dirt;  ///< fills the arena before
+};
+
 /// Hidden states of all texts, one after another.
 std::vector<std::int16_t> encode(const embert_model& model, const SyntheticModel& shape,
-                                 const Texts& texts, std::uint32_t threads, std::uint32_t max_batch,
-                                 std::uint8_t dirt) {
+                                 const Texts& texts, const Setting& setting) {
+  const std::uint32_t max_batch = setting.max_batch;
   embert_options options = embert_options_default(&model);
   options.max_tokens = *std::max_element(texts.lengths.begin(), texts.lengths.end());
   options.max_batch = max_batch;
-  options.threads = threads;
+  options.threads = setting.threads;
   options.parallel_for = run_threads;
   AlignedBytes arena(arena_bytes(model, options));
-  std::memset(arena.data(), dirt, arena.size());
+  std::memset(arena.data(), setting.dirt, arena.size());
   embert_engine* engine = nullptr;
   EXPECT_EQ(embert_engine_init(&model, &options, arena.data(), arena.size(), &engine),
             EMBERT_STATUS_OK);
@@ -60,7 +65,7 @@ class Bits : public testing::TestWithParam<SyntheticModel> {};
 TEST_P(Bits, AreTheSameOnEveryIsaThreadsBatchAndDirt) {
   const AlignedBytes blob(make_synthetic_blob(GetParam()));
   const Texts texts(GetParam(), {1, 2, 7, 16, 17, 33, 64, 70}, 5);
-  const std::vector<std::int16_t> expected = encode(open_model(blob), GetParam(), texts, 1, 1, 0);
+  const std::vector<std::int16_t> expected = encode(open_model(blob), GetParam(), texts, {1, 1, 0});
   const auto [low, high] = std::minmax_element(expected.begin(), expected.end());
   EXPECT_LT(*low, -500);  // the test model gives more than noise around zero
   EXPECT_GT(*high, 500);
@@ -69,7 +74,7 @@ TEST_P(Bits, AreTheSameOnEveryIsaThreadsBatchAndDirt) {
     for (std::uint32_t threads : {1u, 2u, 3u}) {
       for (std::uint32_t batch : {1u, 3u, 8u}) {
         const std::uint8_t dirt = threads == 1 ? 0xAA : 0xFF;
-        EXPECT_TRUE(encode(model, GetParam(), texts, threads, batch, dirt) == expected)
+        EXPECT_TRUE(encode(model, GetParam(), texts, {threads, batch, dirt}) == expected)
             << embert_isa_name(isa) << ", " << threads << " threads, batch " << batch;
       }
     }
@@ -83,7 +88,7 @@ TEST(GoldenBits, OfASyntheticModel) {
   const AlignedBytes blob(make_synthetic_blob(model));
   const Texts texts(model, {1, 33, 70}, 5);
   const std::vector<std::int16_t> hidden =
-      encode(open_model(blob, embert_isa_detect()), model, texts, 2, 2, 0x55);
+      encode(open_model(blob, embert_isa_detect()), model, texts, {2, 2, 0x55});
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(hidden.data());
   EXPECT_EQ(crc32c_scalar(0, bytes, 2 * hidden.size()), 707151286u);
 }

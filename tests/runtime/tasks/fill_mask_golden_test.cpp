@@ -11,11 +11,13 @@ namespace {
 
 std::string decode(const std::vector<std::int32_t>& ids, bool skip_special) {
   std::string text(1000, ' ');
-  std::size_t bytes = 0;
-  EXPECT_EQ(detokenize(task_tokenizer().view(), ids.data(), ids.size(), {skip_special ? 1u : 0u, 1},
-                       text.data(), text.size(), &bytes),
+  const embert_detokenize_options options = {
+      .size = sizeof(options), .skip_special = skip_special ? 1u : 0u, .clean_up = 1};
+  embert_text_buffer buffer = {
+      .size = sizeof(buffer), .text = text.data(), .capacity = text.size()};
+  EXPECT_EQ(detokenize(task_tokenizer().view(), ids.data(), ids.size(), options, &buffer),
             EMBERT_STATUS_OK);
-  return text.substr(0, bytes);
+  return text.substr(0, buffer.bytes);
 }
 
 void expect_words(const Json& expected, const std::vector<embert_candidate>& found,

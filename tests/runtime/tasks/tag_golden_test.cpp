@@ -33,10 +33,17 @@ std::vector<std::uint8_t> subwords_of(const Tokens& tokens) {
   return is_subword;
 }
 
-/// Entities of one window, behind those that are there.
-void find(const Tokens& tokens, const std::vector<double>& logits, const Names& names,
-          embert_aggregation aggregation, const char* ignored, std::uint32_t number,
+struct Search {
+  const Names& names;
+  embert_aggregation aggregation;
+  const char* ignored;       ///< label that is no entity, or null
+  std::uint32_t window = 0;  ///< number of the window
+};
+
+/// Appends the entities of one window.
+void find(const Search& search, const Tokens& tokens, const std::vector<double>& logits,
           std::vector<embert_entity>* entities) {
+  const Names& names = search.names;
   const std::vector<std::int32_t> quantized = quantize_logits(logits);
   std::vector<embert_q30> scores(logits.size());
   ASSERT_EQ(embert_softmax_q30(quantized.data(), tokens.ids.size(), names.text.size(),
@@ -46,15 +53,15 @@ void find(const Tokens& tokens, const std::vector<double>& logits, const Names& 
   const embert_tag_options options = {.size = sizeof(options),
                                       .labels = names.pointers.data(),
                                       .num_labels = names.pointers.size(),
-                                      .aggregation = aggregation,
-                                      .ignored = ignored};
+                                      .aggregation = search.aggregation,
+                                      .ignored = search.ignored};
   const embert_tag_window window = {.size = sizeof(window),
                                     .scores = scores.data(),
                                     .word_ids = tokens.word_ids.data(),
                                     .byte_offsets = tokens.byte_offsets.data(),
                                     .char_offsets = tokens.char_offsets.data(),
                                     .tokens = tokens.ids.size(),
-                                    .window = number,
+                                    .window = search.window,
                                     .is_subword = is_subword.data()};
   std::size_t count = entities->size();
   entities->resize(count + tokens.ids.size());
@@ -98,8 +105,10 @@ std::string word_of(const embert_entity& entity, const Tokens& tokens, const std
 }
 
 void expect_entities(const Json& expected, const std::vector<embert_entity>& entities,
-                     const Names& names, const std::vector<Tokens>& windows,
-                     const std::string& text, embert_aggregation aggregation) {
+                     const Search& search, const std::vector<Tokens>& windows,
+                     const std::string& text) {
+  const Names& names = search.names;
+  const embert_aggregation aggregation = search.aggregation;
   ASSERT_EQ(entities.size(), expected.size());
   for (std::size_t i = 0; i < entities.size(); ++i) {
     const embert_entity& entity = entities[i];
@@ -152,10 +161,11 @@ TEST(TagGolden, EveryAggregation) {
       for (const auto& [strategy, expected] : item[key].items()) {
         SCOPED_TRACE(strategy);
         std::vector<embert_entity> entities;
-        const embert_aggregation aggregation = aggregation_of(strategy);
-        find(tokens, logits_of(item), names, aggregation,
-             key == std::string("entities") ? "O" : nullptr, 0, &entities);
-        expect_entities(expected, entities, names, {tokens}, text, aggregation);
+        const Search search = {.names = names,
+                               .aggregation = aggregation_of(strategy),
+                               .ignored = key == std::string("entities") ? "O" : nullptr};
+        find(search, tokens, logits_of(item), &entities);
+        expect_entities(expected, entities, search, {tokens}, text);
         ++compared;
       }
     }
@@ -200,7 +210,9 @@ TEST(TagGolden, LongTextsInOverlappingWindows) {
 
   for (const Json& strided : golden["strided"]) {
     const std::string text = strided["text"];
-    const embert_aggregation aggregation = aggregation_of(strided["aggregation_strategy"]);
+    Search search = {.names = names,
+                     .aggregation = aggregation_of(strided["aggregation_strategy"]),
+                     .ignored = "O"};
     SCOPED_TRACE(strided["aggregation_strategy"]);
     TokenizeOptions cut = {strided["model_max_length"], Truncation::kLongestFirst,
                            strided["stride"], true, 0};
@@ -209,14 +221,14 @@ TEST(TagGolden, LongTextsInOverlappingWindows) {
     do {
       windows.push_back(task_tokenizer().encode(text, cut));
       ASSERT_EQ(windows.back().status, TokenizerStatus::kOk);
-      find(windows.back(), bert.token_logits(windows.back().ids), names, aggregation, "O",
-           cut.window, &entities);
+      search.window = cut.window;
+      find(search, windows.back(), bert.token_logits(windows.back().ids), &entities);
     } while (++cut.window < windows.back().windows);
     ASSERT_GT(windows.size(), 1u);
     std::size_t count = entities.size();
     ASSERT_EQ(embert_merge_entities(entities.data(), &count), EMBERT_STATUS_OK);
     entities.resize(count);
-    expect_entities(strided["entities"], entities, names, windows, text, aggregation);
+    expect_entities(strided["entities"], entities, search, windows, text);
   }
 }
 

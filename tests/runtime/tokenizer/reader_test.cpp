@@ -251,7 +251,7 @@ TEST(TokenizerSectionWriter, Limits) {
   EXPECT_EQ(error_with([](TokenizerSpec* s) { s->single.resize(9); }),
             "tokenizer: the template has 9 pieces, at most 8 are supported");
   const std::string accents = error_with([](TokenizerSpec* s) {
-    s->added_tokens.push_back({"\u00e9", 5, false, false, true, false});
+    s->added_tokens.push_back({.content = "\u00e9", .id = 5, .normalized = true});
   });
   EXPECT_NE(accents.find("is \"normalized\" and not ASCII"), std::string::npos) << accents;
 }

@@ -262,7 +262,7 @@ TEST_F(TokenizerSection, CircularTriesEnd) {
   ASSERT_EQ(section.open(&view), Status::kOk);
   const std::string text(200000, '[');
   Encoding encoding = {};
-  EXPECT_EQ(tokenize(view, text.data(), text.size(), nullptr, 0, kPlain, &encoding),
+  EXPECT_EQ(tokenize(view, {text.data(), text.size()}, kPlain, &encoding),
             Status::kCapacityTooSmall);
   EXPECT_EQ(encoding.length, text.size());
 }
@@ -270,7 +270,8 @@ TEST_F(TokenizerSection, CircularTriesEnd) {
 TEST_F(TokenizerSection, RandomDamageIsRefusedOrSafe) {
   std::mt19937 random(20240607);
   convert::TokenizerSpec spec = small_spec();
-  spec.added_tokens.push_back({"hello", 14, true, true, true, false});
+  spec.added_tokens.push_back(
+      {.content = "hello", .id = 14, .strip_left = true, .strip_right = true, .normalized = true});
   spec.added_tokens[4].strip_left = spec.added_tokens[4].strip_right = true;
   const std::vector<std::uint8_t> good = convert::write_tokenizer_section(spec);
   std::string text =
@@ -299,7 +300,7 @@ TEST_F(TokenizerSection, RandomDamageIsRefusedOrSafe) {
     encoding.byte_offsets = byte_offsets;
     encoding.char_offsets = char_offsets;
     const Status status =
-        tokenize(view, text.data(), text.size(), "hello", 5, kWithSpecials, &encoding);
+        tokenize(view, {text.data(), text.size(), "hello", 5}, kWithSpecials, &encoding);
     ASSERT_TRUE(status == Status::kOk || status == Status::kCapacityTooSmall);
     for (std::size_t i = 0; i < encoding.length && i < 64; ++i) {
       const char* string = nullptr;

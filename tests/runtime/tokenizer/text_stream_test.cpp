@@ -96,9 +96,10 @@ TEST(TokenizerText, AddedTokens) {
   spec.tokens.insert(spec.tokens.end(), {"Hello W", "Hello World", "[M"});
   spec.in_vocabulary.resize(spec.tokens.size());
   const std::uint32_t next = static_cast<std::uint32_t>(spec.tokens.size()) - 3;
-  spec.added_tokens.push_back({"Hello W", next, false, false, true, false});
-  spec.added_tokens.push_back({"Hello World", next + 1, false, true, true, false});
-  spec.added_tokens.push_back({"[M", next + 2, false, false, false, true});
+  spec.added_tokens.push_back({.content = "Hello W", .id = next, .normalized = true});
+  spec.added_tokens.push_back(
+      {.content = "Hello World", .id = next + 1, .strip_right = true, .normalized = true});
+  spec.added_tokens.push_back({.content = "[M", .id = next + 2, .special = true});
   const TestTokenizer tokenizer(spec);
   const Tokens mask = tokenizer.encode("a \u2003[MASK]\n b", kPlain);
   EXPECT_EQ(mask.char_offsets, (Offsets{0, 1, 1, 11, 11, 12}));
@@ -120,7 +121,7 @@ TEST(TokenizerText, Capacity) {
     encoding.capacity = capacity;
     encoding.ids = ids.data();
     const Status status =
-        tokenize(tokenizer.view(), text.data(), text.size(), nullptr, 0, kWithSpecials, &encoding);
+        tokenize(tokenizer.view(), {text.data(), text.size()}, kWithSpecials, &encoding);
     EXPECT_EQ(status, capacity < 8 ? Status::kCapacityTooSmall : Status::kOk);
     EXPECT_EQ(encoding.length, 8u);
     EXPECT_EQ(ids[capacity], -7);
@@ -133,23 +134,22 @@ TEST(TokenizerText, Arguments) {
   Encoding encoding = {};
   encoding.capacity = 4;
   TokenizeOptions options = kPlain;
-  EXPECT_EQ(tokenize(view, "a", 1, nullptr, 0, options, nullptr), Status::kNullArgument);
-  EXPECT_EQ(tokenize({}, "a", 1, nullptr, 0, options, &encoding), Status::kNullArgument);
-  EXPECT_EQ(tokenize(view, nullptr, 1, nullptr, 0, options, &encoding), Status::kNullArgument);
-  EXPECT_EQ(tokenize(view, "a", 1, nullptr, 1, options, &encoding), Status::kNullArgument);
-  EXPECT_EQ(tokenize(view, nullptr, 0, nullptr, 0, options, &encoding), Status::kOk);
-  EXPECT_EQ(tokenize(view, "a", kMaxTextBytes + 1, nullptr, 0, options, &encoding),
-            Status::kTextTooLong);
+  EXPECT_EQ(tokenize(view, {"a", 1}, options, nullptr), Status::kNullArgument);
+  EXPECT_EQ(tokenize({}, {"a", 1}, options, &encoding), Status::kNullArgument);
+  EXPECT_EQ(tokenize(view, {nullptr, 1}, options, &encoding), Status::kNullArgument);
+  EXPECT_EQ(tokenize(view, {"a", 1, nullptr, 1}, options, &encoding), Status::kNullArgument);
+  EXPECT_EQ(tokenize(view, {nullptr, 0}, options, &encoding), Status::kOk);
+  EXPECT_EQ(tokenize(view, {"a", kMaxTextBytes + 1}, options, &encoding), Status::kTextTooLong);
   options.max_tokens = -1;
-  EXPECT_EQ(tokenize(view, "a", 1, nullptr, 0, options, &encoding), Status::kBadOption);
+  EXPECT_EQ(tokenize(view, {"a", 1}, options, &encoding), Status::kBadOption);
   options = kPlain;
   options.stride = -1;
-  EXPECT_EQ(tokenize(view, "a", 1, nullptr, 0, options, &encoding), Status::kBadOption);
+  EXPECT_EQ(tokenize(view, {"a", 1}, options, &encoding), Status::kBadOption);
   options = kPlain;
   options.truncation = static_cast<Truncation>(4);
-  EXPECT_EQ(tokenize(view, "a", 1, nullptr, 0, options, &encoding), Status::kBadOption);
+  EXPECT_EQ(tokenize(view, {"a", 1}, options, &encoding), Status::kBadOption);
   options = {3, Truncation::kOnlySecond, 0, true, 0};
-  EXPECT_EQ(tokenize(view, "a b", 3, nullptr, 0, options, &encoding), Status::kNoSecondSequence);
+  EXPECT_EQ(tokenize(view, {"a b", 3}, options, &encoding), Status::kNoSecondSequence);
   const char* string = nullptr;
   std::size_t bytes = 0;
   EXPECT_EQ(tokenizer_token(view, view.header->token_count, &string, &bytes),
@@ -181,7 +181,8 @@ TEST(TokenizerText, WindowsOfAPair) {
 // Ten times the text must not take much more than ten times as long.
 TEST(TokenizerText, LinearTime) {
   convert::TokenizerSpec spec = small_spec();
-  spec.added_tokens.push_back({"aaab", 5, true, true, true, false});
+  spec.added_tokens.push_back(
+      {.content = "aaab", .id = 5, .strip_left = true, .strip_right = true, .normalized = true});
   spec.added_tokens[4].strip_left = spec.added_tokens[4].strip_right = true;
   const TestTokenizer tokenizers[] = {TestTokenizer(small_spec()), TestTokenizer(spec)};
   const std::string units[] = {"a",          "a ",       " ",
@@ -202,7 +203,7 @@ TEST(TokenizerText, LinearTime) {
         for (int repeat = 0; repeat < 3; ++repeat) {
           Encoding encoding = {};
           const auto begin = std::chrono::steady_clock::now();
-          tokenize(tokenizer.view(), text.data(), text.size(), nullptr, 0, kPlain, &encoding);
+          tokenize(tokenizer.view(), {text.data(), text.size()}, kPlain, &encoding);
           const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
           seconds[size] = std::min(seconds[size], took.count());
         }

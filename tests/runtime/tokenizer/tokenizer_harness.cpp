@@ -43,8 +43,9 @@ Tokens TestTokenizer::encode(std::string_view text, const TokenizeOptions& optio
   encoding.char_offsets = out.char_offsets.data();
   encoding.word_ids = out.word_ids.data();
   encoding.sequence_ids = out.sequence_ids.data();
-  out.status = tokenize(view_, text.data(), text.size(), pair ? pair->data() : nullptr,
-                        pair ? pair->size() : 0, options, &encoding);
+  out.status = tokenize(
+      view_, {text.data(), text.size(), pair ? pair->data() : nullptr, pair ? pair->size() : 0},
+      options, &encoding);
   const std::size_t length = out.status == TokenizerStatus::kOk ? encoding.length : 0;
   for (auto* v : {&out.ids, &out.type_ids, &out.word_ids, &out.sequence_ids}) v->resize(length);
   for (auto* v : {&out.byte_offsets, &out.char_offsets}) v->resize(2 * length);
@@ -57,8 +58,7 @@ void TestTokenizer::ids(std::string_view text, std::vector<std::int32_t>* ids) c
   Encoding encoding = {};
   encoding.capacity = ids->size();
   encoding.ids = ids->data();
-  const TokenizerStatus status =
-      tokenize(view_, text.data(), text.size(), nullptr, 0, kPlain, &encoding);
+  const TokenizerStatus status = tokenize(view_, {text.data(), text.size()}, kPlain, &encoding);
   if (status != TokenizerStatus::kOk) throw std::runtime_error(tokenizer_status_name(status));
   ids->resize(encoding.length);
 }
