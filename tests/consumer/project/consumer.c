@@ -52,7 +52,8 @@ static int classify(const char* path, const char* line) {
   status = embert_classify_text(engine, &text, &labels);
   if (status) return fail("embert_classify_text", status);
 
-  printf("%s (logit %.3f, score %.3f, arena of %lu bytes)\n", embert_model_label(&model, best.label),
+  printf("%s (logit %.3f, score %.3f, arena of %lu bytes)\n",
+         embert_model_label(&model, best.label),
          (double)((float)best.logit * embert_scale_to_float(labels.scale)),
          best.score / (double)EMBERT_Q30_ONE, (unsigned long)arena_bytes);
   return 0;

@@ -13,8 +13,7 @@ std::string decode(const std::vector<std::int32_t>& ids, bool skip_special) {
   std::string text(1000, ' ');
   const embert_detokenize_options options = {
       .size = sizeof(options), .skip_special = skip_special ? 1u : 0u, .clean_up = 1};
-  embert_text_buffer buffer = {
-      .size = sizeof(buffer), .text = text.data(), .capacity = text.size()};
+  embert_text_buffer buffer = {.text = text.data(), .capacity = text.size()};
   EXPECT_EQ(detokenize(task_tokenizer().view(), ids.data(), ids.size(), options, &buffer),
             EMBERT_STATUS_OK);
   return text.substr(0, buffer.bytes);
