@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The power-on self-test: its checksum against the same outputs through the public functions, on all
-// kernels; its status for a blob that gives other bits.
+// The power-on self-test: its checksum against the same outputs through the public functions, on
+// all kernels; its status for a blob that gives other bits.
 #include "embert/embert_inspect.h"
 #include "embert/embert_lm.h"
 #include "tests/runtime/engine/guarded_engine.hpp"

@@ -272,7 +272,8 @@ TEST_P(Generate, StopsAtTheCachesRoom) {
 INSTANTIATE_TEST_SUITE_P(Kinds, Generate, testing::ValuesIn(decoders()),
                          [](const auto& tested) { return tested.param.name; });
 
-// A small vocabulary: it may have fewer tokens than the candidates, and many of the best choices end.
+// A small vocabulary may have fewer tokens than there are candidates, and many of the best choices
+// end the text.
 TEST(GenerateSmall, BeamsOfSmallVocabularies) {
   for (std::uint32_t words : {1u, 2u, 3u, 5u, 8u}) {
     for (std::uint64_t seed : {1u, 2u, 3u, 4u}) {
