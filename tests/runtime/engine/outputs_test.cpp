@@ -130,7 +130,8 @@ TEST_P(Outputs, FirstRowsUnderMasksAreThoseOfAllRows) {
   }
 }
 
-// After a call that asked for the first token alone, a decoder continues as if all had been computed.
+// After a call that asked for the first token alone, a decoder continues as if all had been
+// computed.
 TEST_P(Outputs, FirstRowsLeaveAWholeCache) {
   if (!causal()) return;
   for (const Way way : all_ways()) {
