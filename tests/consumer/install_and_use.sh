@@ -35,3 +35,28 @@ export PKG_CONFIG_PATH
 "$cc" ${CFLAGS:-} ${LDFLAGS:-} -std=c99 -Wall -Wextra -Wpedantic -Werror "$here/project/consumer.c" $sources \
   -o "$scratch/with-pkg-config" $(pkg-config --cflags --libs embert)
 try "$scratch/with-pkg-config"
+
+# A program that was compiled against shorter structs: in a copy of the headers the last members are cut, as if a version
+# after theirs had added them. It must give the same answer with the same library.
+cp -r "$(dirname "$(find "$scratch/prefix" -name embert.h)")/.." "$scratch/older"
+cut_before() { # STRUCT MEMBER HEADER: removes MEMBER and the members behind it
+  sed -i "/^typedef struct $1 {/,/^} $1;/{/ \**$2;/,/^} $1;/{/^} $1;/!d}}" "$scratch/older/embert/$3"
+}
+cut_before embert_options parallel_for embert.h
+cut_before embert_input head_mask embert_run.h
+cut_before embert_output attentions embert_run.h
+cut_before embert_tokens word_ids embert_tokenizer.h
+run_with() { # OUTPUT FLAGS: compiles and runs shorter_structs.c
+  # shellcheck disable=SC2046,SC2086
+  "$cc" ${CFLAGS:-} ${LDFLAGS:-} $2 -std=c99 -Wall -Wextra -Wpedantic -Werror "$here/project/shorter_structs.c" $sources -o "$1" \
+    $(pkg-config --cflags --libs embert)
+  "$emulate" "$1" "$model" "$text"
+}
+run_with "$scratch/whole" "" >"$scratch/whole.txt" 2>"$scratch/whole.sizes"
+run_with "$scratch/short" "-I$scratch/older" >"$scratch/short.txt" 2>"$scratch/short.sizes"
+cat "$scratch/whole.sizes" "$scratch/short.sizes" "$scratch/short.txt"
+cmp "$scratch/whole.txt" "$scratch/short.txt"
+if cmp -s "$scratch/whole.sizes" "$scratch/short.sizes"; then
+  echo "The older headers have structs as long as today's" >&2
+  exit 1
+fi
