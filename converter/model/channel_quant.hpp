@@ -30,8 +30,8 @@ struct LayerScales {
   ChannelQuant context;        ///< of the attention output; scale of the 16-bit context, no offset
   ChannelQuant cross_input;    ///< of cross-attention's query
   ChannelQuant cross_context;  ///< of cross-attention's output, as context
-  /// Of cross-attention's keys and values. They read 16-bit rows in two planes; the scale is that of
-  /// the joined sums, which have lost their lowest bits (quantize/two_planes.hpp).
+  /// Of cross-attention's keys and values. They read 16-bit rows in two planes; the scale is that
+  /// of the joined sums, which have lost their lowest bits (quantize/two_planes.hpp).
   ChannelQuant cross_states;
   ChannelQuant ffn_input;        ///< of the first feed-forward layer
   int activation_exponent = 10;  ///< the activation function's output has the scale 2^-exponent

@@ -25,8 +25,8 @@ struct QuantizedDense {
   std::vector<std::int32_t> constant;    ///< [outputs] added to the residual sum
 };
 
-/// A dense layer on 16-bit rows (kernels/contracts/convert_rows.hpp): task heads, and the projection
-/// between two stacks.
+/// A dense layer on 16-bit rows (kernels/contracts/convert_rows.hpp): task heads, and the
+/// projection between two stacks.
 struct QuantizedDense16 {
   BlobDense16 record{};
   QuantizedDense dense;

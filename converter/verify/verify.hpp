@@ -39,8 +39,8 @@ std::vector<double> pool_float(const PoolingConfig& pooling, std::size_t hidden_
 /// also "agreement" and "logit_error_max".
 nlohmann::ordered_json certificate_json(const VerifyResult& result);
 
-/// certificate_json() of verify() on the built-in texts that calibration never uses. A model without
-/// a tokenizer is compared on `ids` instead.
+/// certificate_json() of verify() on the built-in texts that calibration never uses. A model
+/// without a tokenizer is compared on `ids` instead.
 nlohmann::ordered_json certify(const ModelFolder& folder, FloatModel& floats,
                                std::span<const std::uint8_t> blob,
                                const IntegerModel::Options& options, const ModelBatch& ids);

@@ -139,8 +139,8 @@ struct BlobLayer {
   uint32_t reserved;          ///< 0
 };
 
-/// A dense layer on 16-bit rows. Each row goes in as two planes of 8 bits; the planes' sums are joined
-/// as RS(256 * high + low, join_shift).
+/// A dense layer on 16-bit rows. Each row goes in as two planes of 8 bits; the planes' sums are
+/// joined as RS(256 * high + low, join_shift).
 struct BlobDense16 {
   BlobShifts shifts;
   int32_t join_shift;  ///< 0..8
@@ -194,8 +194,8 @@ struct BlobHeader {
 };
 
 /// The table of sections follows the header: section_count entries in the order of BlobSectionKind,
-/// grouped by stack and in a stack by layer. Sections lie in the order of the table without overlap.
-/// Gaps are fewer than 64 zero bytes.
+/// grouped by stack and in a stack by layer. Sections lie in the order of the table without
+/// overlap. Gaps are fewer than 64 zero bytes.
 struct BlobSection {
   uint16_t kind;    ///< BlobSectionKind
   uint16_t stack;   ///< 0 for a kind that the model has once

@@ -3,8 +3,8 @@
 //
 // The sequences share a trellis. It has one row for each step: the token of each running sequence,
 // and its parent, the sequence of the row before that it continues. Sequences are read back from
-// their last token, so none is copied. A row's parents reorder the KV cache, and the decoder runs on
-// its tokens next.
+// their last token, so none is copied. A row's parents reorder the KV cache, and the decoder runs
+// on its tokens next.
 #include "runtime/engine/engine.hpp"
 #include "runtime/generation/generate.hpp"
 #include "runtime/tasks/ranking.hpp"

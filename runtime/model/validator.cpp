@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The validator: a blob may be hostile until every value that later code relies on has been checked.
+// The validator: a blob may be hostile until every value that later code relies on has been
+// checked.
 // FORMAT.md lists the same rules. Checks run in the order magic, version, size, checksum, header
 // fields, sections, so that a damaged file gets the status of a damaged file.
 #include "runtime/model/validator.hpp"
@@ -153,8 +154,8 @@ bool sums_ok(const int8_t* weights, size_t columns, size_t inputs, const int32_t
   return true;
 }
 
-/// Walks the blob's sections in their fixed order. Checks the position of each section, and its size
-/// and values with one function for each kind of contents. Keeps the first failure.
+/// Walks the blob's sections in their fixed order. Checks the position of each section, and its
+/// size and values with one function for each kind of contents. Keeps the first failure.
 class Walk {
  public:
   Walk(const uint8_t* blob, const BlobHeader& header)
@@ -393,8 +394,8 @@ embert_status check_sections(const uint8_t* blob, const BlobHeader& h) {
   return walk.finish();
 }
 
-/// Whether the model takes every single text that the tokenizer makes. The template for pairs is not
-/// checked: models without a second segment have it, too, and a run checks the types of a pair.
+/// Whether the model takes every single text that the tokenizer makes. The template for pairs is
+/// not checked: models without a second segment have it, too, and a run checks the types of a pair.
 bool tokenizer_fits(const TokenizerHeader& tokenizer, const BlobStack& model) {
   bool ok = tokenizer.token_count <= model.vocab_size;
   for (uint32_t i = 0; i < tokenizer.single.count; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exponential and logarithm in integers, with base 2: a logit that lies `distance` below the highest
-// has the weight 2^-octaves, where octaves = distance * scale * log2(e) is in Q26.
+// Exponential and logarithm in integers, with base 2: a logit that lies `distance` below the
+// highest has the weight 2^-octaves, where octaves = distance * scale * log2(e) is in Q26.
 #pragma once
 
 #include <stdint.h>

@@ -18,7 +18,8 @@ LabelRanking begin_label_ranking(embert_labels* labels, size_t wanted, LogitRati
 
 /// First all logits are announced, so that the softmax's denominator is scaled by the highest.
 void announce_label(LabelRanking* ranking, int32_t logit);
-/// Then each is added, in the order of the labels, so that of equal logits the first label is first.
+/// Then each is added, in the order of the labels, so that of equal logits the first label is
+/// first.
 void add_label(LabelRanking* ranking, uint32_t label, int32_t logit);
 
 /// Fills in the scores. scale: that of the ratio.

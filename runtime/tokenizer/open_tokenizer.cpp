@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Validates a tokenizer section once, by the rules of TOKENIZER_FORMAT.md. Tokenising needs no checks
-// afterwards.
+// Validates a tokenizer section once, by the rules of TOKENIZER_FORMAT.md. Tokenising needs no
+// checks afterwards.
 #include "runtime/tokenizer/text_stream.hpp"
 #include "runtime/tokenizer/tokenizer.hpp"
 #include "runtime/tokenizer/vocabulary.hpp"
@@ -23,7 +23,8 @@ bool is_utf8(const uint8_t* begin, const uint8_t* end) {
   return true;
 }
 
-// Hands out the arrays behind the header. Each begins at the next multiple of 64, with zeros between.
+// Hands out the arrays behind the header. Each begins at the next multiple of 64, with zeros
+// between.
 class Layout {
  public:
   Layout(const uint8_t* section, uint64_t section_bytes)

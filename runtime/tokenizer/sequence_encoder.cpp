@@ -116,7 +116,8 @@ class SequenceEncoder {
   }
 
  private:
-  // Finds the leftmost added token of the raw text behind the cursor; of several there, the longest.
+  // Finds the leftmost added token of the raw text behind the cursor; of several there, the
+  // longest.
   bool find_raw_token(AddedMatch* match) const {
     for (uint32_t begin = cursor_.byte; begin < bytes_; ++begin) {
       if (!has_bit(view_.raw_first_bytes, text_[begin])) continue;
@@ -300,8 +301,8 @@ class SequenceEncoder {
     cursor_ = stream.cursor();
   }
 
-  // Finds the longest normalised added token that begins where `stream` stands, and moves the stream
-  // behind it.
+  // Finds the longest normalised added token that begins where `stream` stands, and moves the
+  // stream behind it.
   bool match_normalized_token(TextStream* stream, uint32_t* index, SourceOffsets* last) const {
     TextStream ahead = *stream;
     AddedTokenWalk walk = {view_.header->normalized_root};

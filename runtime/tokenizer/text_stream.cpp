@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The normaliser. The hard case is canonical ordering: NFD sorts each run of combining marks by
-// class, and a few marks survive stripping. A run may be as long as the text, so the stream does not
-// store it but reads it again for every class that survives in it. There are about a dozen such
+// class, and a few marks survive stripping. A run may be as long as the text, so the stream does
+// not store it but reads it again for every class that survives in it. There are about a dozen such
 // classes, so the time is linear.
 #include "runtime/tokenizer/text_stream.hpp"
 

@@ -64,8 +64,8 @@ struct TextCursor {
 /// Small and copyable: a copy is a bookmark, from which one can read on independently.
 class TextStream {
  public:
-  /// Reads text[from.byte, end) with the TokenizerFlags of a section. `from` must be a position where
-  /// the original text can be cut: the begin of a piece, or behind an ASCII character.
+  /// Reads text[from.byte, end) with the TokenizerFlags of a section. `from` must be a position
+  /// where the original text can be cut: the begin of a piece, or behind an ASCII character.
   TextStream(const uint8_t* text, TextCursor from, uint32_t end, uint32_t flags)
       : text_(text), end_(end), flags_(flags), cursor_(from) {}
 

@@ -73,8 +73,8 @@ class Tokenization {
     const bool limited = max_tokens != 0 && options_.truncation != Truncation::kNone;
     uint64_t room = kUnlimited;
     if (limited) {
-      // As in Hugging Face, the stride is checked against a single text with special tokens, also in
-      // calls with a pair or without special tokens.
+      // As in Hugging Face, the stride is checked against a single text with special tokens, also
+      // in calls with a pair or without special tokens.
       const uint32_t for_single = special_tokens(header_.single);
       if (max_tokens >= for_single && max_tokens - for_single < stride)
         return TokenizerStatus::kStrideTooLarge;
@@ -88,8 +88,8 @@ class Tokenization {
 
  private:
   TokenizerStatus run_single(uint64_t room, uint64_t stride) {
-    // The begin of a window does not depend on the text's length, so one pass both writes the window
-    // and counts the tokens.
+    // The begin of a window does not depend on the text's length, so one pass both writes the
+    // window and counts the tokens.
     TokenRange range = {0, room};
     if (options_.window != 0) {
       Cut cut;

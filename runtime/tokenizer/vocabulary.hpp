@@ -27,8 +27,8 @@ struct PieceTrie {
   uint32_t prefix_bytes;
 };
 
-/// Finds the longest vocabulary entry that `text` begins with. Returns its length without prefix, or
-/// 0.
+/// Finds the longest vocabulary entry that `text` begins with. Returns its length without prefix,
+/// or 0.
 inline uint32_t longest_piece(const TokenizerView& view, PieceTrie trie, const uint8_t* text,
                               uint32_t bytes, uint32_t* id) {
   uint32_t found = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All public headers together compile as C++ with every warning an error, and their functions have C
-// linkage.
+// All public headers together compile as C++ with every warning an error, and their functions have
+// C linkage.
 #include "embert/embert.h"
 #include "embert/embert_host.h"
 #include "embert/embert_inspect.h"

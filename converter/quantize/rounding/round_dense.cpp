@@ -27,8 +27,8 @@ Matrix stacked_weights(const DenseSource& source) {
   return weights;
 }
 
-// Scales with which each row's largest weight becomes 127. A row of zeros takes the largest scale of
-// the others, because any scale serves it.
+// Scales with which each row's largest weight becomes 127. A row of zeros takes the largest scale
+// of the others, because any scale serves it.
 std::vector<double> row_scales(const Matrix& weights) {
   std::vector<double> scales(weights.rows, 0.0);
   double most = 0;

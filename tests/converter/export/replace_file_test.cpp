@@ -101,8 +101,8 @@ TEST_F(ReplaceFile, FullDiskKeepsTheOldFile) {
   EXPECT_EQ(entries(), 1u);
 }
 
-// A process that only replaces the file is ended at many moments. The file always has one of the two
-// contents, whole, and no other file stays.
+// A process that only replaces the file is ended at many moments. The file always has one of the
+// two contents, whole, and no other file stays.
 TEST_F(ReplaceFile, SignalsLeaveAWholeFileAndNoOther) {
   const std::size_t size = 2'000'000;
   replace_file(path_, bytes(size, 0));

@@ -213,7 +213,8 @@ TEST_P(Masks, PositionsCountFromZero) {
   }
 }
 
-// A token's row times its multiplier, given as the caller's embedding with the embedding sum's scale.
+// A token's row times its multiplier, given as the caller's embedding with the embedding sum's
+// scale.
 TEST_P(Masks, EmbeddingsOfTheWordsAreTheirIds) {
   Call ids = texts({20, 7});
   ids.type_ids = random_ids({20, 7}, 2, 35);
