@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ISA extensions of this machine. cpuinfo reads the processor, and which registers (AVX,
-// AVX-512)
-// the operating system saves at a task switch. The cpuinfo that distributions ship (2022) does not
-// know AVX-VNNI, so this file reads that bit: CPUID leaf 7, subleaf 1, EAX bit 4. AVX-VNNI needs no
-// registers beyond those of AVX2.
+// AVX-512) the operating system saves at a task switch. The cpuinfo that distributions ship (2022)
+// does not know AVX-VNNI, so this file reads that bit: CPUID leaf 7, subleaf 1, EAX bit 4. AVX-VNNI
+// needs no registers beyond those of AVX2.
 
 #include "embert/embert.h"
 #include "kernels/dispatch.hpp"

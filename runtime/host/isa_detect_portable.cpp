@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // embert_isa_detect without cpuinfo. On x86 it uses the compiler's own look-up, which also checks
 // the registers that the operating system saves. Not every compiler knows AVX-VNNI there;
-// processors
-// with it run the AVX2 kernels. On ARM it reads the hardware capabilities that the Linux kernel
-// reports. ARM builds never use cpuinfo: the one that distributions ship (2022) does not know I8MM,
-// and it fails where /proc/cpuinfo belongs to another machine, as under an emulator.
+// processors with it run the AVX2 kernels. On ARM it reads the hardware capabilities that the Linux
+// kernel reports. ARM builds never use cpuinfo: the one that distributions ship (2022) does not
+// know I8MM, and it fails where /proc/cpuinfo belongs to another machine, as under an emulator.
 #include "embert/embert.h"
 #include "kernels/dispatch.hpp"
 #include "kernels/processor.hpp"

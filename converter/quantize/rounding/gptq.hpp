@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rounds a dense layer's weights to 8 bits: to the nearest, or by GPTQ (Frantar et al. 2022,
-// section
-// 4). GPTQ rounds one input after another and spreads the error of each over the inputs that are
-// still to come, so that the layer's output on calibration rows changes least.
+// section 4). GPTQ rounds one input after another and spreads the error of each over the inputs
+// that are still to come, so that the layer's output on calibration rows changes least.
 #pragma once
 
 #include <cstddef>

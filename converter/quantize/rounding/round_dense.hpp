@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A dense layer's weights in 8 bits, and a bias that corrects the mean output for the rounding
-// error
-// (bias correction, Nagel et al. 2019, section 4.2): from float weights and calibration rows of the
-// layer's input.
+// error (bias correction, Nagel et al. 2019, section 4.2): from float weights and calibration rows
+// of the layer's input.
 #pragma once
 
 #include <cstddef>
