@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A program compiled against shorter structs than the library's: install_and_use.sh compiles it against headers from
- * which the last members of embert_options, embert_input, embert_output and embert_tokens are cut.
+ * A program compiled against shorter structs than the library's: install_and_use.sh compiles it
+ * against headers from which the last members of embert_options, embert_input, embert_output and
+ * embert_tokens are cut.
  *   shorter_structs MODEL TEXT
  * Prints the pooled vector's checksum. Bytes behind the short structs must stay as they are.
  */
@@ -12,14 +13,13 @@
 #include <string.h>
 
 /* A struct with guard bytes behind it, where a longer one would go on. */
-#define GUARDED(type)           \
-  struct {                      \
-    type value;                 \
-    unsigned char guard[64];    \
+#define GUARDED(type)        \
+  struct {                   \
+    type value;              \
+    unsigned char guard[64]; \
   }
-#define INIT(object)                                     \
-  (memset(&(object), 0, sizeof(object)),                 \
-   memset((object).guard, 0xA5, sizeof((object).guard)), \
+#define INIT(object)                                                                           \
+  (memset(&(object), 0, sizeof(object)), memset((object).guard, 0xA5, sizeof((object).guard)), \
    (object).value.size = sizeof((object).value))
 
 static int intact(const unsigned char* guard) {
@@ -74,7 +74,11 @@ int main(int argc, char** argv) {
   printf("%08lx scale %08lx\n",
          (unsigned long)embert_crc32c(0, pooled, sizeof(int16_t) * embert_hidden_size(&model)),
          (unsigned long)output.value.pooled_scale.float_bits);
-  fprintf(stderr, "options %u, input %u, output %u, tokens %u bytes\n", (unsigned)sizeof(embert_options),
-          (unsigned)sizeof(embert_input), (unsigned)sizeof(embert_output), (unsigned)sizeof(embert_tokens));
-  return intact(options.guard) && intact(input.guard) && intact(output.guard) && intact(tokens.guard) ? 0 : 1;
+  fprintf(stderr, "options %u, input %u, output %u, tokens %u bytes\n",
+          (unsigned)sizeof(embert_options), (unsigned)sizeof(embert_input),
+          (unsigned)sizeof(embert_output), (unsigned)sizeof(embert_tokens));
+  return intact(options.guard) && intact(input.guard) && intact(output.guard) &&
+                 intact(tokens.guard)
+             ? 0
+             : 1;
 }
