@@ -17,7 +17,7 @@
  * The other headers: embert_run.h (token ids in; hidden states, masks, batches), embert_tokenizer.h
  * (text to ids and back), embert_tasks.h (logits to entities, answers, labels), embert_vector.h
  * (compare and shrink vectors), embert_lm.h (masked tokens, decoders, generation), embert_inspect.h
- * (model facts), embert_host.h (threads). README.md beside them lists the names of version 0.1.
+ * (model facts), embert_host.h (threads). RENAMED.md beside them has the names of version 0.1.
  *
  * Same model and text give the same bits on every processor, ISA and number of threads.
  * Memory: blob and arena are yours, at 64-byte aligned addresses, and outlive model and engine.
