@@ -34,16 +34,16 @@ Selftest model_selftest(const Model& model) {
   const uint32_t most =
       model.header->max_tokens < kMaxSelftestTokens ? model.header->max_tokens : kMaxSelftestTokens;
   int32_t ids[kMaxSelftestTokens];
-  Encoding encoding = {};
-  encoding.capacity = kMaxSelftestTokens;
-  encoding.ids = ids;
-  TokenizeOptions options = {};
+  embert_tokens tokens = {};
+  tokens.capacity = kMaxSelftestTokens;
+  tokens.ids = ids;
+  embert_tokenize_options options = {};
   options.max_tokens = static_cast<int32_t>(most);
-  options.truncation = Truncation::kLongestFirst;
-  options.add_special_tokens = true;
-  return tokenize(model.tokenizer, {reinterpret_cast<const char*>(test.text), test.text_bytes},
-                  options, &encoding) == TokenizerStatus::kOk &&
-         encoding.length == test.record->tokens &&
+  options.truncation = EMBERT_TRUNCATION_LONGEST_FIRST;
+  options.add_special_tokens = 1;
+  const embert_text text = {reinterpret_cast<const char*>(test.text), test.text_bytes, nullptr, 0};
+  return tokenize(model.tokenizer, text, options, &tokens) == TokenizerStatus::kOk &&
+         tokens.length == test.record->tokens &&
          memcmp(ids, test.ids, test.record->tokens * sizeof(int32_t)) == 0;
 }
 

@@ -28,22 +28,18 @@ struct ArenaTokens {
   const Buffers buffers = last_buffers(engine);
   tokens->ids = buffers.at<int32_t>(buffers.plan.shared);
   tokens->type_ids = tokens->ids + room;
-  Encoding encoding = {};
-  encoding.capacity = room;
-  encoding.ids = tokens->ids;
-  encoding.type_ids = tokens->type_ids;
-  const TokenizeOptions options = {.max_tokens = static_cast<int32_t>(room),
-                                   .truncation = Truncation::kLongestFirst,
-                                   .stride = 0,
-                                   .add_special_tokens = true,
-                                   .window = 0};
-  const TokenizerStatus status =
-      tokenize(engine.model.tokenizer, {text.text, text.text_bytes, text.pair, text.pair_bytes},
-               options, &encoding);
+  embert_tokens result = {};
+  result.capacity = room;
+  result.ids = tokens->ids;
+  result.type_ids = tokens->type_ids;
+  const embert_tokenize_options options = {.max_tokens = static_cast<int32_t>(room),
+                                           .add_special_tokens = 1,
+                                           .truncation = EMBERT_TRUNCATION_LONGEST_FIRST};
+  const TokenizerStatus status = tokenize(engine.model.tokenizer, text, options, &result);
   if (status == TokenizerStatus::kNullArgument) return EMBERT_STATUS_NULL_ARGUMENT;
   // A text of 2^30 bytes, or a limit below the number of special tokens.
   if (status != TokenizerStatus::kOk) return EMBERT_STATUS_TOO_MANY_TOKENS;
-  tokens->length = static_cast<uint32_t>(encoding.length);
+  tokens->length = static_cast<uint32_t>(result.length);
   return EMBERT_STATUS_OK;
 }
 

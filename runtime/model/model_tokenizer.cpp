@@ -49,8 +49,8 @@ embert_status embert_tokenize(const embert_model* object, const embert_text* tex
                               const embert_tokenize_options* options, embert_tokens* tokens) {
   using namespace embert;
   if (object == nullptr || text == nullptr || tokens == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
-  embert_tokens arrays;
-  embert_status status = read_struct(*tokens, &arrays);
+  embert_tokens results;
+  embert_status status = read_struct(*tokens, &results);
   if (status != EMBERT_STATUS_OK) return status;
   embert_tokenize_options chosen = embert_tokenize_options_default(object);
   if (options != nullptr) status = read_struct(*options, &chosen);
@@ -58,21 +58,9 @@ embert_status embert_tokenize(const embert_model* object, const embert_text* tex
   const Model model = model_of(*object);
   if (model.has_tokenizer == 0) return EMBERT_STATUS_NO_TOKENIZER;
   if (chosen.add_special_tokens > 1 || chosen.reserved != 0) return EMBERT_STATUS_INVALID_OPTION;
-  const TokenizeOptions inner = {chosen.max_tokens, static_cast<Truncation>(chosen.truncation),
-                                 chosen.stride, chosen.add_special_tokens != 0, chosen.window};
-  Encoding result = {};
-  result.capacity = arrays.capacity;
-  result.ids = arrays.ids;
-  result.type_ids = arrays.type_ids;
-  result.byte_offsets = arrays.byte_offsets;
-  result.char_offsets = arrays.char_offsets;
-  result.word_ids = arrays.word_ids;
-  result.sequence_ids = arrays.sequence_ids;
-  const TokenizerStatus found =
-      tokenize(model.tokenizer, {text->text, text->text_bytes, text->pair, text->pair_bytes}, inner,
-               &result);
-  tokens->length = result.length;
-  tokens->windows = result.windows;
+  const TokenizerStatus found = tokenize(model.tokenizer, *text, chosen, &results);
+  tokens->length = results.length;
+  tokens->windows = results.windows;
   return to_public(found);
 }
 

@@ -20,7 +20,7 @@ struct TokenOffsets {
 /// Receives the tokens of one text in order, counts them, and writes those of a window to the
 /// caller's arrays.
 struct TokenSink {
-  const Encoding* arrays;
+  const embert_tokens* arrays;
   size_t at;       // index of the window's first token in the arrays
   uint32_t first;  // the window has the tokens first <= number < last
   uint32_t last;

@@ -13,6 +13,10 @@ struct Text {
   uint32_t length;
 };
 
+Text text_of(const char* text, size_t bytes) {
+  return {reinterpret_cast<const uint8_t*>(text), static_cast<uint32_t>(bytes)};
+}
+
 // Tokens first <= number < last of a text.
 struct TokenRange {
   uint64_t first;
@@ -58,19 +62,19 @@ TokenizerStatus make_cut(uint64_t tokens, uint64_t room, uint64_t stride, Cut* c
 
 class Tokenization {
  public:
-  Tokenization(const TokenizerView& view, const TokenizerText& text, const TokenizeOptions& options,
-               Encoding* encoding)
+  Tokenization(const TokenizerView& view, const embert_text& text,
+               const embert_tokenize_options& options, embert_tokens* tokens)
       : header_(*view.header),
         view_(view),
-        texts_{bytes_of(text.text, text.text_bytes), bytes_of(text.pair, text.pair_bytes)},
+        texts_{text_of(text.text, text.text_bytes), text_of(text.pair, text.pair_bytes)},
         is_pair_(text.pair != nullptr),
         options_(options),
-        encoding_(*encoding) {}
+        tokens_(*tokens) {}
 
   TokenizerStatus run() {
     const uint32_t max_tokens = static_cast<uint32_t>(options_.max_tokens);
     const uint32_t stride = static_cast<uint32_t>(options_.stride);
-    const bool limited = max_tokens != 0 && options_.truncation != Truncation::kNone;
+    const bool limited = max_tokens != 0 && options_.truncation != EMBERT_TRUNCATION_NONE;
     uint64_t room = kUnlimited;
     if (limited) {
       // As in Hugging Face, the stride is checked against a single text with special tokens, also
@@ -99,7 +103,7 @@ class Tokenization {
       range = possible ? cut.range(options_.window) : TokenRange{0, 0};
     }
     emit(range, {0, 0});
-    if (options_.truncation == Truncation::kOnlySecond && room != 0 && counts_[0] > room) {
+    if (options_.truncation == EMBERT_TRUNCATION_ONLY_SECOND && room != 0 && counts_[0] > room) {
       return TokenizerStatus::kNoSecondSequence;
     }
     Cut cut;
@@ -112,10 +116,10 @@ class Tokenization {
     const uint64_t total = uint64_t{counts_[0]} + counts_[1];
     if (total <= room) return finish(1);
     uint64_t rooms[2] = {counts_[0], counts_[1]};
-    if (options_.truncation == Truncation::kLongestFirst || room == 0) {
+    if (options_.truncation == EMBERT_TRUNCATION_LONGEST_FIRST || room == 0) {
       share(room, rooms);
     } else {
-      const int cut_one = options_.truncation == Truncation::kOnlyFirst ? 0 : 1;
+      const int cut_one = options_.truncation == EMBERT_TRUNCATION_ONLY_FIRST ? 0 : 1;
       if (rooms[cut_one] <= total - room) return TokenizerStatus::kSequenceTooShort;
       rooms[cut_one] -= total - room;
     }
@@ -165,18 +169,18 @@ class Tokenization {
         at += emit_text(0, first, type_id, at);
       } else if (id == kSequenceB) {
         at += emit_text(1, second, type_id, at);
-      } else if (options_.add_special_tokens) {
+      } else if (options_.add_special_tokens != 0) {
         emit_special(id, type_id, at++);
       }
     }
-    encoding_.length = at;
+    tokens_.length = at;
   }
 
   size_t emit_text(int which, TokenRange range, int32_t type_id, size_t at) {
     const uint32_t first =
         static_cast<uint32_t>(range.first < kUnlimited ? range.first : kUnlimited);
     const uint32_t last = static_cast<uint32_t>(range.last < kUnlimited ? range.last : kUnlimited);
-    TokenSink sink = {.arrays = &encoding_,
+    TokenSink sink = {.arrays = &tokens_,
                       .at = at,
                       .first = first,
                       .last = last,
@@ -189,59 +193,52 @@ class Tokenization {
   }
 
   void emit_special(uint32_t id, int32_t type_id, size_t at) {
-    TokenSink sink = {.arrays = &encoding_,
-                      .at = at,
-                      .first = 0,
-                      .last = 1,
-                      .type_id = type_id,
-                      .sequence_id = -1};
+    TokenSink sink = {
+        .arrays = &tokens_, .at = at, .first = 0, .last = 1, .type_id = type_id, .sequence_id = -1};
     sink.emit(id, {0, 0, 0, 0}, UINT32_MAX);
   }
 
   TokenizerStatus finish(uint64_t windows) {
-    encoding_.windows = windows < UINT32_MAX ? static_cast<uint32_t>(windows) : UINT32_MAX;
+    tokens_.windows = windows < UINT32_MAX ? static_cast<uint32_t>(windows) : UINT32_MAX;
     if (options_.window >= windows) {
-      encoding_.length = 0;
+      tokens_.length = 0;
       return TokenizerStatus::kWindowOutOfRange;
     }
-    return encoding_.length <= encoding_.capacity ? TokenizerStatus::kOk
-                                                  : TokenizerStatus::kCapacityTooSmall;
-  }
-
-  static Text bytes_of(const char* text, size_t bytes) {
-    return {reinterpret_cast<const uint8_t*>(text), static_cast<uint32_t>(bytes)};
+    return tokens_.length <= tokens_.capacity ? TokenizerStatus::kOk
+                                              : TokenizerStatus::kCapacityTooSmall;
   }
 
   const TokenizerHeader& header_;
   const TokenizerView& view_;
   Text texts_[2];
   bool is_pair_;
-  const TokenizeOptions& options_;
-  Encoding& encoding_;
+  const embert_tokenize_options& options_;
+  embert_tokens& tokens_;
   uint32_t counts_[2] = {0, 0};
 };
 
 }  // namespace
 
-TokenizerStatus tokenize(const TokenizerView& view, const TokenizerText& text,
-                         const TokenizeOptions& options, Encoding* encoding) {
-  if (encoding == nullptr || view.header == nullptr) return TokenizerStatus::kNullArgument;
-  encoding->length = 0;
-  encoding->windows = 0;
+TokenizerStatus tokenize(const TokenizerView& view, const embert_text& text,
+                         const embert_tokenize_options& options, embert_tokens* tokens) {
+  if (tokens == nullptr || view.header == nullptr) return TokenizerStatus::kNullArgument;
+  tokens->length = 0;
+  tokens->windows = 0;
   if ((text.text == nullptr && text.text_bytes != 0) ||
       (text.pair == nullptr && text.pair_bytes != 0)) {
     return TokenizerStatus::kNullArgument;
   }
-  const int32_t truncation = static_cast<int32_t>(options.truncation);
-  if (options.max_tokens < 0 || options.stride < 0 || truncation < 0 ||
-      truncation > static_cast<int32_t>(Truncation::kOnlySecond)) {
+  if (options.max_tokens < 0 || options.stride < 0 ||
+      options.truncation > EMBERT_TRUNCATION_ONLY_SECOND) {
     return TokenizerStatus::kBadOption;
   }
-  if (text.text_bytes > kMaxTextBytes || text.pair_bytes > kMaxTextBytes)
+  if (text.text_bytes > kMaxTextBytes || text.pair_bytes > kMaxTextBytes) {
     return TokenizerStatus::kTextTooLong;
-  const TokenizerStatus status = Tokenization(view, text, options, encoding).run();
-  if (status != TokenizerStatus::kOk && status != TokenizerStatus::kCapacityTooSmall)
-    encoding->length = 0;
+  }
+  const TokenizerStatus status = Tokenization(view, text, options, tokens).run();
+  if (status != TokenizerStatus::kOk && status != TokenizerStatus::kCapacityTooSmall) {
+    tokens->length = 0;
+  }
   return status;
 }
 

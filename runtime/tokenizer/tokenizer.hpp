@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "embert/embert_tokenizer.h"
 #include "runtime/format/tokenizer_format.hpp"
 
 namespace embert {
@@ -19,11 +20,11 @@ enum class TokenizerStatus : int32_t {
   kNullArgument = 1,      // a pointer that must not be null is null
   kBadOption = 2,         // max_tokens, stride or truncation outside their ranges
   kTextTooLong = 3,       // a text of more than kMaxTextBytes bytes
-  kCapacityTooSmall = 4,  // Encoding::length says what the window needs
+  kCapacityTooSmall = 4,  // tokens->length is the room that is needed
   kStrideTooLarge = 5,    // the stride is not smaller than the room for text
   kSequenceTooShort = 6,  // only_first/only_second: that text is too short to be cut by so much
   kNoSecondSequence = 7,  // only_second without a second text, and the first does not fit
-  kWindowOutOfRange = 8,  // Encoding::windows says how many there are
+  kWindowOutOfRange = 8,  // tokens->windows is their number
   kTokenOutOfRange = 9,   // no token has this id
   // Sections that are refused.
   kSectionMisaligned = 20,  // not at a multiple of 64 in memory
@@ -71,50 +72,16 @@ TokenizerStatus tokenizer_open(const uint8_t* section, size_t bytes, TokenizerVi
 TokenizerStatus tokenizer_token(const TokenizerView& view, uint32_t id, const char** string,
                                 size_t* bytes);
 
-/// A text, or a pair of texts where `pair` is not null.
-struct TokenizerText {
-  const char* text;
-  size_t text_bytes;
-  const char* pair = nullptr;
-  size_t pair_bytes = 0;
-};
-
-enum class Truncation : int32_t { kNone = 0, kLongestFirst = 1, kOnlyFirst = 2, kOnlySecond = 3 };
-
-struct TokenizeOptions {
-  /// Longest result including special tokens; 0 = no limit, as with Truncation::kNone. As in
-  /// Hugging Face a limit below the number of special tokens does not limit; the capacity still
-  /// does.
-  int32_t max_tokens;
-  Truncation truncation;
-  /// Tokens that a window repeats from the one before; >= 0.
-  int32_t stride;
-  bool add_special_tokens;
-  /// Which window of a text that does not fit: 0 is what a truncating tokenizer returns.
-  uint32_t window;
-};
-
-/// Results. Arrays may be null; others have room for `capacity` tokens (offsets for twice as many
-/// numbers). Offsets are start, end into the text that the token is from; 0, 0 for special tokens
-/// of the template.
-struct Encoding {
-  size_t capacity;
-  int32_t* ids;
-  int32_t* type_ids;
-  uint32_t* byte_offsets;
-  uint32_t* char_offsets;
-  int32_t* word_ids;      // counted from 0 in each text; -1 for special tokens of the template
-  int32_t* sequence_ids;  // 0 or 1: which text; -1 for special tokens of the template
-  size_t length;          // out: tokens of this window, also with kCapacityTooSmall
-  uint32_t windows;       // out: number of windows, at most UINT32_MAX
-};
-
-/// Tokenises a text, or a pair if `pair` is not null. Texts may hold any bytes, zeros included;
-/// each maximal part that is not UTF-8 counts as one U+FFFD. A null text is allowed if text_bytes
-/// is 0. With kCapacityTooSmall, length and windows are valid and the arrays' content is undefined;
-/// with kWindowOutOfRange, windows is valid.
-TokenizerStatus tokenize(const TokenizerView& view, const TokenizerText& text,
-                         const TokenizeOptions& options, Encoding* encoding);
+/// Tokenises a text or a pair. Options and tokens are those of embert_tokenizer.h, in full length:
+/// their `size` is not read. Texts may hold any bytes, zeros included; each maximal part that is not
+/// UTF-8 counts as one U+FFFD. A null text is allowed if its size is 0. With kCapacityTooSmall,
+/// length and windows are valid and the arrays' content is undefined; with kWindowOutOfRange,
+/// windows is valid.
+///
+/// As in Hugging Face, max_tokens below the number of special tokens does not limit; the capacity
+/// still does.
+TokenizerStatus tokenize(const TokenizerView& view, const embert_text& text,
+                         const embert_tokenize_options& options, embert_tokens* tokens);
 
 }  // namespace embert
 

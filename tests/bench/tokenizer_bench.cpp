@@ -43,25 +43,26 @@ int run(const char* folder, const char* file, int repeats) {
   // The outputs that the wheel's Encoding has: ids, types, offsets, word ids.
   std::vector<std::int32_t> ids(capacity), type_ids(capacity), word_ids(capacity);
   std::vector<std::uint32_t> char_offsets(2 * capacity);
-  Encoding encoding = {};
-  encoding.capacity = capacity;
-  encoding.ids = ids.data();
-  encoding.type_ids = type_ids.data();
-  encoding.word_ids = word_ids.data();
-  encoding.char_offsets = char_offsets.data();
-  const TokenizeOptions options = {0, Truncation::kNone, 0, true, 0};
-  std::size_t tokens = 0;
+  embert_tokens tokens = {};
+  tokens.capacity = capacity;
+  tokens.ids = ids.data();
+  tokens.type_ids = type_ids.data();
+  tokens.word_ids = word_ids.data();
+  tokens.char_offsets = char_offsets.data();
+  const embert_tokenize_options options = {.add_special_tokens = 1};
+  std::size_t total = 0;
   std::uint64_t sum = 0;
   std::printf("{\"ms\": [");
   for (int i = 0; i < repeats; ++i) {
-    tokens = 0;
+    total = 0;
     sum = 0;
     const auto begin = std::chrono::steady_clock::now();
     for (const std::string& line : lines) {
-      if (tokenize(view, {line.data(), line.size()}, options, &encoding) != TokenizerStatus::kOk)
+      if (tokenize(view, {line.data(), line.size(), nullptr, 0}, options, &tokens) !=
+          TokenizerStatus::kOk)
         return 3;
-      tokens += encoding.length;
-      sum += static_cast<std::uint64_t>(ids[encoding.length / 2]);
+      total += tokens.length;
+      sum += static_cast<std::uint64_t>(ids[tokens.length / 2]);
     }
     const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - begin;
     std::printf("%s%.3f", i == 0 ? "" : ", ", ms.count());

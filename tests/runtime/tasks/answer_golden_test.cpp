@@ -15,8 +15,10 @@ TEST(AnswerGolden, EveryQuestionAndOption) {
   for (const Json& item : golden["items"]) {
     const std::string question = item["question"], context = item["context"];
     SCOPED_TRACE(question);
-    TokenizeOptions cut = {item["max_seq_len"], Truncation::kOnlySecond, item["doc_stride"], true,
-                           0};
+    embert_tokenize_options cut = {.max_tokens = item["max_seq_len"],
+                                   .stride = item["doc_stride"],
+                                   .add_special_tokens = 1,
+                                   .truncation = EMBERT_TRUNCATION_ONLY_SECOND};
     std::vector<Tokens> windows;
     std::vector<std::vector<std::int32_t>> logits;
     for (const Json& window : item["windows"]) {

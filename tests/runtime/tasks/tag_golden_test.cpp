@@ -214,8 +214,10 @@ TEST(TagGolden, LongTextsInOverlappingWindows) {
                      .aggregation = aggregation_of(strided["aggregation_strategy"]),
                      .ignored = "O"};
     SCOPED_TRACE(strided["aggregation_strategy"]);
-    TokenizeOptions cut = {strided["model_max_length"], Truncation::kLongestFirst,
-                           strided["stride"], true, 0};
+    embert_tokenize_options cut = {.max_tokens = strided["model_max_length"],
+                                   .stride = strided["stride"],
+                                   .add_special_tokens = 1,
+                                   .truncation = EMBERT_TRUNCATION_LONGEST_FIRST};
     std::vector<Tokens> windows;
     std::vector<embert_entity> entities;
     do {

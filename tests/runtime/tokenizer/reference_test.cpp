@@ -61,12 +61,12 @@ TEST(TokenizerReference, EveryCodePointInEverySetting) {
   EXPECT_GE(rows, 15 * 271);
 }
 
-Truncation truncation_of(const std::string& name) {
-  if (name == "longest_first") return Truncation::kLongestFirst;
-  if (name == "only_first") return Truncation::kOnlyFirst;
-  if (name == "only_second") return Truncation::kOnlySecond;
+embert_truncation truncation_of(const std::string& name) {
+  if (name == "longest_first") return EMBERT_TRUNCATION_LONGEST_FIRST;
+  if (name == "only_first") return EMBERT_TRUNCATION_ONLY_FIRST;
+  if (name == "only_second") return EMBERT_TRUNCATION_ONLY_SECOND;
   EXPECT_EQ(name, "do_not_truncate");
-  return Truncation::kNone;
+  return EMBERT_TRUNCATION_NONE;
 }
 
 void expect_window(const Json& expected, const Tokens& actual, bool is_pair,
@@ -108,11 +108,11 @@ TEST(TokenizerReference, Cases) {
     const bool is_pair = !c["pair"].is_null() && !c["pair"].get<std::string>().empty();
     const std::optional<std::string> pair =
         is_pair ? std::optional<std::string>(c["pair"].get<std::string>()) : std::nullopt;
-    TokenizeOptions options = {};
+    embert_tokenize_options options = {};
     options.max_tokens = c["max_length"].is_null() ? 0 : c["max_length"].get<std::int32_t>();
     options.truncation = truncation_of(c["truncation"].get<std::string>());
     options.stride = c["stride"].get<std::int32_t>();
-    options.add_special_tokens = c["add_special_tokens"].get<bool>();
+    options.add_special_tokens = c["add_special_tokens"].get<bool>() ? 1 : 0;
     if (c.contains("error")) {
       ++errors;
       const bool stride = c["error"].get<std::string>().find("stride") != std::string::npos;

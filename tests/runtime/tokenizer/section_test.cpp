@@ -261,17 +261,15 @@ TEST_F(TokenizerSection, CircularTriesEnd) {
   TokenizerView view;
   ASSERT_EQ(section.open(&view), Status::kOk);
   const std::string text(200000, '[');
-  Encoding encoding = {};
-  EXPECT_EQ(tokenize(view, {text.data(), text.size()}, kPlain, &encoding),
-            Status::kCapacityTooSmall);
-  EXPECT_EQ(encoding.length, text.size());
+  embert_tokens tokens = {};
+  EXPECT_EQ(tokenize(view, text_of(text), kPlain, &tokens), Status::kCapacityTooSmall);
+  EXPECT_EQ(tokens.length, text.size());
 }
 
 TEST_F(TokenizerSection, RandomDamageIsRefusedOrSafe) {
   std::mt19937 random(20240607);
   convert::TokenizerSpec spec = small_spec();
-  spec.added_tokens.push_back(
-      {.content = "hello", .id = 14, .strip_left = true, .strip_right = true, .normalized = true});
+  spec.added_tokens.push_back({"hello", 14, true, true, true, false});
   spec.added_tokens[4].strip_left = spec.added_tokens[4].strip_right = true;
   const std::vector<std::uint8_t> good = convert::write_tokenizer_section(spec);
   std::string text =
@@ -293,16 +291,16 @@ TEST_F(TokenizerSection, RandomDamageIsRefusedOrSafe) {
     ++safe;
     std::int32_t ids[64], words[64];
     std::uint32_t byte_offsets[128], char_offsets[128];
-    Encoding encoding = {};
-    encoding.capacity = 64;
-    encoding.ids = ids;
-    encoding.word_ids = words;
-    encoding.byte_offsets = byte_offsets;
-    encoding.char_offsets = char_offsets;
+    embert_tokens tokens = {};
+    tokens.capacity = 64;
+    tokens.ids = ids;
+    tokens.word_ids = words;
+    tokens.byte_offsets = byte_offsets;
+    tokens.char_offsets = char_offsets;
     const Status status =
-        tokenize(view, {text.data(), text.size(), "hello", 5}, kWithSpecials, &encoding);
+        tokenize(view, {text.data(), text.size(), "hello", 5}, kWithSpecials, &tokens);
     ASSERT_TRUE(status == Status::kOk || status == Status::kCapacityTooSmall);
-    for (std::size_t i = 0; i < encoding.length && i < 64; ++i) {
+    for (std::size_t i = 0; i < tokens.length && i < 64; ++i) {
       const char* string = nullptr;
       std::size_t size = 0;
       ASSERT_EQ(tokenizer_token(view, static_cast<std::uint32_t>(ids[i]), &string, &size),

@@ -96,10 +96,9 @@ TEST(TokenizerText, AddedTokens) {
   spec.tokens.insert(spec.tokens.end(), {"Hello W", "Hello World", "[M"});
   spec.in_vocabulary.resize(spec.tokens.size());
   const std::uint32_t next = static_cast<std::uint32_t>(spec.tokens.size()) - 3;
-  spec.added_tokens.push_back({.content = "Hello W", .id = next, .normalized = true});
-  spec.added_tokens.push_back(
-      {.content = "Hello World", .id = next + 1, .strip_right = true, .normalized = true});
-  spec.added_tokens.push_back({.content = "[M", .id = next + 2, .special = true});
+  spec.added_tokens.push_back({"Hello W", next, false, false, true, false});
+  spec.added_tokens.push_back({"Hello World", next + 1, false, true, true, false});
+  spec.added_tokens.push_back({"[M", next + 2, false, false, false, true});
   const TestTokenizer tokenizer(spec);
   const Tokens mask = tokenizer.encode("a \u2003[MASK]\n b", kPlain);
   EXPECT_EQ(mask.char_offsets, (Offsets{0, 1, 1, 11, 11, 12}));
@@ -117,13 +116,12 @@ TEST(TokenizerText, Capacity) {
   ASSERT_EQ(whole.ids.size(), 8u);
   for (std::size_t capacity = 0; capacity <= 8; ++capacity) {
     std::vector<std::int32_t> ids(capacity + 1, -7);
-    Encoding encoding = {};
-    encoding.capacity = capacity;
-    encoding.ids = ids.data();
-    const Status status =
-        tokenize(tokenizer.view(), {text.data(), text.size()}, kWithSpecials, &encoding);
+    embert_tokens tokens = {};
+    tokens.capacity = capacity;
+    tokens.ids = ids.data();
+    const Status status = tokenize(tokenizer.view(), text_of(text), kWithSpecials, &tokens);
     EXPECT_EQ(status, capacity < 8 ? Status::kCapacityTooSmall : Status::kOk);
-    EXPECT_EQ(encoding.length, 8u);
+    EXPECT_EQ(tokens.length, 8u);
     EXPECT_EQ(ids[capacity], -7);
   }
 }
@@ -131,25 +129,26 @@ TEST(TokenizerText, Capacity) {
 TEST(TokenizerText, Arguments) {
   const TestTokenizer tokenizer(small_spec());
   const TokenizerView& view = tokenizer.view();
-  Encoding encoding = {};
-  encoding.capacity = 4;
-  TokenizeOptions options = kPlain;
-  EXPECT_EQ(tokenize(view, {"a", 1}, options, nullptr), Status::kNullArgument);
-  EXPECT_EQ(tokenize({}, {"a", 1}, options, &encoding), Status::kNullArgument);
-  EXPECT_EQ(tokenize(view, {nullptr, 1}, options, &encoding), Status::kNullArgument);
-  EXPECT_EQ(tokenize(view, {"a", 1, nullptr, 1}, options, &encoding), Status::kNullArgument);
-  EXPECT_EQ(tokenize(view, {nullptr, 0}, options, &encoding), Status::kOk);
-  EXPECT_EQ(tokenize(view, {"a", kMaxTextBytes + 1}, options, &encoding), Status::kTextTooLong);
+  embert_tokens tokens = {};
+  tokens.capacity = 4;
+  embert_tokenize_options options = kPlain;
+  EXPECT_EQ(tokenize(view, text_of("a"), options, nullptr), Status::kNullArgument);
+  EXPECT_EQ(tokenize({}, text_of("a"), options, &tokens), Status::kNullArgument);
+  EXPECT_EQ(tokenize(view, {nullptr, 1, nullptr, 0}, options, &tokens), Status::kNullArgument);
+  EXPECT_EQ(tokenize(view, {"a", 1, nullptr, 1}, options, &tokens), Status::kNullArgument);
+  EXPECT_EQ(tokenize(view, {nullptr, 0, nullptr, 0}, options, &tokens), Status::kOk);
+  EXPECT_EQ(tokenize(view, {"a", kMaxTextBytes + 1, nullptr, 0}, options, &tokens),
+            Status::kTextTooLong);
   options.max_tokens = -1;
-  EXPECT_EQ(tokenize(view, {"a", 1}, options, &encoding), Status::kBadOption);
+  EXPECT_EQ(tokenize(view, text_of("a"), options, &tokens), Status::kBadOption);
   options = kPlain;
   options.stride = -1;
-  EXPECT_EQ(tokenize(view, {"a", 1}, options, &encoding), Status::kBadOption);
+  EXPECT_EQ(tokenize(view, text_of("a"), options, &tokens), Status::kBadOption);
   options = kPlain;
-  options.truncation = static_cast<Truncation>(4);
-  EXPECT_EQ(tokenize(view, {"a", 1}, options, &encoding), Status::kBadOption);
-  options = {3, Truncation::kOnlySecond, 0, true, 0};
-  EXPECT_EQ(tokenize(view, {"a b", 3}, options, &encoding), Status::kNoSecondSequence);
+  options.truncation = 4;
+  EXPECT_EQ(tokenize(view, text_of("a"), options, &tokens), Status::kBadOption);
+  options = {.max_tokens = 3, .add_special_tokens = 1, .truncation = EMBERT_TRUNCATION_ONLY_SECOND};
+  EXPECT_EQ(tokenize(view, text_of("a b"), options, &tokens), Status::kNoSecondSequence);
   const char* string = nullptr;
   std::size_t bytes = 0;
   EXPECT_EQ(tokenizer_token(view, view.header->token_count, &string, &bytes),
@@ -161,7 +160,10 @@ TEST(TokenizerText, Arguments) {
 TEST(TokenizerText, WindowsOfAPair) {
   const TestTokenizer tokenizer(small_spec());
   // Two texts of four tokens in room for two each, one repeated: three windows each, nine together.
-  TokenizeOptions options = {7, Truncation::kLongestFirst, 1, true, 0};
+  embert_tokenize_options options = {.max_tokens = 7,
+                                     .stride = 1,
+                                     .add_special_tokens = 1,
+                                     .truncation = EMBERT_TRUNCATION_LONGEST_FIRST};
   const std::vector<std::string> expected = {"ab|ab", "bc|ab", "bc|bc", "bc|ca", "ca|ab",
                                              "ca|bc", "ca|ca", "ab|bc", "ab|ca"};
   for (std::uint32_t window = 0; window < 9; ++window) {
@@ -181,8 +183,7 @@ TEST(TokenizerText, WindowsOfAPair) {
 // Ten times the text must not take much more than ten times as long.
 TEST(TokenizerText, LinearTime) {
   convert::TokenizerSpec spec = small_spec();
-  spec.added_tokens.push_back(
-      {.content = "aaab", .id = 5, .strip_left = true, .strip_right = true, .normalized = true});
+  spec.added_tokens.push_back({"aaab", 5, true, true, true, false});
   spec.added_tokens[4].strip_left = spec.added_tokens[4].strip_right = true;
   const TestTokenizer tokenizers[] = {TestTokenizer(small_spec()), TestTokenizer(spec)};
   const std::string units[] = {"a",          "a ",       " ",
@@ -201,9 +202,9 @@ TEST(TokenizerText, LinearTime) {
         const std::size_t bytes = size == 0 ? 100000 : 1000000;
         while (text.size() < bytes) text += unit;
         for (int repeat = 0; repeat < 3; ++repeat) {
-          Encoding encoding = {};
+          embert_tokens tokens = {};
           const auto begin = std::chrono::steady_clock::now();
-          tokenize(tokenizer.view(), {text.data(), text.size()}, kPlain, &encoding);
+          tokenize(tokenizer.view(), text_of(text), kPlain, &tokens);
           const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
           seconds[size] = std::min(seconds[size], took.count());
         }

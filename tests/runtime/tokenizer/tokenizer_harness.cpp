@@ -29,38 +29,38 @@ TestTokenizer::TestTokenizer(const std::vector<std::uint8_t>& section) : section
   if (status != TokenizerStatus::kOk) throw std::runtime_error(tokenizer_status_name(status));
 }
 
-Tokens TestTokenizer::encode(std::string_view text, const TokenizeOptions& options,
+Tokens TestTokenizer::encode(std::string_view text, const embert_tokenize_options& options,
                              const std::optional<std::string>& pair) const {
   Tokens out;
   const std::size_t capacity = text.size() * 3 + (pair ? pair->size() * 3 : 0) + 8;
   for (auto* v : {&out.ids, &out.type_ids, &out.word_ids, &out.sequence_ids}) v->resize(capacity);
   for (auto* v : {&out.byte_offsets, &out.char_offsets}) v->resize(2 * capacity);
-  Encoding encoding = {};
-  encoding.capacity = capacity;
-  encoding.ids = out.ids.data();
-  encoding.type_ids = out.type_ids.data();
-  encoding.byte_offsets = out.byte_offsets.data();
-  encoding.char_offsets = out.char_offsets.data();
-  encoding.word_ids = out.word_ids.data();
-  encoding.sequence_ids = out.sequence_ids.data();
-  out.status = tokenize(
-      view_, {text.data(), text.size(), pair ? pair->data() : nullptr, pair ? pair->size() : 0},
-      options, &encoding);
-  const std::size_t length = out.status == TokenizerStatus::kOk ? encoding.length : 0;
+  embert_tokens tokens = {};
+  tokens.capacity = capacity;
+  tokens.ids = out.ids.data();
+  tokens.type_ids = out.type_ids.data();
+  tokens.byte_offsets = out.byte_offsets.data();
+  tokens.char_offsets = out.char_offsets.data();
+  tokens.word_ids = out.word_ids.data();
+  tokens.sequence_ids = out.sequence_ids.data();
+  const embert_text texts = {text.data(), text.size(), pair ? pair->data() : nullptr,
+                             pair ? pair->size() : 0};
+  out.status = tokenize(view_, texts, options, &tokens);
+  const std::size_t length = out.status == TokenizerStatus::kOk ? tokens.length : 0;
   for (auto* v : {&out.ids, &out.type_ids, &out.word_ids, &out.sequence_ids}) v->resize(length);
   for (auto* v : {&out.byte_offsets, &out.char_offsets}) v->resize(2 * length);
-  out.windows = encoding.windows;
+  out.windows = tokens.windows;
   return out;
 }
 
 void TestTokenizer::ids(std::string_view text, std::vector<std::int32_t>* ids) const {
   if (ids->size() < text.size() * 3 + 1) ids->resize(text.size() * 3 + 1);
-  Encoding encoding = {};
-  encoding.capacity = ids->size();
-  encoding.ids = ids->data();
-  const TokenizerStatus status = tokenize(view_, {text.data(), text.size()}, kPlain, &encoding);
+  embert_tokens tokens = {};
+  tokens.capacity = ids->size();
+  tokens.ids = ids->data();
+  const TokenizerStatus status = tokenize(view_, text_of(text), kPlain, &tokens);
   if (status != TokenizerStatus::kOk) throw std::runtime_error(tokenizer_status_name(status));
-  ids->resize(encoding.length);
+  ids->resize(tokens.length);
 }
 
 std::string TestTokenizer::strings(std::string_view text) const {

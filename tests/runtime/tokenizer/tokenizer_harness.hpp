@@ -47,7 +47,7 @@ class TestTokenizer {
 
   const TokenizerView& view() const { return view_; }
   const Section& section() const { return section_; }
-  Tokens encode(std::string_view text, const TokenizeOptions& options,
+  Tokens encode(std::string_view text, const embert_tokenize_options& options,
                 const std::optional<std::string>& pair = std::nullopt) const;
   /// Without special tokens and limits. The vector is overwritten.
   void ids(std::string_view text, std::vector<std::int32_t>* ids) const;
@@ -60,8 +60,10 @@ class TestTokenizer {
   TokenizerView view_ = {};
 };
 
-inline constexpr TokenizeOptions kPlain = {0, Truncation::kNone, 0, false, 0};
-inline constexpr TokenizeOptions kWithSpecials = {0, Truncation::kNone, 0, true, 0};
+inline constexpr embert_tokenize_options kPlain = {};
+inline constexpr embert_tokenize_options kWithSpecials = {.add_special_tokens = 1};
+
+inline embert_text text_of(std::string_view text) { return {text.data(), text.size(), nullptr, 0}; }
 
 /// The 15 settings "vocabulary:lower|keep:unset|true|false" of the reference data.
 const std::vector<std::string>& reference_settings();
