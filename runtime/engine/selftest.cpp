@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "embert/embert_lm.h"
+#include "embert/embert_tokenizer.h"
 #include "runtime/engine/kv_cache.hpp"
 #include "runtime/engine/lm_head.hpp"
 

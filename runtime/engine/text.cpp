@@ -4,6 +4,7 @@
 // The token ids lie in the arena where the context will be: attention writes there for the first
 // time after the input was checked and the embeddings were read. A row of the context has 8 bytes
 // or more (arena_plan.cpp), which is an id and a segment.
+#include "embert/embert_tokenizer.h"
 #include "runtime/engine/check_input.hpp"
 #include "runtime/engine/forward.hpp"
 #include "runtime/engine/kv_cache.hpp"

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "embert/embert_tokenizer.h"
 #include "runtime/tokenizer/tokenizer.hpp"
 
 namespace embert {

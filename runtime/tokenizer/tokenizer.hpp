@@ -9,8 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "embert/embert_tokenizer.h"
 #include "runtime/format/tokenizer_format.hpp"
+
+// Of embert/embert_tokenizer.h.
+struct embert_text;
+struct embert_tokenize_options;
+struct embert_tokens;
 
 namespace embert {
 

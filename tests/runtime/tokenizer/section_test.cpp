@@ -269,7 +269,8 @@ TEST_F(TokenizerSection, CircularTriesEnd) {
 TEST_F(TokenizerSection, RandomDamageIsRefusedOrSafe) {
   std::mt19937 random(20240607);
   convert::TokenizerSpec spec = small_spec();
-  spec.added_tokens.push_back({"hello", 14, true, true, true, false});
+  spec.added_tokens.push_back(
+      {.content = "hello", .id = 14, .strip_left = true, .strip_right = true, .normalized = true});
   spec.added_tokens[4].strip_left = spec.added_tokens[4].strip_right = true;
   const std::vector<std::uint8_t> good = convert::write_tokenizer_section(spec);
   std::string text =

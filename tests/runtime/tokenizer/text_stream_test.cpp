@@ -96,9 +96,10 @@ TEST(TokenizerText, AddedTokens) {
   spec.tokens.insert(spec.tokens.end(), {"Hello W", "Hello World", "[M"});
   spec.in_vocabulary.resize(spec.tokens.size());
   const std::uint32_t next = static_cast<std::uint32_t>(spec.tokens.size()) - 3;
-  spec.added_tokens.push_back({"Hello W", next, false, false, true, false});
-  spec.added_tokens.push_back({"Hello World", next + 1, false, true, true, false});
-  spec.added_tokens.push_back({"[M", next + 2, false, false, false, true});
+  spec.added_tokens.push_back({.content = "Hello W", .id = next, .normalized = true});
+  spec.added_tokens.push_back(
+      {.content = "Hello World", .id = next + 1, .strip_right = true, .normalized = true});
+  spec.added_tokens.push_back({.content = "[M", .id = next + 2, .special = true});
   const TestTokenizer tokenizer(spec);
   const Tokens mask = tokenizer.encode("a \u2003[MASK]\n b", kPlain);
   EXPECT_EQ(mask.char_offsets, (Offsets{0, 1, 1, 11, 11, 12}));
@@ -183,7 +184,8 @@ TEST(TokenizerText, WindowsOfAPair) {
 // Ten times the text must not take much more than ten times as long.
 TEST(TokenizerText, LinearTime) {
   convert::TokenizerSpec spec = small_spec();
-  spec.added_tokens.push_back({"aaab", 5, true, true, true, false});
+  spec.added_tokens.push_back(
+      {.content = "aaab", .id = 5, .strip_left = true, .strip_right = true, .normalized = true});
   spec.added_tokens[4].strip_left = spec.added_tokens[4].strip_right = true;
   const TestTokenizer tokenizers[] = {TestTokenizer(small_spec()), TestTokenizer(spec)};
   const std::string units[] = {"a",          "a ",       " ",

@@ -11,6 +11,7 @@
 
 #include "converter/export/write_tokenizer_section.hpp"
 #include "converter/import/tokenizer/read_tokenizer.hpp"
+#include "embert/embert_tokenizer.h"
 #include "runtime/tokenizer/tokenizer.hpp"
 #include "tests/support/small_tokenizer.hpp"
 
