@@ -160,13 +160,15 @@ def main() -> int:
         scratch = pathlib.Path(name)
         for folder in arguments.folders:
             print(f"== {pathlib.Path(folder).name}")
-            blobs = []
+            blobs, reports = [], []
             for tool, side in ((before, "before"), (after, "after")):
-                blob = scratch / f"{side}.emb"
-                if tool.run("convert", folder, "-o", str(blob))[0] != 0:
+                blob, report = scratch / f"{side}.emb", scratch / f"{side}.json"
+                if tool.run("convert", folder, "-o", str(blob), "--report", str(report))[0] != 0:
                     print(f"{tool.path} cannot convert {folder}")
                     return 1
                 blobs.append(blob.read_bytes())
+                reports.append(sorted(keys_of(json.loads(report.read_bytes()))))
+            check.same("keys of the report", reports[0], reports[1], f"{len(reports[1])} keys")
             check.same("blob", digest(blobs[0]), digest(blobs[1]), f"{len(blobs[1]):,} bytes, {digest(blobs[1])}")
             blob_path = str(scratch / "before.emb")
             compare_answers(check, before, after, blob_path, texts)

@@ -35,8 +35,9 @@ Json layers_of(const convert::ConvertResult& result) {
       errors["cross_key_value"] = layer.cross_key_value;
       errors["cross_output"] = layer.cross_out;
     }
-    errors["ffn_up"] = layer.ffn_up;
-    errors["ffn_down"] = layer.ffn_down;
+    // The report's keys stay as version 0.1 had them: scripts read them.
+    errors["ffn1"] = layer.ffn_up;
+    errors["ffn2"] = layer.ffn_down;
     errors["copied_channels"] = layer.copies;
     layers.push_back(std::move(errors));
   }
