@@ -77,10 +77,10 @@ TokenizerStatus tokenizer_token(const TokenizerView& view, uint32_t id, const ch
                                 size_t* bytes);
 
 /// Tokenises a text or a pair. Options and tokens are those of embert_tokenizer.h, in full length:
-/// their `size` is not read. Texts may hold any bytes, zeros included; each maximal part that is not
-/// UTF-8 counts as one U+FFFD. A null text is allowed if its size is 0. With kCapacityTooSmall,
-/// length and windows are valid and the arrays' content is undefined; with kWindowOutOfRange,
-/// windows is valid.
+/// their `size` is not read. Texts may hold any bytes, zeros included; each maximal part that is
+/// not UTF-8 counts as one U+FFFD. A null text is allowed if its size is 0. With
+/// kCapacityTooSmall, length and windows are valid and the arrays' content is undefined; with
+/// kWindowOutOfRange, windows is valid.
 ///
 /// As in Hugging Face, max_tokens below the number of special tokens does not limit; the capacity
 /// still does.
