@@ -3,6 +3,7 @@
 
 #include "kernels/arithmetic/layout.hpp"
 #include "runtime/engine/kv_cache.hpp"
+#include "runtime/engine/task_heads.hpp"
 
 namespace embert {
 namespace {
@@ -485,14 +486,8 @@ void cross_attention(const Run& run, const Layer& layer, Queries queries) {
 }
 
 void project_source(const Buffers& buffers, const Layer& layer, const SourceStates& states) {
-  const StackPlan& plan = buffers.plan;
-  const Kernels& kernels = buffers.engine.kernels;
   const BlobStack& config = last_config(buffers.engine);
-  const Dense16& dense = layer.cross_key_value;
-  const size_t width = config.cross_hidden_size, inputs = pad_inputs(width),
-               columns = pad_columns(config.head_size), acc_stride = plan.acc_columns;
-  uint8_t* planes = buffers.scratch<uint8_t>(0, plan.lhs);  // [2 rows][lhs_stride]
-  int32_t* acc = buffers.scratch<int32_t>(0, plan.acc);     // [2 rows][acc_columns]
+  const size_t width = config.cross_hidden_size, columns = pad_columns(config.head_size);
   const KvCache cache = source_cache(buffers.engine);
   for (size_t head = 0; head < layer.num_heads; ++head) {
     const KvView kv = cache.slot({layer.index, states.source, head}, states.length);
@@ -500,40 +495,17 @@ void project_source(const Buffers& buffers, const Layer& layer, const SourceStat
     const size_t first = head * 2 * columns;
     for (size_t row = 0; row < states.length; row += kBlockRows / 2) {
       const size_t m = smaller(kBlockRows / 2, states.length - row);
-      kernels.convert_s8x2_s16({.m = m,
-                                .k = width,
-                                .src = states.rows + row * width,
-                                .src_stride = width,
-                                .dst = planes,
-                                .dst_stride = plan.lhs_stride,
-                                .flip = kSignedLhsFlip});
-      kernels.gemm({.m = 2 * m,
-                    .n = 2 * columns,
-                    .k = inputs,
-                    .lhs = planes,
-                    .lhs_stride = plan.lhs_stride,
-                    .lhs_type = LhsType::kSigned,
-                    .rhs = dense.dense.weights + first * inputs,
-                    .bias = nullptr,
-                    .sums = dense.dense.sums + first,
-                    .dst = acc,
-                    .dst_stride = acc_stride});
-      // In place: a joined row overwrites the first of its two planes' rows.
-      kernels.convert_s32_s32x2({.m = m,
-                                 .n = 2 * columns,
-                                 .acc = acc,
-                                 .acc_stride = acc_stride,
-                                 .join_shift = dense.join_shift,
-                                 .bias = dense.dense.bias + first,
-                                 .dst = acc,
-                                 .dst_stride = 2 * acc_stride});
-      store_kv(kernels, layer.cross,
+      const Rows16 block = {states.rows + row * width, m, width};
+      convert_to_planes(buffers, block);
+      const int32_t* sums =
+          dense16_sums(buffers, layer.cross_key_value, block, {first, 2 * columns});
+      store_kv(buffers.engine.kernels, layer.cross,
                {.first_column = first,
                 .row = row,
                 .m = m,
                 .head_size = config.head_size,
-                .acc = acc,
-                .stride = 2 * acc_stride},
+                .acc = sums,
+                .stride = size_t{2} * buffers.plan.acc_columns},
                kv);
     }
   }

@@ -2,8 +2,6 @@
 // The public functions that make an engine and run a model.
 #include "runtime/engine/engine.hpp"
 
-#include <string.h>
-
 #include "runtime/engine/check_input.hpp"
 #include "runtime/engine/forward.hpp"
 #include "runtime/engine/kv_cache.hpp"
@@ -140,13 +138,15 @@ embert_status embert_engine_init(const embert_model* model, const embert_options
   }
   if (arena_bytes < needed) return EMBERT_STATUS_ARENA_TOO_SMALL;
 
-  embert_engine made = {};
-  made.model = model_of(*model);
-  made.kernels = select_kernels(made.model.isa_mask);
-  read_struct(*options, &made.options);
-  made.plan = plan_arena(*made.model.header, made.options);
-  memcpy(arena, &made, sizeof(made));
-  *engine = static_cast<embert_engine*>(arena);
+  // In place: an engine on the stack would take 840 bytes on a Cortex-M.
+  embert_engine* made = static_cast<embert_engine*>(arena);
+  made->model = model_of(*model);
+  made->kernels = select_kernels(made->model.isa_mask);
+  read_struct(*options, &made->options);
+  made->plan = plan_arena(*made->model.header, made->options);
+  made->rows = 0;
+  made->source_texts = 0;
+  *engine = made;
   if (is_decoder(**engine)) clear_cache(**engine);
   return EMBERT_STATUS_OK;
 }

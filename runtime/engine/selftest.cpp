@@ -48,8 +48,9 @@ Selftest model_selftest(const Model& model) {
          memcmp(ids, test.ids, test.record->tokens * sizeof(int32_t)) == 0;
 }
 
-/// Of the last hidden state that the run left in the arena, and of all task heads on it.
-uint32_t checksum_of_outputs(Engine& engine, size_t tokens) {
+/// Of the last hidden state that the run left in the arena, and of all task heads on it. noinline:
+/// keeps an LmRow off the stack while the model and the tokenizer run.
+[[gnu::noinline]] uint32_t checksum_of_outputs(Engine& engine, size_t tokens) {
   const Model& model = engine.model;
   const BlobHeader& header = *model.header;
   const Buffers buffers = last_buffers(engine);

@@ -14,52 +14,37 @@ struct Rows16 {
   size_t m, k;
 };
 
+struct ColumnRange {
+  size_t first, count;
+};
+
+/// Rows as the GEMM reads them: each as two planes of 8 bits, in the scratch of task 0.
+/// m <= kBlockRows / 2.
+void convert_to_planes(const Buffers& buffers, const Rows16& rows);
+/// The converted rows through some columns of a dense layer, bias included: s32 [m][count], with a
+/// stride of 2 * acc_columns, in the scratch of task 0.
+const int32_t* dense16_sums(const Buffers& buffers, const Dense16& layer, const Rows16& rows,
+                            ColumnRange columns);
+
 /// Rows through a dense layer of n columns: calls store(i, c, y) with the requantised sum y of row
-/// i, column c < n. The GEMM reads each row as two planes of 8 bits.
+/// i, column c < n.
 template <typename Store>
 void dense16_rows(const Buffers& buffers, const Dense16& layer, const Rows16& rows, size_t n,
                   Store store) {
-  const StackPlan& plan = buffers.plan;
-  const Kernels& kernels = buffers.engine.kernels;
-  const size_t inputs = pad_inputs(rows.k), acc_stride = plan.acc_columns;
-  uint8_t* planes = buffers.scratch<uint8_t>(0, plan.lhs);  // [2 rows][lhs_stride]
-  int32_t* acc = buffers.scratch<int32_t>(0, plan.acc);     // [2 rows][acc_columns]
+  const Requantize& factor = layer.dense.factor;
+  const size_t stride = size_t{2} * buffers.plan.acc_columns;
   for (size_t row = 0; row < rows.m; row += kBlockRows / 2) {
-    const size_t left = rows.m - row, count = left < kBlockRows / 2 ? left : kBlockRows / 2;
-    kernels.convert_s8x2_s16({.m = count,
-                              .k = rows.k,
-                              .src = rows.data + row * rows.k,
-                              .src_stride = rows.k,
-                              .dst = planes,
-                              .dst_stride = plan.lhs_stride,
-                              .flip = kSignedLhsFlip});
+    const size_t left = rows.m - row, m = left < kBlockRows / 2 ? left : kBlockRows / 2;
+    const Rows16 block = {rows.data + row * rows.k, m, rows.k};
+    convert_to_planes(buffers, block);
     for (size_t column = 0; column < n; column += kGemmColumns) {
-      const size_t columns = n - column < kGemmColumns ? n - column : kGemmColumns;
-      kernels.gemm({.m = 2 * count,
-                    .n = pad_columns(columns),
-                    .k = inputs,
-                    .lhs = planes,
-                    .lhs_stride = plan.lhs_stride,
-                    .lhs_type = LhsType::kSigned,
-                    .rhs = layer.dense.weights + column * inputs,
-                    .bias = nullptr,
-                    .sums = layer.dense.sums + column,
-                    .dst = acc,
-                    .dst_stride = acc_stride});
-      kernels.convert_s32_s32x2({.m = count,
-                                 .n = columns,
-                                 .acc = acc,
-                                 .acc_stride = acc_stride,
-                                 .join_shift = layer.join_shift,
-                                 .bias = layer.dense.bias + column,
-                                 .dst = acc,
-                                 .dst_stride = 2 * acc_stride});
-      for (size_t i = 0; i < count; ++i) {
-        const int32_t* sums = acc + 2 * i * acc_stride;
-        for (size_t c = 0; c < columns; ++c) {
+      const size_t count = n - column < kGemmColumns ? n - column : kGemmColumns;
+      const int32_t* sums = dense16_sums(buffers, layer, block, {column, count});
+      for (size_t i = 0; i < m; ++i) {
+        for (size_t c = 0; c < count; ++c) {
           store(row + i, column + c,
-                requantize(sums[c], layer.dense.factor.multiplier[column + c],
-                           layer.dense.factor.left, layer.dense.factor.right));
+                requantize(sums[i * stride + c], factor.multiplier[column + c], factor.left,
+                           factor.right));
         }
       }
     }

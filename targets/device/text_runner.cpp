@@ -35,6 +35,7 @@ embert_status TextRunner::open(const embert_model& model, uint32_t max_tokens, v
   buffers_ = buffers;
   max_tokens_ = max_tokens;
   model_ = model;
+  info_.size = sizeof(info_);
   const embert_status status = embert_model_get_info(&model_, &info_);
   if (status != EMBERT_STATUS_OK) return status;
   if (info_.has_tokenizer == 0) return EMBERT_STATUS_NO_TOKENIZER;

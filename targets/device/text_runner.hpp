@@ -45,7 +45,7 @@ class TextRunner {
   size_t arena_high_water() const;
 
   embert_model model_ = {};
-  embert_model_info info_ = {.size = sizeof(info_)};
+  embert_model_info info_ = {};
   embert_engine* engine_ = nullptr;
   TextBuffers buffers_ = {};
   embert_scale logits_scale_ = {};
