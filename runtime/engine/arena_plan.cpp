@@ -68,7 +68,7 @@ StackPlan plan_stack(Cursor arena, const BlobHeader& model, size_t stack,
   plan.acc_columns = static_cast<uint32_t>(
       largest(kGemmColumns, 3 * largest(head_columns, pad_columns(last.head_size))));
   // Rows are quantised in place and padded to 4 bytes, for which a row of one 2-byte value would be
-  // too short.
+  // too short. With 8 bytes a row, the context also has room for a token's id and segment.
   plan.context_stride = static_cast<uint32_t>(largest(width, 4));
   plan.ffn_stride = static_cast<uint32_t>(largest(config.intermediate_size, 4));
   plan.products_stride = static_cast<uint32_t>(pad_columns(keys + block + kPanelColumns - 1));

@@ -55,7 +55,8 @@ struct StackPlan {
   uint64_t normalized;  ///< s16 [tokens][H]: LayerNorm's output; in post-norm the residual itself
   uint64_t shared;      ///< s16 context [tokens][context_stride], or
                         ///< u16 activations [threads][ffn_rows][ffn_stride], or
-                        ///< s16 states of one source [max_source_tokens][cross_hidden_size]
+                        ///< s16 states of one source [max_source_tokens][cross_hidden_size], or
+                        ///< before a run s32 ids [max_tokens] and segments [max_tokens] of a text
   uint64_t scratch;     ///< [threads][scratch_bytes]
   uint64_t total;       ///< bytes of the arena that this stack needs
   uint64_t scratch_bytes;

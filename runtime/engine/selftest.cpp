@@ -38,10 +38,7 @@ Selftest model_selftest(const Model& model) {
   embert_tokens tokens = {};
   tokens.capacity = kMaxSelftestTokens;
   tokens.ids = ids;
-  embert_tokenize_options options = {};
-  options.max_tokens = static_cast<int32_t>(most);
-  options.truncation = EMBERT_TRUNCATION_LONGEST_FIRST;
-  options.add_special_tokens = 1;
+  const embert_tokenize_options options = run_tokenize_options(most);
   const embert_text text = {reinterpret_cast<const char*>(test.text), test.text_bytes, nullptr, 0};
   return tokenize(model.tokenizer, text, options, &tokens) == TokenizerStatus::kOk &&
          tokens.length == test.record->tokens &&

@@ -33,10 +33,8 @@ struct ArenaTokens {
   result.capacity = room;
   result.ids = tokens->ids;
   result.type_ids = tokens->type_ids;
-  const embert_tokenize_options options = {.max_tokens = static_cast<int32_t>(room),
-                                           .add_special_tokens = 1,
-                                           .truncation = EMBERT_TRUNCATION_LONGEST_FIRST};
-  const TokenizerStatus status = tokenize(engine.model.tokenizer, text, options, &result);
+  const TokenizerStatus status =
+      tokenize(engine.model.tokenizer, text, run_tokenize_options(room), &result);
   if (status == TokenizerStatus::kNullArgument) return EMBERT_STATUS_NULL_ARGUMENT;
   // A text of 2^30 bytes, or a limit below the number of special tokens.
   if (status != TokenizerStatus::kOk) return EMBERT_STATUS_TOO_MANY_TOKENS;
@@ -67,10 +65,8 @@ void rank_pooled(const Run& run, const int16_t* pooled, embert_labels* labels) {
   const Rows16 row = {pooled, 1, run.hidden_size()};
   const size_t n = header.num_labels;
   const embert_scale scale = {header.logits_scale};
-  LogitRatio ratio = {};
-  make_logit_ratio(scale, &ratio);  // the validator has looked at the scale
   LabelRanking ranking =
-      begin_label_ranking(labels, labels->capacity < n ? labels->capacity : n, ratio);
+      begin_label_ranking(labels, smaller(labels->capacity, n), logit_ratio(scale));
   dense16_rows(run, classifier, row, n,
                [&](size_t, size_t, int32_t logit) { announce_label(&ranking, logit); });
   dense16_rows(run, classifier, row, n, [&](size_t, size_t label, int32_t logit) {

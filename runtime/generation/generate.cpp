@@ -72,10 +72,6 @@ embert_status follow_one(const Prompt& prompt, embert_candidates candidates,
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// embert_generate.
 embert_status generate(embert_engine* engine, const embert_generate_options& given,
                        embert_generation& generation) {

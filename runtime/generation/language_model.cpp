@@ -15,13 +15,6 @@ embert_status check_row(const Engine& engine, uint32_t row) {
   return row < engine.rows ? EMBERT_STATUS_OK : EMBERT_STATUS_ROW_OUT_OF_RANGE;
 }
 
-/// The validator has checked the scale.
-LogitRatio ratio_of(embert_scale scale) {
-  LogitRatio ratio = {};
-  make_logit_ratio(scale, &ratio);
-  return ratio;
-}
-
 const int16_t* hidden_row(const Buffers& buffers, uint32_t row) {
   return buffers.at<int16_t>(buffers.plan.normalized) +
          row * size_t{last_config(buffers.engine).hidden_size};
@@ -63,7 +56,7 @@ embert_status embert_lm_top(embert_engine* engine, uint32_t row, embert_candidat
   if (status != EMBERT_STATUS_OK) return status;
   if (best->capacity == 0) return EMBERT_STATUS_INVALID_OPTION;
   const embert_scale logits_scale = {engine->model.header->lm_logits_scale};
-  const LogitRatio ratio = ratio_of(logits_scale);
+  const LogitRatio ratio = logit_ratio(logits_scale);
 
   const Buffers buffers = last_buffers(*engine);
   const LmRow lm(buffers, hidden_row(buffers, row));
@@ -85,7 +78,7 @@ embert_status embert_lm_score(embert_engine* engine, uint32_t row, embert_candid
   if (status != EMBERT_STATUS_OK) return status;
   if (tokens->count == 0) return EMBERT_STATUS_EMPTY_INPUT;
   const embert_scale logits_scale = {engine->model.header->lm_logits_scale};
-  const LogitRatio ratio = ratio_of(logits_scale);
+  const LogitRatio ratio = logit_ratio(logits_scale);
   for (size_t i = 0; i < tokens->count; ++i) {
     if (static_cast<uint32_t>(tokens->items[i].id) >= last_config(*engine).vocab_size) {
       return EMBERT_STATUS_TOKEN_OUT_OF_RANGE;

@@ -21,6 +21,10 @@ struct Model {
 /// A copy of what the public object holds: C++ does not allow to read its array as a struct.
 Model model_of(const embert_model& object);
 
+/// How a text becomes the input of a run: with special tokens, cut to max_tokens, the longer text
+/// of a pair first.
+embert_tokenize_options run_tokenize_options(uint32_t max_tokens);
+
 /// A dense layer: dst = lhs * weights, then a factor for each column.
 struct Dense {
   const int8_t* weights;  ///< n16k4 [N(n)] x [K(k)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a blob consists of, for tools that show it.
+// Facts about a model and the parts of its blob, for tools that show them.
 #include "runtime/model/model.hpp"
 #include "runtime/model/struct_size.hpp"
 
@@ -27,6 +27,27 @@ static_assert(EMBERT_POOLING_MEAN == uint32_t{kPoolingMean} &&
 static_assert(EMBERT_PROBLEM_SINGLE_LABEL == uint32_t{kProblemSingleLabel} &&
               EMBERT_PROBLEM_MULTI_LABEL == uint32_t{kProblemMultiLabel} &&
               EMBERT_PROBLEM_REGRESSION == uint32_t{kProblemRegression});
+static_assert(EMBERT_CLASSIFIER_SEQUENCE == uint32_t{kTaskSequence} &&
+              EMBERT_CLASSIFIER_NEXT_SENTENCE == uint32_t{kTaskNextSentence} &&
+              EMBERT_CLASSIFIER_MULTIPLE_CHOICE == uint32_t{kTaskMultipleChoice});
+static_assert(EMBERT_TOKENS_LABELS == uint32_t{kTaskTokens} &&
+              EMBERT_TOKENS_ANSWER == uint32_t{kTaskAnswer});
+static_assert(kPoolingCount == 3 && kProblemCount == 3 && kClassifierTaskCount == 3 &&
+                  kTokenTaskCount == 2,
+              "the public headers have each of the blob's values");
+
+/// The sizes that embert_model_info and embert_stack_info both have.
+template <typename Info>
+void copy_sizes(const BlobStack& stack, Info* info) {
+  info->hidden_size = stack.hidden_size;
+  info->num_layers = stack.num_layers;
+  info->num_heads = stack.num_heads;
+  info->head_size = stack.head_size;
+  info->intermediate_size = stack.intermediate_size;
+  info->vocab_size = stack.vocab_size;
+  info->max_positions = stack.max_positions;
+  info->type_vocab_size = stack.type_vocab_size;
+}
 
 bool is_of_layer(uint32_t kind) {
   return kind >= kFirstLayerSection && kind < kFirstLayerSection + kSectionsPerLayer;
@@ -51,14 +72,7 @@ embert_status embert_model_get_info(const embert_model* object, embert_model_inf
   const BlobStack& stack = *model_last_stack(model).config;
   embert_model_info found = {};
   found.num_stacks = header.num_stacks;
-  found.hidden_size = stack.hidden_size;
-  found.num_layers = stack.num_layers;
-  found.num_heads = stack.num_heads;
-  found.head_size = stack.head_size;
-  found.intermediate_size = stack.intermediate_size;
-  found.vocab_size = stack.vocab_size;
-  found.max_positions = stack.max_positions;
-  found.type_vocab_size = stack.type_vocab_size;
+  copy_sizes(stack, &found);
   found.is_decoder = (stack.flags & kStackCausal) != 0;
   found.cross_hidden_size = stack.cross_hidden_size;
   found.max_tokens = header.max_tokens;
@@ -90,17 +104,9 @@ embert_status embert_model_get_stack(const embert_model* object, uint32_t index,
   if (status != EMBERT_STATUS_OK) return status;
   const Model model = model_of(*object);
   if (index >= model.header->num_stacks) return EMBERT_STATUS_INVALID_OPTION;
-  const BlobStack& stack = model.header->stacks[index];
-  write_struct({.size = sizeof(embert_stack_info),
-                .hidden_size = stack.hidden_size,
-                .num_layers = stack.num_layers,
-                .num_heads = stack.num_heads,
-                .head_size = stack.head_size,
-                .intermediate_size = stack.intermediate_size,
-                .vocab_size = stack.vocab_size,
-                .max_positions = stack.max_positions,
-                .type_vocab_size = stack.type_vocab_size},
-               info);
+  embert_stack_info found = {};
+  copy_sizes(model.header->stacks[index], &found);
+  write_struct(found, info);
   return EMBERT_STATUS_OK;
 }
 

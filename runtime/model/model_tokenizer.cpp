@@ -30,19 +30,24 @@ embert_status to_public(TokenizerStatus status) {
 }
 
 }  // namespace
+
+embert_tokenize_options run_tokenize_options(uint32_t max_tokens) {
+  return {.size = sizeof(embert_tokenize_options),
+          .max_tokens = static_cast<int32_t>(max_tokens),
+          .add_special_tokens = 1,
+          .truncation = EMBERT_TRUNCATION_LONGEST_FIRST};
+}
+
 }  // namespace embert
 
 embert_status embert_tokenize_options_init(const embert_model* model,
                                            embert_tokenize_options* options) {
   using namespace embert;
   if (options == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
-  embert_tokenize_options defaults = {};
-  if (model != nullptr) {
-    defaults.max_tokens = static_cast<int32_t>(model_of(*model).header->max_tokens);
-  }
-  defaults.truncation = EMBERT_TRUNCATION_LONGEST_FIRST;
-  defaults.add_special_tokens = 1;
-  return init_struct(defaults, options);
+  const uint32_t no_limit = 0;
+  return init_struct(
+      run_tokenize_options(model != nullptr ? model_of(*model).header->max_tokens : no_limit),
+      options);
 }
 
 embert_status embert_tokenize(const embert_model* object, const embert_text* text,

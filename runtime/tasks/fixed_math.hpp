@@ -18,6 +18,12 @@ struct LogitRatio {
 
 /// Returns false and leaves the ratio alone where the scale is not a positive normal float32.
 bool make_logit_ratio(embert_scale scale, LogitRatio* ratio);
+/// The ratio of a scale that the validator has checked.
+static inline LogitRatio logit_ratio(embert_scale scale) {
+  LogitRatio ratio = {};
+  make_logit_ratio(scale, &ratio);
+  return ratio;
+}
 
 /// Octaves in Q26, saturated at kMaxOctaves (16384). They never decrease with the distance.
 constexpr uint64_t kMaxOctaves = uint64_t{1} << 40;

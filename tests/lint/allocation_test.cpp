@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "converter/export/write_tokenizer_section.hpp"
 #include "embert/embert_lm.h"
 #include "embert/embert_tokenizer.h"
+#include "tests/support/small_tokenizer.hpp"
 #include "tests/support/synthetic_blob.hpp"
 
 extern "C" {
@@ -60,7 +62,8 @@ TEST(Allocation, CountsAllocations) {
 }
 
 /// Allocations from opening the blob to the answer; all memory exists before.
-size_t allocations_of_a_run(const AlignedBytes& blob, const char* text, embert_status* outcome) {
+size_t allocations_of_a_run(const AlignedBytes& blob, const std::string& words,
+                            embert_status* outcome) {
   const uint32_t isa_mask = embert_isa_detect();  // cpuinfo allocates
   AlignedBytes arena(4u << 20);
   std::vector<int32_t> numbers(4096);
@@ -81,19 +84,16 @@ size_t allocations_of_a_run(const AlignedBytes& blob, const char* text, embert_s
     status = embert_engine_init(&model, &options, arena.data(), arena_bytes, &engine);
     if (status != EMBERT_STATUS_OK) return status;
 
-    int32_t ids[32] = {1, 2, 3, 4, 5};
-    uint32_t length = 5;
-    if (text != nullptr) {
-      embert_tokens tokens = {.size = sizeof(tokens)};
-      tokens.capacity = 32;
-      tokens.ids = ids;
-      embert_tokenize_options cut = embert_tokenize_options_default(&model);
-      cut.max_tokens = 32;
-      const embert_text input = {.text = text, .text_bytes = std::char_traits<char>::length(text)};
-      status = embert_tokenize(&model, &input, &cut, &tokens);
-      if (status != EMBERT_STATUS_OK) return status;
-      length = static_cast<uint32_t>(tokens.length);
-    }
+    int32_t ids[32];
+    embert_tokens tokens = {.size = sizeof(tokens)};
+    tokens.capacity = 32;
+    tokens.ids = ids;
+    embert_tokenize_options cut = embert_tokenize_options_default(&model);
+    cut.max_tokens = 32;
+    const embert_text text = {.text = words.data(), .text_bytes = words.size()};
+    status = embert_tokenize(&model, &text, &cut, &tokens);
+    if (status != EMBERT_STATUS_OK) return status;
+    const uint32_t length = static_cast<uint32_t>(tokens.length);
     embert_input input = {.size = sizeof(input)};
     input.ids = ids;
     input.lengths = &length;
@@ -106,15 +106,21 @@ size_t allocations_of_a_run(const AlignedBytes& blob, const char* text, embert_s
     if (status != EMBERT_STATUS_OK) return status;
     status = embert_pooler_output(engine, &input, vector.data(), &scale);
     if (status != EMBERT_STATUS_OK) return status;
-    return embert_classify(engine, &input, numbers.data(), &scale);
+    status = embert_classify(engine, &input, numbers.data(), &scale);
+    if (status != EMBERT_STATUS_OK) return status;
+    status = embert_embed_text(engine, &text, vector.data(), &scale);
+    if (status != EMBERT_STATUS_OK) return status;
+    embert_label_score best[2];
+    embert_labels labels = {.items = best, .capacity = 2};
+    return embert_classify_text(engine, &text, &labels);
   }();
   return allocations - before;
 }
 
 TEST(Allocation, NoneOnASyntheticModel) {
-  const AlignedBytes blob(make_synthetic_blob({}));
+  const AlignedBytes blob(make_synthetic_blob({}, convert::write_tokenizer_section(small_spec())));
   embert_status outcome = EMBERT_STATUS_NULL_ARGUMENT;
-  const size_t count = allocations_of_a_run(blob, nullptr, &outcome);
+  const size_t count = allocations_of_a_run(blob, "hello world", &outcome);
   EXPECT_STREQ(embert_status_name(outcome), "EMBERT_STATUS_OK");
   EXPECT_EQ(count, 0u);
 }

@@ -150,7 +150,8 @@ typedef struct embert_scale {
  * embert_classify, and use no memory but the arena. A decoder starts the text with an empty KV
  * cache; one with cross-attention needs a source (embert_lm.h), else NO_SOURCE. NO_TOKENIZER;
  * EMPTY_INPUT: the text gives no token and the model adds none; TOO_MANY_TOKENS: not even the
- * special tokens fit, or the text has 2^30 bytes or more. */
+ * special tokens fit, or the text has 2^30 bytes or more; TYPE_OUT_OF_RANGE: a pair, and the model
+ * knows one segment only. */
 
 /** One vector of the text, pooled and normalised as the model was made for: vector
  * [embert_hidden_size]. A normalised vector has length 1 and scale 2^-15. scale may be null. */

@@ -15,8 +15,9 @@
  * your own for the next token, write its loop yourself:
  *
  *   embert_cache_clear(engine);
- *   input.ids = prompt, length = prompt_length;              input.lengths = &length, input.batch =
- * 1   for (;;) {
+ *   input.lengths = &length, input.batch = 1;
+ *   input.ids = prompt, length = prompt_length;
+ *   for (;;) {
  *     embert_run(engine, &input, &output);                   appends to the KV cache
  *     embert_lm_top(engine, length - 1, &best, NULL, &scale);
  *     embert_sample_candidate(&best, scale, &sample, random, &index);
