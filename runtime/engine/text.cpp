@@ -65,8 +65,7 @@ void rank_pooled(const Run& run, const int16_t* pooled, embert_labels* labels) {
   const Rows16 row = {pooled, 1, run.hidden_size()};
   const size_t n = header.num_labels;
   const embert_scale scale = {header.logits_scale};
-  LabelRanking ranking =
-      begin_label_ranking(labels, smaller(labels->capacity, n), logit_ratio(scale));
+  LabelRanking ranking = begin_label_ranking(labels, labels->capacity, logit_ratio(scale));
   dense16_rows(run, classifier, row, n,
                [&](size_t, size_t, int32_t logit) { announce_label(&ranking, logit); });
   dense16_rows(run, classifier, row, n, [&](size_t, size_t label, int32_t logit) {

@@ -27,7 +27,7 @@ embert_text pair_of(std::string_view text, std::string_view pair) {
           .pair_bytes = pair.size()};
 }
 
-/// Short, empty, one long word, many words, any bytes; and pairs in which either text is the longer.
+/// Short, empty, one long word, many words, any bytes; pairs in which either text is the longer.
 std::vector<embert_text> texts() {
   static const std::string kLong(4000, 'h'), kWords = [] {
     std::string words;
@@ -35,15 +35,13 @@ std::vector<embert_text> texts() {
     return words;
   }();
   static const std::string kAnyBytes = {'h', '\0', '\xff', '\xc3', ' ', '\x80', 'e'};
-  return {text_of("hello"),
-          text_of(""),
-          text_of(kLong),
-          text_of(kWords),
-          text_of(kAnyBytes),
-          pair_of("hello hello", "cafe"),
-          pair_of("hello hello", kWords),
-          pair_of(kWords, "world !"),
-          pair_of("", "")};
+  std::vector<embert_text> all = {text_of("hello"), text_of(""), text_of(kLong), text_of(kWords),
+                                  text_of(kAnyBytes)};
+  all.push_back(pair_of("hello hello", "cafe"));
+  all.push_back(pair_of("hello hello", kWords));
+  all.push_back(pair_of(kWords, "world !"));
+  all.push_back(pair_of("", ""));
+  return all;
 }
 
 /// The text's tokens as the calls with ids take them.
