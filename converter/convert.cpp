@@ -2,18 +2,21 @@
 #include "converter/convert.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string_view>
 
 #include "converter/calibrate/tokens/gather_tokens.hpp"
 #include "converter/convert_error.hpp"
-#include "converter/export/selftest_section.hpp"
 #include "converter/export/write_blob.hpp"
 #include "converter/export/write_tokenizer_section.hpp"
 #include "converter/import/read_model_folder.hpp"
 #include "converter/import/tokenizer/read_tokenizer.hpp"
 #include "converter/quantize/quantize_model.hpp"
 #include "converter/reference/float_model.hpp"
+#include "converter/verify/make_selftest.hpp"
+#include "converter/verify/tokenize_texts.hpp"
 #include "converter/verify/verify.hpp"
 #include "converter/workers.hpp"
 
@@ -131,8 +134,14 @@ ConvertResult convert(const ConvertOptions& options) {
 
   // calibrate: the token ids, so early because bad files are then refused at once. The passes over
   // them are part of quantize_model(): the second one needs scales that are chosen from the first.
+  std::function<TokenBatch(std::span<const std::string_view>)> tokenize;
+  if (!tokenizer.section.empty()) {
+    tokenize = [&](std::span<const std::string_view> texts) {
+      return tokenize_texts(tokenizer.section, folder.config.first(), result.max_tokens, texts);
+    };
+  }
   const GatheredTokens tokens = gather_tokens({.config = folder.config,
-                                               .tokenizer = tokenizer.section,
+                                               .tokenize = tokenize,
                                                .unknown_id = tokenizer.unknown_id,
                                                .max_tokens = result.max_tokens,
                                                .texts = options.calibration_texts,

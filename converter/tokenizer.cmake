@@ -12,6 +12,7 @@ if(operating_system)
   find_package(nlohmann_json 3.11 REQUIRED)
   target_sources(embert_convert_tokenizer PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/import/json_file.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/added_token.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/parse_tokenizer_json.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/read_tokenizer.cpp)
   target_link_libraries(embert_convert_tokenizer PUBLIC nlohmann_json::nlohmann_json)

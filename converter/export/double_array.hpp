@@ -38,7 +38,7 @@ class DoubleArray {
   std::vector<std::uint32_t> units_;
   std::vector<std::uint32_t> next_free_;  ///< by unit: itself where free, else a later unit to ask
   std::vector<bool> base_used_;  ///< by base: two nodes with one base would share their children
-  /// By number of children: no base before this one fits such a node.
+  /// By number of children: where the search for a base starts; earlier bases did not fit.
   std::size_t search_from_[kSizes] = {};
   std::size_t last_base_ = 0;
 };

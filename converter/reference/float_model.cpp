@@ -9,8 +9,8 @@
 
 #include "converter/convert_error.hpp"
 #include "converter/model/token_batch.hpp"
-#include "converter/reference/float_heads.hpp"
 #include "converter/reference/float_stack.hpp"
+#include "converter/reference/float_task_heads.hpp"
 #include "converter/reference/xnn_linear.hpp"
 #include "converter/workers.hpp"
 
@@ -33,7 +33,7 @@ struct FloatModel::Impl {
   ThreadPool pool;
   std::vector<FloatStack> stacks;
   std::optional<XnnLinear> projection;
-  FloatHeads heads;
+  FloatTaskHeads heads;
   FloatBuffer projected;  // [rows, cross_hidden_size of the decoder]
 };
 

@@ -31,7 +31,7 @@ struct LabelledText {
   std::string label;      ///< the right one
   std::string predicted;  ///< by the float model, as its authors ran it
 };
-/// The CLINC150 test sentences of the repository, out of scope ones last.
+/// The CLINC150 test sentences of the repository, those out of scope last.
 std::vector<LabelledText> intent_test_texts();
 
 /// Whether all four corpora are there.

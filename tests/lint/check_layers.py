@@ -15,6 +15,17 @@ VARIANT_FOLDERS = ("kernels/x86/", "kernels/arm/", "kernels/helium/", "kernels/d
 PACKING = ("kernels/arithmetic/", "kernels/processor.hpp")
 ANY = None
 
+# The stages of the converter in the order of the data: a stage includes itself and those before it. The files beside the
+# stages are convert.cpp, which calls them all, and helpers that any stage may use.
+STAGES = ("model", "import", "reference", "calibrate", "quantize", "export", "verify")
+CONVERTER_HELPERS = ("converter/convert_error.hpp", "converter/workers.hpp")
+BELOW_CONVERTER = ("runtime/format/", "embert/", "kernels/variants.hpp", *PACKING)
+CONVERTER_RULES = [
+    (f"converter/{stage}/",
+     (*(f"converter/{earlier}/" for earlier in STAGES[:number + 1]), *CONVERTER_HELPERS, *BELOW_CONVERTER), ANY)
+    for number, stage in enumerate(STAGES)
+]
+
 # (folder, prefixes of quoted includes, names of angle includes). The first rule whose folder holds the file counts.
 RULES = [
     ("kernels/scalar/", ("kernels/",), C_HEADERS),
@@ -28,7 +39,8 @@ RULES = [
     ("runtime/model/", ("runtime/model/", "runtime/tokenizer/", "runtime/format/", "kernels/", "embert/"), C_HEADERS),
     ("runtime/engine/", ("runtime/engine/", "runtime/tasks/", "runtime/model/", "runtime/format/", "kernels/", "embert/"), C_HEADERS),
     ("runtime/generation/", ("runtime/", "kernels/", "embert/"), C_HEADERS),
-    ("converter/", ("converter/", "runtime/format/", "embert/", "kernels/variants.hpp") + PACKING, ANY),
+    *CONVERTER_RULES,
+    ("converter/", ("converter/", *BELOW_CONVERTER), ANY),
     ("targets/cli/bench/peak", ("targets/cli/", "kernels/processor.hpp"), ANY),
     ("targets/", ("targets/", "embert/", "converter/"), ANY),
     ("tests/", ANY, ANY),
@@ -94,6 +106,8 @@ def self_test():
                 ("kernels/scalar/gemm_scalar.cpp", "<", "immintrin.h"), ("runtime/engine/engine.cpp", "<", "math.h"),
                 ("runtime/format/blob_format.hpp", "<", "string.h"), ("runtime/engine/engine.cpp", '"', "converter/verify/verify.hpp"),
                 ("converter/verify/verify.cpp", '"', "runtime/model/model.hpp"), ("converter/verify/verify.cpp", '"', "kernels/dispatch.hpp"),
+                ("converter/export/write_blob.cpp", '"', "converter/verify/verify.hpp"),
+                ("converter/calibrate/measure_ranges.cpp", '"', "converter/convert.hpp"),
                 ("targets/cli/main.cpp", '"', "runtime/model/model.hpp"), ("runtime/tokenizer/tokenize.cpp", '"', "runtime/model/model.hpp"),
                 ("runtime/tasks/classify.cpp", '"', "runtime/engine/run.hpp"), ("runtime/engine/text.cpp", '"', "runtime/generation/generate.hpp"),
                 ("kernels/x86/gemm_avx2.cpp", '"', "kernels/dispatch.hpp"), ("runtime/engine/engine.cpp", '"', "model.hpp")]

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/calibrate/tokens/gather_tokens.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include "converter/calibrate/tokens/builtin_texts.hpp"
-#include "converter/calibrate/tokens/calibration_tokens.hpp"
+#include "converter/calibrate/tokens/calibration_files.hpp"
 #include "converter/calibrate/tokens/random_tokens.hpp"
 #include "converter/convert_error.hpp"
 
@@ -14,6 +17,46 @@ namespace {
 constexpr std::size_t kRandomTexts = 512, kRandomCertificateTexts = 64;
 constexpr std::uint64_t kTokenSeed = 0x656d62657274;
 constexpr std::uint64_t kPairSeed = kTokenSeed + 2;  // of targets and encoder states
+
+// Six long texts that fill max_tokens, joined from texts, so that calibration sees the later
+// positions too. None where max_tokens is at most 128, which single texts reach anyway.
+std::vector<std::string> join_texts(std::span<const std::string_view> texts, int max_tokens) {
+  constexpr std::size_t kDocuments = 6;
+  constexpr int kShort = 128;                // tokens that single texts reach anyway
+  constexpr std::size_t kBytesPerToken = 8;  // more than enough: the tokenizer cuts
+  std::vector<std::string> documents;
+  if (max_tokens <= kShort || texts.empty()) return documents;
+  for (std::size_t d = 0; d < kDocuments; ++d) {
+    std::string document;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      document += texts[(d * texts.size() / kDocuments + i) % texts.size()];
+      document += ' ';
+      if (document.size() > kBytesPerToken * static_cast<std::size_t>(max_tokens)) break;
+    }
+    documents.push_back(std::move(document));
+  }
+  return documents;
+}
+
+// A batch in two parts: of every `n` texts the last is held out.
+struct SplitBatch {
+  TokenBatch kept, held_out;
+};
+SplitBatch hold_out_every(std::size_t n, const TokenBatch& batch) {
+  SplitBatch out;
+  std::size_t token = 0;
+  for (std::size_t text = 0; text < batch.lengths.size(); ++text) {
+    TokenBatch& part = text % n == n - 1 ? out.held_out : out.kept;
+    const auto length = static_cast<std::size_t>(batch.lengths[text]);
+    part.lengths.push_back(batch.lengths[text]);
+    for (std::size_t i = token; i < token + length; ++i) {
+      part.ids.push_back(batch.ids[i]);
+      if (!batch.type_ids.empty()) part.type_ids.push_back(batch.type_ids[i]);
+    }
+    token += length;
+  }
+  return out;
+}
 
 // Adds the targets or encoder states that the model needs beside the texts of its first stack.
 ModelBatch complete(const TokenRequest& request, TokenBatch texts, bool repeat_texts,
@@ -26,7 +69,7 @@ GatheredTokens from_ids(const TokenRequest& request) {
   GatheredTokens out;
   out.source = CalibrationSource::kIdFile;
   TokenBatch all = read_id_file(*request.ids, request.config.first(), request.max_tokens);
-  if (!request.tokenizer.empty()) {
+  if (request.tokenize) {
     out.calibration = complete(request, std::move(all), true, kPairSeed);
     return out;
   }
@@ -64,8 +107,7 @@ GatheredTokens from_texts(const TokenRequest& request, std::vector<std::string>&
   }
   const std::vector<std::string> documents = join_texts(texts, request.max_tokens);
   texts.insert(texts.end(), documents.begin(), documents.end());
-  TokenBatch tokens =
-      tokenize_texts(request.tokenizer, request.config.first(), request.max_tokens, texts);
+  TokenBatch tokens = request.tokenize(texts);
   const double unknown =
       unknown_share(tokens.ids, tokens.lengths, static_cast<std::int32_t>(request.unknown_id));
   if (unknown >= kMostlyUnknownShare) {
@@ -85,7 +127,7 @@ GatheredTokens gather_tokens(const TokenRequest& request, std::vector<std::strin
         "no encoder: cross-attention calibrated on random states of mean 0 and variance 1");
   }
   if (request.ids) return from_ids(request);
-  if (!request.tokenizer.empty()) return from_texts(request, warnings);
+  if (request.tokenize) return from_texts(request, warnings);
   if (request.texts) {
     throw ConvertError("--calibration: the folder has no tokenizer; give --calibration-ids");
   }

@@ -5,8 +5,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "converter/model/conversion.hpp"
@@ -20,8 +23,9 @@ inline constexpr std::size_t kHeldOutOf = 7;
 
 struct TokenRequest {
   const ModelConfig& config;
-  const std::vector<std::uint8_t>& tokenizer;  ///< section of the blob; empty: no tokenizer
-  std::uint32_t unknown_id;                    ///< of the tokenizer
+  /// The model's tokenizer, which cuts each text at `max_tokens`; empty where the folder has none.
+  std::function<TokenBatch(std::span<const std::string_view>)> tokenize;
+  std::uint32_t unknown_id;  ///< of the tokenizer
   int max_tokens;
   /// Files to use instead of the built-in texts; at most one of them.
   const std::optional<std::filesystem::path>&texts, &ids;

@@ -8,6 +8,7 @@
 
 #include "converter/convert_error.hpp"
 #include "converter/import/json_file.hpp"
+#include "converter/import/tokenizer/added_token.hpp"
 #include "converter/import/tokenizer/read_tokenizer.hpp"
 #include "runtime/format/tokenizer_format.hpp"
 
@@ -138,18 +139,9 @@ class TokenizerJson {
   }
 
   void parse_added_token(const Json& value) {
-    const JsonFields fields(value, file_ + ": added_tokens");
-    AddedTokenSpec token;
-    token.content = fields.get_string("content");
-    if (token.content.empty()) fail("added_tokens: a token is empty");
-    const std::string name = "added token \"" + printable(token.content, 40) + "\"";
-    token.special = fields.get_bool("special", false);
-    token.normalized = fields.get_bool("normalized", !token.special);
-    token.strip_left = fields.get_bool("lstrip", false);
-    token.strip_right = fields.get_bool("rstrip", false);
-    if (fields.get_bool("single_word", false))
-      fail(name + ": \"single_word\": true is not supported");
-    const Json* id = fields.find("id");
+    AddedTokenSpec token = read_added_token(value, file_, "added_tokens");
+    const std::string name = added_token_name(token);
+    const Json* id = JsonFields(value, file_ + ": added_tokens").find("id");
     if (id == nullptr) fail(name + ": \"id\" is missing");
     const auto known = find(token.content);
     if (!known) {

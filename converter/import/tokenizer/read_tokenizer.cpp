@@ -10,6 +10,7 @@
 
 #include "converter/convert_error.hpp"
 #include "converter/import/json_file.hpp"
+#include "converter/import/tokenizer/added_token.hpp"
 #include "runtime/format/tokenizer_format.hpp"
 
 namespace embert::convert {
@@ -134,19 +135,9 @@ void read_added_tokens(const Json& list, const std::string& file, TokenizerSpec*
   std::sort(tokens.begin(), tokens.end());
   spec->added_tokens.clear();
   for (const auto& [id, value] : tokens) {
-    const JsonFields fields(*value, file + ": added_tokens_decoder");
-    AddedTokenSpec token;
-    token.content = fields.get_string("content");
+    AddedTokenSpec token = read_added_token(*value, file, "added_tokens_decoder");
     token.id = id;
-    token.special = fields.get_bool("special", false);
-    token.normalized = fields.get_bool("normalized", !token.special);
-    token.strip_left = fields.get_bool("lstrip", false);
-    token.strip_right = fields.get_bool("rstrip", false);
-    const std::string name = file + ": added token \"" + printable(token.content, 40) + "\"";
-    if (token.content.empty())
-      throw ConvertError(file + ": added_tokens_decoder: a token is empty");
-    if (fields.get_bool("single_word", false))
-      throw ConvertError(name + ": \"single_word\": true is not supported");
+    const std::string name = file + ": " + added_token_name(token);
     if (id > spec->tokens.size()) {
       throw ConvertError(name + " has id " + std::to_string(id) + ", but no token has id " +
                          std::to_string(spec->tokens.size()) + "; ids must have no holes");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a layer is quantised from.
+// The float32 weights and calibrated ranges from which a layer is quantised.
 #pragma once
 
 #include <string>

@@ -100,7 +100,7 @@ void run_answer(const AnswerOptions& options) {
 }  // namespace
 
 void add_answer_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("answer", "Where a text answers a question");
+  CLI::App* command = app.add_subcommand("answer", "Find the answer to a question in a text");
   auto options = std::make_shared<AnswerOptions>();
   add_text_call(*command, options->call, kAnswerForm,
                 "question, windows, answers with answer, score, byte_offsets, char_offsets");

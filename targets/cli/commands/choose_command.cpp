@@ -59,7 +59,7 @@ void run_choose(const ChooseOptions& options) {
 }  // namespace
 
 void add_choose_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("choose", "The best of several texts behind a prompt");
+  CLI::App* command = app.add_subcommand("choose", "Choose the text that best follows a prompt");
   auto options = std::make_shared<ChooseOptions>();
   add_text_call(*command, options->call, kChooseForm, "prompt, choices with choice, index, score");
   command

@@ -83,7 +83,7 @@ void run_classify(const ClassifyOptions& options) {
 }  // namespace
 
 void add_classify_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("classify", "The best labels for each text");
+  CLI::App* command = app.add_subcommand("classify", "Show the best labels for each text");
   auto options = std::make_shared<ClassifyOptions>();
   add_text_call(*command, options->call, kTextForm, "text, tokens, label, score, scores");
   command->add_flag("--pairs", options->pairs,

@@ -7,7 +7,7 @@
 namespace embert::cli {
 
 void add_device_command(CLI::App& app) {
-  CLI::App* device = app.add_subcommand("device", "A model on a board: check it, or be one");
+  CLI::App* device = app.add_subcommand("device", "Check a model on a board, or act as a board");
   device->require_subcommand(1);
   add_device_validate_command(*device);
   add_device_serve_command(*device);

@@ -226,7 +226,7 @@ void run_device_validate(const ValidateOptions& options) {
 
 void add_device_validate_command(CLI::App& device) {
   CLI::App* command =
-      device.add_subcommand("validate", "Compare what a device answers with this machine");
+      device.add_subcommand("validate", "Compare a device's answers with this machine's");
   auto options = std::make_shared<ValidateOptions>();
   add_model_argument(*command, options->model);
   command

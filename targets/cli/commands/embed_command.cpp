@@ -98,7 +98,7 @@ void run_embed(const EmbedOptions& options) {
 }  // namespace
 
 void add_embed_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("embed", "One vector for each text");
+  CLI::App* command = app.add_subcommand("embed", "Compute a vector for each text");
   auto options = std::make_shared<EmbedOptions>();
   add_text_call(*command, options->call, kTextForm, "text, tokens, embedding");
   options->vectors.add_to(*command);

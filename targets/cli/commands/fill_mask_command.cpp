@@ -142,7 +142,7 @@ void run_fill_mask(const FillMaskOptions& options) {
 }  // namespace
 
 void add_fill_mask_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("fill-mask", "Words for the masks of a text");
+  CLI::App* command = app.add_subcommand("fill-mask", "Fill the masks of a text with words");
   auto options = std::make_shared<FillMaskOptions>();
   add_text_call(*command, options->call, kTextForm,
                 "text, tokens, masks with position and words with word, score, id, sequence");

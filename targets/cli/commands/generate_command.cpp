@@ -157,12 +157,11 @@ void run_generate(const GenerateOptions& options) {
 }  // namespace
 
 void add_generate_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("generate", "How a decoder goes on with a text");
+  CLI::App* command = app.add_subcommand("generate", "Generate text with a decoder");
   auto options = std::make_shared<GenerateOptions>();
   add_text_call(*command, options->call, kTextForm,
                 "text, generated, ids, log_probability, finish");
-  command->add_flag("--ids", options->ids,
-                    "Texts are token ids with blanks between, and so is what comes out");
+  command->add_flag("--ids", options->ids, "Read and write texts as token ids with blanks between");
   options->decoding.add_to(*command);
   command->footer(
       "The best token each time, unless --sample or --beams asks for more. A pair of encoder and\n"

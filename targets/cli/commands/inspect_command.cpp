@@ -178,7 +178,8 @@ void add_inspect_command(CLI::App& app) {
     std::string model;
     bool json = false;
   };
-  CLI::App* command = app.add_subcommand("inspect", "What is in a model and the memory it needs");
+  CLI::App* command =
+      app.add_subcommand("inspect", "Show a model's contents and the memory it needs");
   auto options = std::make_shared<InspectOptions>();
   add_model_argument(*command, options->model);
   command->add_flag("--json", options->json,

@@ -47,7 +47,7 @@ void run_next_sentence(const TextCall& call) {
 }  // namespace
 
 void add_next_sentence_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("next-sentence", "Whether one text follows another");
+  CLI::App* command = app.add_subcommand("next-sentence", "Score whether one text follows another");
   auto call = std::make_shared<TextCall>();
   add_text_call(*command, *call, kPairForm, "text, pair, score");
   command->footer(

@@ -96,7 +96,7 @@ void run_rerank(const RerankOptions& options) {
 }  // namespace
 
 void add_rerank_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("rerank", "Documents sorted by how they fit a query");
+  CLI::App* command = app.add_subcommand("rerank", "Sort documents by how well they match a query");
   auto options = std::make_shared<RerankOptions>();
   add_text_call(*command, options->call, kRerankForm,
                 "query, documents with document, index, score");

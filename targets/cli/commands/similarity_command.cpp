@@ -85,7 +85,8 @@ void run_similarity(const SimilarityOptions& options) {
 }  // namespace
 
 void add_similarity_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("similarity", "The cosine of two texts");
+  CLI::App* command =
+      app.add_subcommand("similarity", "Compare two texts by the cosine of their vectors");
   auto options = std::make_shared<SimilarityOptions>();
   add_text_call(*command, options->call, kPairForm, "text, pair, cosine, of bits hamming");
   options->vectors.add_to(*command);

@@ -114,7 +114,7 @@ void run_tag(const TagOptions& options) {
 }  // namespace
 
 void add_tag_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("tag", "The entities of each text");
+  CLI::App* command = app.add_subcommand("tag", "Find the entities in each text");
   auto options = std::make_shared<TagOptions>();
   add_text_call(*command, options->call, kTextForm,
                 "text, windows, entities with label, score, text, words, byte_offsets, "

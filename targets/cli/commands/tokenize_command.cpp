@@ -73,7 +73,7 @@ void run_tokenize(const TokenizeOptions& options) {
 }  // namespace
 
 void add_tokenize_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("tokenize", "The tokens of each text");
+  CLI::App* command = app.add_subcommand("tokenize", "Split each text into tokens");
   auto options = std::make_shared<TokenizeOptions>();
   add_model_argument(*command, options->model);
   add_text_arguments(*command, options->texts,

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "converter/calibrate/tokens/calibration_tokens.hpp"
+#include "converter/calibrate/tokens/calibration_files.hpp"
 #include "converter/reference/float_model.hpp"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"

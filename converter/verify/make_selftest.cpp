@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/export/selftest_section.hpp"
+#include "converter/verify/make_selftest.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-#include "converter/calibrate/tokens/calibration_tokens.hpp"
 #include "converter/verify/integer_model.hpp"
+#include "converter/verify/tokenize_texts.hpp"
 
 namespace embert::convert {
 namespace {

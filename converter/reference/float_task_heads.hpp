@@ -18,10 +18,10 @@
 
 namespace embert::convert {
 
-class FloatHeads {
+class FloatTaskHeads {
  public:
   /// Copies the parts of both that it needs.
-  FloatHeads(const ModelConfig& config, const ModelWeights& weights);
+  FloatTaskHeads(const ModelConfig& config, const ModelWeights& weights);
 
   bool has_language_head() const { return output_embeddings_.has_value(); }
 

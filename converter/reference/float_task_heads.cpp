@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/reference/float_heads.hpp"
+#include "converter/reference/float_task_heads.hpp"
 
 #include <algorithm>
 
@@ -8,15 +8,13 @@
 namespace embert::convert {
 namespace {
 
-using Point = ActivationPoint;
-
 void append_values(std::vector<float>& out, const float* values, std::size_t count) {
   out.insert(out.end(), values, values + count);
 }
 
 }  // namespace
 
-FloatHeads::FloatHeads(const ModelConfig& config, const ModelWeights& weights)
+FloatTaskHeads::FloatTaskHeads(const ModelConfig& config, const ModelWeights& weights)
     : config_(config.last()) {
   if (weights.pooler) pooler_.emplace(*weights.pooler);
   if (weights.classifier) classifier_.emplace(*weights.classifier);
@@ -30,7 +28,7 @@ FloatHeads::FloatHeads(const ModelConfig& config, const ModelWeights& weights)
       head.bias);
 }
 
-void FloatHeads::run(const Run& run, const std::vector<std::int32_t>& lm_rows) {
+void FloatTaskHeads::run(const Run& run, const std::vector<std::int32_t>& lm_rows) {
   if (pooler_) run_pooled(run);
   if (token_classifier_) run_tokens(run);
   const BatchChunk& chunk = run.chunk;
@@ -44,7 +42,7 @@ void FloatHeads::run(const Run& run, const std::vector<std::int32_t>& lm_rows) {
   if (!rows.empty()) run_language(run, rows);
 }
 
-void FloatHeads::run_pooled(const Run& run) {
+void FloatTaskHeads::run_pooled(const Run& run) {
   const int layer = config_.num_hidden_layers;
   const std::size_t texts = run.chunk.lengths.size();
   const auto width = static_cast<std::size_t>(config_.hidden_size);
@@ -57,25 +55,25 @@ void FloatHeads::run_pooled(const Run& run) {
   }
   pooler_->run(firsts, texts, pooled, run.pool);
   apply_activation(run.pool, HiddenAct::kTanh, pooled, texts * width);
-  run.viewer.show(Point::kPooled, layer, pooled, texts, width);
+  run.viewer.show(ActivationPoint::kPooled, layer, pooled, texts, width);
   append_values(run.out.pooled, pooled, texts * width);
   if (!classifier_) return;
   const std::size_t labels = classifier_->outputs();
   float* const scores = scores_.sized(texts * labels);
   classifier_->run(pooled, texts, scores, run.pool);
-  run.viewer.show(Point::kLogits, layer, scores, texts, labels);
+  run.viewer.show(ActivationPoint::kLogits, layer, scores, texts, labels);
   append_values(run.out.logits, scores, texts * labels);
 }
 
-void FloatHeads::run_tokens(const Run& run) {
+void FloatTaskHeads::run_tokens(const Run& run) {
   const std::size_t rows = run.chunk.rows, labels = token_classifier_->outputs();
   float* const scores = scores_.sized(rows * labels);
   token_classifier_->run(run.hidden, rows, scores, run.pool);
-  run.viewer.show(Point::kTokenLogits, config_.num_hidden_layers, scores, rows, labels);
+  run.viewer.show(ActivationPoint::kTokenLogits, config_.num_hidden_layers, scores, rows, labels);
   append_values(run.out.token_logits, scores, rows * labels);
 }
 
-void FloatHeads::run_language(const Run& run, const std::vector<std::size_t>& rows) {
+void FloatTaskHeads::run_language(const Run& run, const std::vector<std::size_t>& rows) {
   const int layer = config_.num_hidden_layers;
   const std::size_t count = rows.size();
   const auto width = static_cast<std::size_t>(config_.hidden_size);
@@ -83,25 +81,25 @@ void FloatHeads::run_language(const Run& run, const std::vector<std::size_t>& ro
   for (std::size_t i = 0; i < count; ++i) {
     std::copy_n(run.hidden + rows[i] * width, width, input + i * width);
   }
-  run.viewer.show(Point::kLmInput, layer, input, count, width);
+  run.viewer.show(ActivationPoint::kLmInput, layer, input, count, width);
   if (transform_) {
     float* const normed = normed_.sized(count * width);
     transform_->run(input, count, normed, run.pool);
-    run.viewer.show(Point::kLmTransform, layer, normed, count, width);
+    run.viewer.show(ActivationPoint::kLmTransform, layer, normed, count, width);
     apply_activation(run.pool, config_.hidden_act, normed, count * width);
-    run.viewer.show(Point::kLmActivated, layer, normed, count, width);
+    run.viewer.show(ActivationPoint::kLmActivated, layer, normed, count, width);
     layer_norm_rows(run.pool, {.in = normed,
                                .rows = count,
                                .norm = transform_norm_,
                                .eps = config_.layer_norm_eps,
                                .out = normed});
-    run.viewer.show(Point::kLmNormed, layer, normed, count, width);
+    run.viewer.show(ActivationPoint::kLmNormed, layer, normed, count, width);
     input = normed;
   }
   const std::size_t vocab = output_embeddings_->outputs();
   float* const scores = scores_.sized(count * vocab);
   output_embeddings_->run(input, count, scores, run.pool);
-  run.viewer.show(Point::kLmLogits, layer, scores, count, vocab);
+  run.viewer.show(ActivationPoint::kLmLogits, layer, scores, count, vocab);
   append_values(run.out.lm_logits, scores, count * vocab);
 }
 
