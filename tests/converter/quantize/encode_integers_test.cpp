@@ -9,7 +9,7 @@
 #include "converter/quantize/layer/smoothing.hpp"
 #include "converter/quantize/rounding/outlier_splitting.hpp"
 #include "kernels/arithmetic/fixed_point.hpp"
-#include "tests/converter/quantize/random_model.hpp"
+#include "tests/converter/quantize/random_weights.hpp"
 
 namespace embert::convert {
 namespace {

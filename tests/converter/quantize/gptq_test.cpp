@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "converter/quantize/rounding/gptq.hpp"
-#include "tests/converter/quantize/random_model.hpp"
+#include "tests/converter/quantize/random_weights.hpp"
 
 namespace embert::convert {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "converter/quantize/quantize_model.hpp"
 #include "converter/verify/verify.hpp"
-#include "tests/converter/quantize/random_model.hpp"
+#include "tests/converter/quantize/random_weights.hpp"
 
 namespace embert::test {
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "converter/import/read_model_folder.hpp"
-#include "tests/converter/quantize/random_model.hpp"
+#include "tests/converter/quantize/random_weights.hpp"
 #include "tests/converter/reference/float_reference.hpp"
 #include "tests/support/error_text.hpp"
 #include "tests/support/model_folder.hpp"

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "converter/reference/float_model.hpp"
-#include "tests/converter/quantize/random_model.hpp"
+#include "tests/converter/quantize/random_weights.hpp"
 #include "tests/converter/reference/float_reference.hpp"
 
 namespace embert::convert {

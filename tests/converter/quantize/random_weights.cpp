@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/converter/quantize/random_model.hpp"
+#include "tests/converter/quantize/random_weights.hpp"
 
 #include <cmath>
 #include <utility>
