@@ -45,7 +45,7 @@ namespace struct_size {
 
 embert_status check(const void* given, size_t required, size_t known) {
   const size_t size = size_of(given);
-  if (size < required) return EMBERT_STATUS_INVALID_OPTION;
+  if (size < required || size > kMaxBytes) return EMBERT_STATUS_INVALID_OPTION;
   const unsigned char* bytes = static_cast<const unsigned char*>(given);
   for (size_t i = known; i < size; ++i) {
     if (bytes[i] != 0) return EMBERT_STATUS_INVALID_OPTION;

@@ -2,7 +2,8 @@
 // Structs of the public headers that can grow: their first member, size, is sizeof the struct as
 // the caller's compiler saw it. The library reads and writes that many bytes, so that a program
 // compiled against a shorter struct of an earlier version still runs. The rule is that of Linux's
-// copy_struct_from_user (lib/usercopy.c).
+// copy_struct_from_user (lib/usercopy.c), whose callers refuse a size of more than a page. So does
+// this: such a size was never set, and that many bytes lead out of the caller's memory.
 //
 // To add a member: at the end, behind "optional", with zero as "not used". A struct must end with
 // its last member on machines of 32 and of 64 bits (add a reserved one): padding has any value.
@@ -59,7 +60,10 @@ inline constexpr size_t kRequiredBytes<embert_generate_options> = offsetof(ember
 
 /// The bytes of a struct that caller and library both know, and those that one alone knows.
 namespace struct_size {
-/// INVALID_OPTION for a size below `required`, and for bytes behind `known` that are not zero.
+/// The longest struct that is taken.
+inline constexpr size_t kMaxBytes = 4096;
+/// INVALID_OPTION for a size below `required` or above kMaxBytes, and for bytes behind `known` that
+/// are not zero.
 embert_status check(const void* given, size_t required, size_t known);
 /// whole [known] = the given bytes, then zeros; its size is `known`.
 void read(const void* given, void* whole, size_t known);
@@ -89,7 +93,9 @@ void write_struct(const T& whole, T* given) {
 /// Sets a caller's struct, of which only the size counts, to defaults.
 template <typename T>
 embert_status init_struct(const T& defaults, T* given) {
-  if (given->size < kRequiredBytes<T>) return EMBERT_STATUS_INVALID_OPTION;
+  if (given->size < kRequiredBytes<T> || given->size > struct_size::kMaxBytes) {
+    return EMBERT_STATUS_INVALID_OPTION;
+  }
   write_struct(defaults, given);
   return EMBERT_STATUS_OK;
 }

@@ -30,8 +30,9 @@
  * still run. Set size to sizeof(the struct) and all other members to zero before you fill it in:
  * `embert_options options = {.size = sizeof(options)};`, or call its ..._default function. A member
  * behind the line "optional" may be missing in an older program and is then zero. INVALID_OPTION:
- * size is 0 (forgotten) or ends before that line, or the struct is longer than this library's and
- * the bytes that the library does not know are not zero. Structs without `size` never change.
+ * size is 0 (forgotten), ends before that line or is over 4096, or the struct is longer than this
+ * library's and the bytes that the library does not know are not zero. Structs without `size` never
+ * change.
  */
 #ifndef EMBERT_EMBERT_H_
 #define EMBERT_EMBERT_H_

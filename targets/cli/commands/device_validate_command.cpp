@@ -231,7 +231,7 @@ void add_device_validate_command(CLI::App& device) {
   add_model_argument(*command, options->model);
   command
       ->add_option("--on", options->address,
-                   "exec:COMMAND, tcp:HOST:PORT or serial:PATH[:BAUD] (115200)")
+                   "exec:COMMAND, tcp:HOST:PORT or serial:PATH[:BAUD]; BAUD is 115200 if not given")
       ->required()
       ->type_name("ADDRESS");
   command->add_option("--texts", options->texts, "A text a line")->required()->type_name("FILE");

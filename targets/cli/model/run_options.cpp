@@ -35,7 +35,10 @@ void RunOptions::add_to(CLI::App& command) {
 
 void add_isa_option(CLI::App& command, std::string& isa) {
   const std::vector<std::string> names = isa_option_names();
-  command.add_option("--isa", isa, "Kernels up to: " + CLI::detail::join(names, ", "))
+  command
+      .add_option(
+          "--isa", isa,
+          "The fastest instruction set whose kernels may run; auto: all that the machine has")
       ->check(CLI::IsMember(names))
       ->type_name("NAME")
       ->capture_default_str();

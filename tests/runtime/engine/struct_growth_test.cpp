@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structs that can grow: a size of 0 or too small is refused, a shorter struct is read and written
-// only as far as it goes, a longer one is taken where the unknown bytes are zero.
+// Structs that can grow: a size of 0, too small or beyond any struct is refused, a shorter struct
+// is read and written only as far as it goes, a longer one is taken where the unknown bytes are 0.
 #include <cstring>
 
 #include "converter/export/write_tokenizer_section.hpp"
@@ -48,6 +48,12 @@ void expect_rule(const T& good, const Call& call, embert_status status = EMBERT_
     EXPECT_EQ(call(short_one.get()), EMBERT_STATUS_INVALID_OPTION) << length;
     EXPECT_TRUE(short_one.guards_intact()) << length;
   }
+  for (const std::size_t size : {struct_size::kMaxBytes + 1, SIZE_MAX}) {
+    Resized<T> never_set(good, sizeof(T));
+    never_set.get()->size = size;
+    EXPECT_EQ(call(never_set.get()), EMBERT_STATUS_INVALID_OPTION) << size;
+    EXPECT_TRUE(never_set.guards_intact()) << size;
+  }
   for (const std::size_t length :
        {kRequiredBytes<T>, sizeof(T) - sizeof(void*), sizeof(T), sizeof(T) + kMore}) {
     if (length < kRequiredBytes<T>) continue;
@@ -68,6 +74,8 @@ template <typename T, typename Init>
 void expect_init(const T& defaults, const Init& init) {
   EXPECT_EQ(init(static_cast<T*>(nullptr)), EMBERT_STATUS_NULL_ARGUMENT);
   Resized<T> none({}, 0);
+  EXPECT_EQ(init(none.get()), EMBERT_STATUS_INVALID_OPTION);
+  none.get()->size = SIZE_MAX;
   EXPECT_EQ(init(none.get()), EMBERT_STATUS_INVALID_OPTION);
   for (const std::size_t length : {kRequiredBytes<T>, sizeof(T), sizeof(T) + kMore}) {
     Resized<T> resized({}, length);
