@@ -132,8 +132,8 @@ embert_status embert_engine_init(const embert_model* model, const embert_options
 
 /* ---- Text to vector, text to labels ---------------------------------------------------------- */
 
-/** A text, or a pair of texts such as question and passage. Any bytes, UTF-8 where they mean text;
- * they need not end with a zero. */
+/** A text, or a pair of texts such as question and passage. Any bytes, zeros included: parts
+ * that are not UTF-8 are dropped. A text of 0 bytes may be null. */
 typedef struct embert_text {
   const char* text;
   size_t text_bytes;
@@ -149,7 +149,7 @@ typedef struct embert_scale {
 /* Both calls add the model's special tokens and cut a text that is longer than options.max_tokens,
  * the longer one of a pair first. They give the bits of embert_tokenize with embert_embed or
  * embert_classify, and use no memory but the arena. A decoder starts the text with an empty KV
- * cache; one with cross-attention needs a source (embert_lm.h), else NO_SOURCE. NO_TOKENIZER;
+ * cache; one with cross-attention needs a source (embert_lm.h). Errors: NO_SOURCE; NO_TOKENIZER;
  * EMPTY_INPUT: the text gives no token and the model adds none; TOO_MANY_TOKENS: not even the
  * special tokens fit, or the text has 2^30 bytes or more; TYPE_OUT_OF_RANGE: a pair, and the model
  * knows one segment only. */
@@ -178,7 +178,7 @@ typedef struct embert_labels {
 
 /** The best labels of the text: count = min(capacity, num_labels). Scores are a softmax over the
  * labels; a sigmoid of each in multi-label models and models with one label; for a regression the
- * logit is the result. NO_CLASSIFIER. */
+ * logit is the result. Error: NO_CLASSIFIER. */
 embert_status embert_classify_text(embert_engine* engine, const embert_text* text,
                                    embert_labels* labels);
 
