@@ -56,7 +56,7 @@ void raise_maximum(float& most, const Activation& a) {
   for (const float column : column_maxima(a)) most = std::max(most, column);
 }
 
-// The same for each group of `group` columns.
+// Raises one maximum for each group of `group` columns.
 void raise_maxima(std::vector<float>& most, const Activation& a, std::size_t group) {
   const std::vector<float> columns = column_maxima(a);
   most.resize(a.cols / group);

@@ -12,7 +12,7 @@ namespace embert::convert {
 /// How weights are rounded to 8 bits (quantize/rounding/gptq.hpp).
 enum class Rounding { kNearest, kGptq };
 
-/// Where the token ids of calibration came from.
+/// The origin of the token ids that calibrated the model.
 enum class CalibrationSource { kBuiltinText, kTextFile, kIdFile, kRandomIds };
 const char* calibration_source_name(CalibrationSource source);
 
@@ -28,7 +28,8 @@ struct LayerErrors {
   std::size_t copies = 0;  ///< intermediate channels that outlier channel splitting added
 };
 
-/// The same error of a dense layer on 16-bit rows: task heads, and the projection of two stacks.
+/// The rounding error of a dense layer on 16-bit rows: a task head, or the projection between two
+/// stacks.
 struct Dense16Error {
   std::string name;
   double error = 0;

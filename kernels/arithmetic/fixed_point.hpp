@@ -36,7 +36,7 @@ static constexpr int32_t sat32(int64_t x) {
 static constexpr int64_t shift_round(int64_t x, int32_t k) {
   return k == 0 ? x : (x + (int64_t{1} << (k - 1))) >> k;
 }
-/// The same in 32 bits, for processors without 64-bit shifts; k in 0..31.
+/// RS in 32 bits, for processors without 64-bit shifts; k in 0..31.
 static constexpr int32_t shift_round_s32(int32_t x, int32_t k) {
   return k == 0 ? x : (x >> k) + ((x >> (k - 1)) & 1);
 }

@@ -76,8 +76,8 @@ AttentionWeights read_attention(TensorPicker& tensors, const std::string& name,
   return out;
 }
 
-// Where the file's table is for longer texts, its middle rows are kept: the relative positions
-// among max_position_embeddings tokens.
+// If the file's table is for longer texts, keeps its middle rows: the relative positions among
+// max_position_embeddings tokens.
 Matrix read_relative_positions(TensorPicker& tensors, const std::string& name,
                                const StackConfig& config) {
   Matrix out = tensors.matrix(name, 2 * config.stored_positions - 1, config.head_size());
