@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the int8 models of the peers that peers.py times, from a Hugging Face folder of all-MiniLM-L6-v2.
 
-  python3 -m venv peers-make && peers-make/bin/pip install litert-torch==0.10.0 nncf==3.4.0 openvino==2026.4.1 tokenizers
-  peers-make/bin/python tests/bench/make_peer_models.py MODEL_FOLDER OUT_FOLDER [--tokens 16,128]
+  python3 -m venv peers-make
+  peers-make/bin/pip install litert-torch==0.10.0 nncf==3.4.0 openvino==2026.4.1 onnx==1.23.2 onnxruntime==1.32.0 tokenizers
+  peers-make/bin/python tests/bench/make_peer_models.py MODEL_FOLDER OUT_FOLDER [--tokens 16,32,64,128]
 
 LiteRT: dynamic-range int8 (weights int8, activations quantised as the model runs), one file for each length, because
 its shapes are fixed. OpenVINO: NNCF post-training quantisation for transformers (SmoothQuant included), any length,
-calibrated on the text that embert calibrates on. Both give the last hidden state.
+calibrated on the text that embert calibrates on. ONNX Runtime: dynamic quantisation with a scale a channel, any length.
+All give the last hidden state.
 """
 from __future__ import annotations
 
@@ -90,21 +92,44 @@ def make_openvino(encoder: Any, folder: pathlib.Path, out: pathlib.Path) -> None
     print(f"{target}: {target.with_suffix('.bin').stat().st_size:,} bytes of weights")
 
 
+def make_onnxruntime(encoder: Any, out: pathlib.Path) -> None:
+    import torch
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    ids = torch.ones(2, 24, dtype=torch.long)
+    names = ["input_ids", "attention_mask"]
+    float_model, target = out / "onnxruntime-float.onnx", out / "onnxruntime-int8.onnx"
+    torch.onnx.export(
+        encoder,
+        (ids, torch.ones_like(ids)),
+        str(float_model),
+        input_names=names,
+        output_names=["last_hidden_state"],
+        dynamic_axes={name: {0: "batch", 1: "tokens"} for name in names},
+        dynamo=False,
+    )
+    quantize_dynamic(float_model, target, weight_type=QuantType.QInt8, per_channel=True)
+    float_model.unlink()
+    print(f"{target}: {target.stat().st_size:,} bytes")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=pathlib.Path, help="a Hugging Face folder of a BERT encoder")
     parser.add_argument("out", type=pathlib.Path, help="folder for the peers' models")
-    parser.add_argument("--tokens", default="16,128", help="lengths for LiteRT, whose shapes are fixed")
-    parser.add_argument("--only", choices=("litert", "openvino"), help="make one peer's models alone")
+    parser.add_argument("--tokens", default="16,32,64,128", help="lengths for LiteRT, whose shapes are fixed")
+    parser.add_argument("--only", choices=("litert", "openvino", "onnxruntime"), help="make one peer's models alone")
     arguments = parser.parse_args()
     if not (arguments.model / "model.safetensors").exists():
         parser.error(f"{arguments.model}: no model.safetensors; give the folder of all-MiniLM-L6-v2")
     arguments.out.mkdir(parents=True, exist_ok=True)
     encoder = encoder_of(arguments.model)
-    if arguments.only != "openvino":
+    if arguments.only in (None, "litert"):
         make_litert(encoder, arguments.out, [int(length) for length in arguments.tokens.split(",")])
-    if arguments.only != "litert":
+    if arguments.only in (None, "openvino"):
         make_openvino(encoder, arguments.model, arguments.out)
+    if arguments.only in (None, "onnxruntime"):
+        make_onnxruntime(encoder, arguments.out)
     return 0
 
 
