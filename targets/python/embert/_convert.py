@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conversion of a Hugging Face folder, and comparison of a model with its folder."""
+import ctypes
+import errno
+import json
+import os
+from typing import Any, Callable, Dict, Optional, Sequence, Union
+
+from . import _library as library
+from ._handle import Handle, Texts
+from ._interrupt import Interruptible
+from ._model import Model, StrPath, checked_path
+from ._progress import Bar, wanted
+from ._texts import as_list, pack
+
+ProgressFunction = Callable[[str, float], None]
+
+
+def convert(
+    folder: StrPath,
+    out: StrPath,
+    *,
+    calibration: Optional[StrPath] = None,
+    calibration_ids: Optional[StrPath] = None,
+    rounding: str = "gptq",
+    max_tokens: Optional[int] = None,
+    threads: Optional[int] = None,
+    show_progress_bar: Optional[bool] = None,
+    progress: Optional[ProgressFunction] = None,
+) -> Dict[str, Any]:
+    """Makes the model file `out` of a Hugging Face folder and returns the report of `embert convert --report`.
+
+    The file appears whole or not at all; an existing one survives a conversion that fails. `calibration` is a file with texts,
+    one a line (default: built-in text); `calibration_ids` one with token ids, for folders without tokenizer. `rounding` is
+    "gptq" or "nearest" (fast). `max_tokens` is the default length of a text. `progress(stage, done)` is called with a name
+    such as "calibrate" and 0..1; what it raises ends the conversion. The bytes of the file do not depend on `threads`.
+    """
+    options: Dict[str, Any] = {"rounding": rounding}
+    for name, value in (("calibration", calibration), ("calibration-ids", calibration_ids)):
+        if value is not None:
+            options[name] = checked_path(value)
+    for name, number in (("max-tokens", max_tokens), ("threads", threads)):
+        if number is not None:
+            options[name] = number
+    source = _existing_folder(folder)
+    bar = Bar("Converting", wanted(show_progress_bar))
+    interruptible = Interruptible()
+
+    def stage(_context: Optional[int], name: bytes, done: float) -> int:
+        def report() -> None:
+            bar.show(done, 1.0, name.decode())
+            if progress is not None:
+                progress(name.decode(), done)
+
+        return interruptible.step(report)
+
+    callback = library.STAGE(stage)
+    report_text = ctypes.c_void_p()
+    try:
+        interruptible.run(lambda: library.hosted_convert(
+            os.fsencode(source), os.fsencode(checked_path(out)), json.dumps(options).encode(), callback, None,
+            ctypes.byref(report_text),
+        ))
+    finally:
+        bar.end()
+    return json.loads(library.take_json(report_text))  # type: ignore[no-any-return]
+
+
+def inspect(path: StrPath) -> Dict[str, Any]:
+    """Returns what `embert inspect --json` shows of a model file: sizes, tokenizer, tasks, labels, prompts, memory."""
+    text = checked_path(path)
+    os.stat(text)  # a missing file is a FileNotFoundError
+    handle = Handle(text, 1, 0)
+    try:
+        return handle.inspect()
+    finally:
+        handle.close()
+
+
+def verify(
+    model: Union[Model, StrPath],
+    folder: StrPath,
+    texts: Sequence[str],
+    *,
+    threads: Optional[int] = None,
+    show_progress_bar: Optional[bool] = None,
+) -> Dict[str, Any]:
+    """Compares a model with the float32 model of its folder on texts; returns what `embert verify --json` shows."""
+    source = _existing_folder(folder)
+    if not isinstance(model, Model):
+        with Model(model, threads=threads) as opened:
+            return verify(opened, source, texts, show_progress_bar=show_progress_bar)
+    items, _ = as_list(texts, "texts")
+    if not items:
+        raise ValueError("texts is empty: give texts to compare on")
+    json_text = ctypes.c_void_p()
+    bar = Bar("Comparing", wanted(show_progress_bar))
+    try:
+        model._handle.run(
+            Texts(pack(items, "texts")),
+            lambda pointer, struct: int(
+                library.hosted_verify(pointer, os.fsencode(source), struct, ctypes.byref(json_text))
+            ),
+            lambda done, total: bar.show(done, total, f"{done:,}/{total:,}"),
+        )
+    finally:
+        bar.end()
+    return json.loads(library.take_json(json_text))  # type: ignore[no-any-return]
+
+
+def _existing_folder(folder: StrPath) -> str:
+    path = checked_path(folder)
+    if os.path.isdir(path):
+        return path
+    if os.path.exists(path):
+        raise NotADirectoryError(errno.ENOTDIR, "a Hugging Face folder with config.json and model.safetensors is needed", path)
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The model file of a path. A Hugging Face folder is converted once; its file stays in a cache, named by a digest of what the
+folder holds."""
+import errno
+import os
+import re
+import sys
+from typing import Iterator, Optional
+
+_READ_FOR_CONVERSION = (".json", ".txt", ".safetensors")
+_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+
+
+def model_file(path: str, given: str, cache_folder: Optional[str]) -> str:
+    """Returns the model file for `path`; `given` is what the user wrote."""
+    if os.path.isdir(path):
+        return _converted(path, cache_folder)
+    if os.path.exists(path):
+        return path
+    if _HUB_NAME.fullmatch(given) and not given.endswith(".emb"):
+        folder = given.rsplit("/", 1)[-1]
+        raise FileNotFoundError(
+            errno.ENOENT,
+            "no such file or folder, and embert uses no network; if this is a name on the Hugging Face hub, fetch the folder "
+            f"with `huggingface-cli download {given} --local-dir {folder}` (newer: `hf download`) or git clone, "
+            f'and give "{folder}"',
+            given,
+        )
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), given)
+
+
+def cache_root(cache_folder: Optional[str]) -> str:
+    """The argument, else the folder `embert` of XDG_CACHE_HOME, else ~/.cache/embert."""
+    if cache_folder is not None:
+        return cache_folder
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "embert")
+
+
+def _converted(folder: str, cache_folder: Optional[str]) -> str:
+    from ._convert import convert
+
+    root = cache_root(cache_folder)
+    name = re.sub(r"[^\w.-]", "_", os.path.basename(folder)) or "model"
+    path = os.path.join(root, f"{name}-{_folder_digest(folder)[:32]}.emb")
+    if os.path.exists(path):
+        return path
+    os.makedirs(root, exist_ok=True)
+    with _Lock(root):
+        if not os.path.exists(path):  # the process that had the lock before may have made it
+            print(f"embert: converting {folder} (once; the result stays in {path})", file=sys.stderr)
+            convert(folder, path, show_progress_bar=sys.stderr.isatty())
+    return path
+
+
+class _Lock:
+    """One conversion at a time: others wait for its result. The file appears whole and is the same from every process, so
+    where a file system has no locks a conversion is at worst done twice."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+
+    def __enter__(self) -> None:
+        import fcntl
+
+        self._folder = os.open(self._root, os.O_RDONLY)
+        try:
+            fcntl.flock(self._folder, fcntl.LOCK_EX)
+        except OSError:
+            pass
+        except BaseException:
+            os.close(self._folder)
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._folder)
+
+
+def _folder_digest(folder: str) -> str:
+    """SHA-256 over this version of embert and the names and contents of the files that conversion may read."""
+    import hashlib
+
+    from . import __version__
+
+    digest = hashlib.sha256(f"embert {__version__}\n".encode())
+    for name in sorted(_files(folder)):
+        path = os.path.join(folder, name)
+        digest.update(f"{name}\n{os.path.getsize(path)}\n".encode("utf-8", "surrogateescape"))
+        with open(path, "rb") as file:
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _files(folder: str) -> Iterator[str]:
+    """Files of the folder and of the folders of its modules, such as 1_Pooling."""
+    for entry in os.scandir(folder):
+        if entry.is_file() and entry.name.endswith(_READ_FOR_CONVERSION):
+            yield entry.name
+        elif entry.is_dir() and not entry.name.startswith("."):
+            for inner in os.scandir(entry.path):
+                if inner.is_file() and inner.name.endswith(_READ_FOR_CONVERSION):
+                    yield f"{entry.name}/{inner.name}"

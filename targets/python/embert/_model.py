@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the classes for a model share: open, close, pickle."""
+import os
+import threading
+from typing import Any, Dict, Optional, Type, TypeVar, Union
+
+from ._errors import ModelFileError
+from ._folder_cache import model_file
+from ._handle import Handle
+
+StrPath = Union[str, "os.PathLike[str]"]
+Self = TypeVar("Self", bound="Model")
+
+
+class Model:
+    """A model file, opened. Close it with `close()` or a `with` block, or leave it to Python.
+
+    Any number of threads may use it at once. After a fork the child opens its own. A pickled model holds the path and the
+    digest of the file; the other side opens the path again and refuses a file with another digest.
+    """
+
+    def __init__(
+        self, path: StrPath, threads: Optional[int] = None, max_tokens: int = 0, cache_folder: Optional[StrPath] = None
+    ) -> None:
+        if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
+            raise ValueError(f"threads={threads!r}: give a number from 1, or None for one for each processor")
+        self._source = os.path.abspath(checked_path(path))
+        self._cache_folder = None if cache_folder is None else os.path.abspath(os.fspath(cache_folder))
+        self._threads = threads or 0
+        self._info: Optional[Dict[str, Any]] = None
+        self._digest: Optional[str] = None
+        self._path = model_file(self._source, os.fspath(path), self._cache_folder)
+        self._identity = _identity(self._path)
+        self._handle = Handle(self._path, self._threads, max_tokens)
+        self._swap = threading.Lock()
+
+    @property
+    def path(self) -> str:
+        """The model file; of a Hugging Face folder the file that was made from it."""
+        return self._path
+
+    @property
+    def threads(self) -> int:
+        """How many texts are computed at the same time."""
+        return self._handle.threads
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the model file, in hex."""
+        if self._digest is None:
+            if _identity(self._path) != self._identity:
+                raise ModelFileError(f"{self._path}: the file was changed after it was opened; open it again")
+            self._digest = digest_of(self._path)
+        return self._digest
+
+    @property
+    def info(self) -> Dict[str, Any]:
+        """What `embert inspect --json` shows."""
+        if self._info is None:
+            self._info = self._handle.inspect()
+        return self._info
+
+    @property
+    def closed(self) -> bool:
+        return self._handle.closed
+
+    def close(self) -> None:
+        """Frees the model; calls of other threads that run end first. A second close does nothing."""
+        self._handle.close()
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._path!r}, threads={self.threads})"
+
+    def _set_max_tokens(self, max_tokens: int) -> None:
+        """Opens the file again for texts of another length."""
+        with self._swap:
+            if self.closed:
+                raise RuntimeError(f"{self._path}: the model is closed")
+            if _identity(self._path) != self._identity:
+                raise ModelFileError(f"{self._path}: the file was changed after it was opened; open it again")
+            old, self._handle = self._handle, Handle(self._path, self._threads, max_tokens)
+            old.close()
+
+    def __getstate__(self) -> Dict[str, Any]:
+        state = self.__dict__.copy()
+        state["_digest"] = self.digest
+        state["_max_tokens"] = self._handle.max_tokens
+        for name in ("_handle", "_swap", "_path", "_identity"):
+            del state[name]
+        return state
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        max_tokens = state.pop("_max_tokens")
+        self.__dict__.update(state)
+        self._path = model_file(self._source, self._source, self._cache_folder)
+        self._identity = _identity(self._path)
+        found = digest_of(self._path)
+        if found != self._digest:
+            raise ModelFileError(
+                f"{self._path}: the object was pickled with a model of SHA-256 {self._digest}, this file has {found}; "
+                "put the same file there"
+            )
+        self._handle = Handle(self._path, self._threads, max_tokens)
+        self._swap = threading.Lock()
+
+
+def checked_path(path: object) -> str:
+    if isinstance(path, (str, os.PathLike)):
+        text = os.fspath(path)
+        if isinstance(text, str):
+            return text
+    raise TypeError(f"path is {path!r}: give a str or a pathlib.Path")
+
+
+def digest_of(path: str) -> str:
+    """SHA-256 of a file, in hex."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _identity(path: str) -> Any:
+    status = os.stat(path)
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def require_task(model: Model, task: str, class_: Type[Any]) -> None:
+    """Refuses a model without the task head that a class needs, and leaves it closed."""
+    if task not in model.info["tasks"]:
+        model.close()
+        known = ", ".join(model.info["tasks"]) or "none"
+        raise ValueError(f"{model.path}: {class_.__name__} needs a model that can {task}; this one can: {known}")

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pipeline("token-classification")"""
+from typing import Any, Dict, List
+
+from .._refuse import Refused
+from .._tokenizer import Encoding, Tokenizer
+from .base import Pipeline
+
+_AGGREGATIONS = ("none", "simple", "first", "average", "max")
+
+
+class TokenClassificationPipeline(Pipeline):
+    """Entities of texts: with aggregation_strategy="none" (default) the tokens, as objects with entity, score, index, word, start
+    and end; with "simple", "first", "average" or "max" groups of tokens, as objects with entity_group, score, word, start, end.
+
+    start and end are characters of the text; word is the text of the tokens, as the tokenizer decodes them. A str gives a list
+    of objects, a list of texts a list of lists. Texts longer than the model are read in windows that share `stride` tokens.
+    """
+
+    task = "token-classification"
+    TASK_OF_TOOL = "tag"
+    ARGUMENTS = {"aggregation_strategy": "none", "stride": None}
+    REFUSED = {
+        "ignore_labels": Refused((None, ["O"]), 'the label "O" is no entity, all others are; filter the result'),
+        "grouped_entities": Refused((None,), 'use aggregation_strategy="simple"'),
+        "ignore_subwords": Refused((None,), 'use aggregation_strategy="first"'),
+        "offset_mapping": Refused((None,), "the offsets are those of the model's tokenizer"),
+        "is_split_into_words": Refused((None, False), "give texts; join words with blanks"),
+        "delimiter": Refused((None,), "give texts; join words with blanks"),
+    }
+
+    def __call__(self, inputs: Any, **arguments: Any) -> List[Any]:
+        merged = self._merged(arguments)
+        aggregation = merged["aggregation_strategy"]
+        aggregation = str(getattr(aggregation, "value", aggregation)).lower()
+        if aggregation not in _AGGREGATIONS:
+            raise ValueError(f"aggregation_strategy={aggregation!r}: give {', '.join(_AGGREGATIONS)}")
+        options: Dict[str, Any] = {"aggregation": aggregation}
+        if merged["stride"] is not None:
+            options["stride"] = merged["stride"]
+        items, is_single = self._items(inputs)
+        tokenizer = Tokenizer._of(self)
+        results = []
+        for result in self._run(items, options):
+            encoding = tokenizer.encode(result["text"], truncation=False) if result["entities"] else Encoding([], [], [])
+            make = _token if aggregation == "none" else _group
+            results.append([make(entity, encoding, tokenizer) for entity in result["entities"]])
+        return results[0] if is_single else results
+
+
+def _tokens_of(entity: Dict[str, Any], encoding: Encoding) -> List[int]:
+    """Indices of the tokens between the entity's offsets."""
+    begin, end = entity["char_offsets"]
+    return [
+        index
+        for index, (first, last) in enumerate(encoding.offsets)
+        if encoding.word_ids[index] is not None and begin <= first and last <= end
+    ]
+
+
+def _token(entity: Dict[str, Any], encoding: Encoding, _tokenizer: Tokenizer) -> Dict[str, Any]:
+    begin, end = entity["char_offsets"]
+    index = _tokens_of(entity, encoding)[0]
+    return {
+        "entity": entity["label"],
+        "score": entity["score"],
+        "index": index,
+        "word": encoding.tokens[index],
+        "start": begin,
+        "end": end,
+    }
+
+
+def _group(entity: Dict[str, Any], encoding: Encoding, tokenizer: Tokenizer) -> Dict[str, Any]:
+    begin, end = entity["char_offsets"]
+    ids = [encoding.ids[index] for index in _tokens_of(entity, encoding)]
+    return {
+        "entity_group": entity["label"],
+        "score": entity["score"],
+        "word": tokenizer.decode(ids, skip_special_tokens=False),
+        "start": begin,
+        "end": end,
+    }
