@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conversion, the cache of converted folders, inspect and verify."""
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+
+import embert
+import numpy as np
+import pytest
+from conftest import TOOL, run_python
+
+
+def test_report_and_progress(models, tmp_path):
+    seen = []
+    out = tmp_path / "out.emb"
+    report = embert.convert(models.folder("sentence"), out, progress=lambda stage, done: seen.append((stage, done)))
+    assert out.stat().st_size == report["blob_bytes"]
+    assert seen and all(isinstance(stage, str) and 0 <= done <= 1 for stage, done in seen)
+    again = tmp_path / "again.emb"
+    embert.convert(str(models.folder("sentence")), str(again), threads=1)
+    assert again.read_bytes() == out.read_bytes()
+    by_tool = tmp_path / "tool.emb"
+    subprocess.run([TOOL, "convert", models.folder("sentence"), "-o", by_tool], check=True, capture_output=True)
+    assert by_tool.read_bytes() == out.read_bytes()
+
+
+def test_options(models, tmp_path):
+    texts = tmp_path / "texts.txt"
+    texts.write_text("the cat sat on the mat\na dog in the fog\n" * 20)
+    report = embert.convert(
+        models.folder("sentence"), tmp_path / "out.emb", rounding="nearest", calibration=texts, max_tokens=32
+    )
+    assert report["calibration"]["texts"] == 40 and report["rounding"] == "nearest"
+    with embert.SentenceTransformer(tmp_path / "out.emb") as model:
+        assert model.max_seq_length == 32
+
+
+def test_exception_of_progress_ends_it(models, tmp_path):
+    def stop(_stage, _done):
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        embert.convert(models.folder("sentence"), tmp_path / "out.emb", progress=stop)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_full_disk(models, tmp_path):
+    """A limit of the size of files stands for a full disk: what was there stays, and nothing half-written is left."""
+    out = tmp_path / "out.emb"
+    out.write_bytes(b"what was there")
+    code = f"""
+import resource, signal, embert
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20000, resource.RLIM_INFINITY))
+try:
+    embert.convert({str(models.folder("sentence"))!r}, {str(out)!r}, rounding="nearest")
+except OSError as error:
+    print("OSError:", error)
+"""
+    result = run_python(code)
+    assert result.stdout.startswith("OSError:") and str(out) in result.stdout and result.stdout.count("\n") == 1, result
+    assert out.read_bytes() == b"what was there" and [path.name for path in tmp_path.iterdir()] == ["out.emb"]
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
+
+
+def test_folder_is_converted_once(models, tmp_path, capfd):
+    folder, cache = models.folder("sentence"), tmp_path / "cache"
+    with embert.SentenceTransformer(folder, cache_folder=cache) as model:
+        [file] = cache.iterdir()
+        assert model.path == str(file) and file.name.startswith("sentence-") and file.suffix == ".emb"
+        first = model.encode("a cat")
+    assert "converting" in capfd.readouterr().err
+    made = file.stat().st_mtime_ns
+    with embert.Tokenizer(folder, cache_folder=cache), embert.SentenceTransformer(folder, cache_folder=cache) as model:
+        assert np.array_equal(model.encode("a cat"), first)
+    assert file.stat().st_mtime_ns == made and capfd.readouterr().err == ""
+
+
+def test_another_folder_is_another_file(models, tmp_path):
+    folder, cache = tmp_path / "model", tmp_path / "cache"
+    shutil.copytree(models.folder("sentence"), folder)
+    embert.Tokenizer(folder, cache_folder=cache).close()
+    (folder / "README.md").write_text("no part of the model")
+    embert.Tokenizer(folder, cache_folder=cache).close()
+    assert len(list(cache.iterdir())) == 1
+    (folder / "1_Pooling" / "config.json").write_text(
+        (folder / "1_Pooling" / "config.json").read_text().replace('"pooling_mode_cls_token": false', '"pooling_mode_cls_token": true')
+        .replace('"pooling_mode_mean_tokens": true', '"pooling_mode_mean_tokens": false'))
+    embert.Tokenizer(folder, cache_folder=cache).close()
+    assert len(list(cache.iterdir())) == 2
+
+
+def test_default_cache(models, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    with embert.SentenceTransformer(models.folder("sentence")) as model:
+        assert pathlib.Path(model.path).parent == tmp_path / "xdg" / "embert"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    with embert.SentenceTransformer(models.folder("sentence")) as model:
+        assert pathlib.Path(model.path).parent == tmp_path / "home" / ".cache" / "embert"
+
+
+def test_several_processes_convert_once(models, tmp_path):
+    code = f"""
+import embert
+print(embert.SentenceTransformer({str(models.folder("sentence"))!r}, cache_folder={str(tmp_path)!r}).digest)
+"""
+    processes = [
+        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    results = [process.communicate(timeout=300) for process in processes]
+    assert len({out for out, _ in results}) == 1 and len(results[0][0]) == 65
+    assert "".join(err for _, err in results).count("converting") == 1
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_inspect(models):
+    facts = embert.inspect(models("prompted"))
+    assert facts["header"]["hidden_size"] == 32 and "embed" in facts["tasks"]
+    assert facts["prompts"] == {"query": "query: ", "passage": "passage: ", "clustering": "cat "}
+    assert facts["default_prompt_name"] == "clustering"
+    assert embert.inspect(pathlib.Path(models("ner")))["token_labels"] == ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
+
+
+def test_verify(models):
+    texts = ["the cat sat on the mat", "a dog in the fog", "where is paris?"]
+    result = embert.verify(models("sentence"), models.folder("sentence"), texts)
+    assert result["compared"] == "embeddings" and result["texts"] == 3 and result["cosine_mean"] > 0.99
+    with embert.SentenceTransformer(models("sentence")) as model:
+        assert embert.verify(model, models.folder("sentence"), texts) == result
