@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Optional, Sequence, Union
 
 from . import _library as library
 from ._handle import Handle, Texts
-from ._interrupt import Interruptible
+from ._interrupt import Interruptible, is_main_thread
 from ._model import Model, StrPath, checked_path
 from ._progress import Bar, wanted
 from ._texts import as_list, pack
@@ -43,7 +43,8 @@ def convert(
         if number is not None:
             options[name] = number
     source = _existing_folder(folder)
-    bar = Bar("Converting", wanted(show_progress_bar))
+    is_shown = wanted(show_progress_bar)
+    bar = Bar("Converting", is_shown)
     interruptible = Interruptible()
 
     def stage(_context: Optional[int], name: bytes, done: float) -> int:
@@ -54,7 +55,7 @@ def convert(
 
         return interruptible.step(report)
 
-    callback = library.STAGE(stage)
+    callback = library.STAGE(stage) if is_shown or progress is not None or is_main_thread() else library.STAGE()
     report_text = ctypes.c_void_p()
     try:
         interruptible.run(lambda: library.hosted_convert(
@@ -94,14 +95,15 @@ def verify(
     if not items:
         raise ValueError("texts is empty: give texts to compare on")
     json_text = ctypes.c_void_p()
-    bar = Bar("Comparing", wanted(show_progress_bar))
+    is_shown = wanted(show_progress_bar)
+    bar = Bar("Comparing", is_shown)
     try:
         model._handle.run(
             Texts(pack(items, "texts")),
             lambda pointer, struct: int(
                 library.hosted_verify(pointer, os.fsencode(source), struct, ctypes.byref(json_text))
             ),
-            lambda done, total: bar.show(done, total, f"{done:,}/{total:,}"),
+            (lambda done, total: bar.show(done, total, f"{done:,}/{total:,}")) if is_shown else None,
         )
     finally:
         bar.end()

@@ -7,7 +7,7 @@ import threading
 from typing import Any, Callable, Dict, List, Optional
 
 from . import _library as library
-from ._interrupt import Interruptible
+from ._interrupt import Interruptible, is_main_thread
 from ._texts import Packed
 
 # The library's limit for the texts of one pass. More would change memory only.
@@ -94,7 +94,8 @@ class Handle:
         def progress(_context: Optional[int], done: int, total: int) -> int:
             return interruptible.step(lambda: report(done, total) if report else None)
 
-        texts.struct.progress = library.PROGRESS(progress)
+        if report is not None or is_main_thread():
+            texts.struct.progress = library.PROGRESS(progress)
         with self as pointer:
             interruptible.run(lambda: call(pointer, ctypes.byref(texts.struct)))
 

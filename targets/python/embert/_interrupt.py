@@ -4,6 +4,9 @@
 Python runs the handler of a signal when it next runs Python code: during a call of the library this is the progress function.
 ctypes drops an exception that comes up before a function's first `try`, as that of Ctrl-C does. So during a call the handler
 only takes a note, and the progress function calls the real handler.
+
+Handlers run in the main thread only. Calls of other threads have a progress function only where the user gave one: a daemon
+thread that comes back to Python while the interpreter ends is ended by Python, which the library's frames would not survive.
 """
 import signal
 import sys
@@ -12,6 +15,10 @@ from types import FrameType
 from typing import Any, Callable, List, Optional
 
 from ._library import check
+
+
+def is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 class Interruptible:
@@ -45,7 +52,7 @@ class Interruptible:
         check(result)
 
     def _take_over(self) -> None:
-        if threading.current_thread() is not threading.main_thread():
+        if not is_main_thread():
             return
         handler = signal.getsignal(signal.SIGINT)
         if not callable(handler):

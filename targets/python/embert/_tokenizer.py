@@ -92,8 +92,11 @@ class Tokenizer:
         pack(first, "texts")
         return [self._encode(text, pair, add_special_tokens, truncation) for text, pair in zip(first, second)]
 
-    def decode(self, ids: Iterable[int], skip_special_tokens: bool = True) -> str:
-        """Returns the text of ids: pieces of a word joined, a blank between words."""
+    def decode(
+        self, ids: Iterable[int], skip_special_tokens: bool = True, clean_up_tokenization_spaces: bool = False
+    ) -> str:
+        """Returns the text of ids: pieces of a word joined, a blank between words, none before . ? ! and a comma; with
+        clean_up_tokenization_spaces none around apostrophes, either."""
         array = np.ascontiguousarray(list(ids), np.int32)
         for index, token_id in enumerate(array):
             if not 0 <= token_id < self._token_count:
@@ -101,7 +104,9 @@ class Tokenizer:
         if array.size == 0:
             return ""
         options = library.DetokenizeOptions(
-            size=ctypes.sizeof(library.DetokenizeOptions), skip_special=int(skip_special_tokens), clean_up=1
+            size=ctypes.sizeof(library.DetokenizeOptions),
+            skip_special=int(skip_special_tokens),
+            clean_up=int(clean_up_tokenization_spaces),
         )
         text = library.TextBuffer(bytes=16 * array.size)
         with self._model._handle as pointer:

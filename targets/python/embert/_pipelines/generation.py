@@ -100,4 +100,5 @@ class Text2TextGenerationPipeline(GenerationPipeline):
 def _continuation(tokenizer: Tokenizer, text: str, ids: List[int]) -> str:
     """What follows the text, with the blank that the tokenizer puts before it."""
     before = tokenizer.encode(text, add_special_tokens=False, truncation=False).ids
-    return tokenizer.decode(before + ids)[len(tokenizer.decode(before)) :]
+    begun, whole = (tokenizer.decode(some, clean_up_tokenization_spaces=True) for some in (before, before + ids))
+    return whole[len(begun) :]
