@@ -129,6 +129,7 @@ ConvertResult convert(const ConvertOptions& options) {
   report("reading", 0);
   const ModelFolder folder = read_model_folder(options.folder);
   result.warnings = folder.warnings;
+  result.prompts = folder.prompts;
   const ImportedTokenizer tokenizer = import_tokenizer(folder, result.warnings);
   result.max_tokens = choose_max_tokens(options, folder, tokenizer);
 
@@ -178,6 +179,7 @@ ConvertResult convert(const ConvertOptions& options) {
   extras.pooling = static_cast<std::uint32_t>(folder.pooling.kind);
   extras.normalize = folder.pooling.normalize;
   extras.tokenizer = tokenizer.section;
+  extras.prompts = folder.prompts;
   (quantized.model.token_classifier ? extras.token_labels : extras.labels) =
       folder.config.label_names;
   if (options.certify) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "converter/model/conversion.hpp"
+#include "converter/model/prompt_config.hpp"
 
 namespace embert::convert {
 
@@ -38,6 +39,7 @@ struct ConvertResult {
   std::vector<LayerErrors> layers;
   std::vector<Dense16Error> heads;  ///< task heads, and the projection of two stacks
   std::string certificate;          ///< JSON, as in the blob; empty without certify
+  PromptConfig prompts;             ///< as in the blob
   std::vector<std::string> warnings;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <span>
 
 #include "converter/convert_error.hpp"
@@ -225,6 +226,26 @@ std::vector<std::uint8_t> label_bytes(std::uint32_t outputs,
   return bytes;
 }
 
+std::vector<std::uint8_t> prompt_bytes(const PromptConfig& prompts) {
+  const auto position = [&](const std::string& name) {
+    return std::distance(prompts.texts.begin(), prompts.texts.find(name));
+  };
+  const BlobPrompts record = {
+      .count = static_cast<std::uint32_t>(prompts.texts.size()),
+      .default_prompt = prompts.default_name
+                            ? static_cast<std::uint32_t>(position(*prompts.default_name))
+                            : UINT32_MAX};
+  std::vector<std::uint8_t> bytes(sizeof(record));
+  std::memcpy(bytes.data(), &record, sizeof(record));
+  for (const auto& [name, text] : prompts.texts) {
+    for (const std::string& string : {name, text}) {
+      bytes.insert(bytes.end(), string.begin(), string.end());
+      bytes.push_back(0);
+    }
+  }
+  return bytes;
+}
+
 BlobStack complete_record(const QuantizedStack& stack) {
   BlobStack record = stack.record;
   record.num_layers = static_cast<std::uint32_t>(stack.layers.size());
@@ -285,7 +306,8 @@ BlobHeader make_header(const QuantizedModel& model, const BlobExtras& extras) {
 std::vector<std::uint8_t> write_blob(const QuantizedModel& model, const BlobExtras& extras,
                                      BlobSizes* sizes) {
   BlobSizes own;
-  std::size_t sections = kSectionsOfModel;
+  const bool has_prompts = !extras.prompts.texts.empty();
+  std::size_t sections = kSectionsOfModel + (has_prompts ? 1 : 0);
   for (const QuantizedStack& stack : model.stacks) {
     sections += stack_sections(static_cast<std::uint32_t>(stack.layers.size()));
   }
@@ -308,6 +330,7 @@ std::vector<std::uint8_t> write_blob(const QuantizedModel& model, const BlobExtr
   out.add(kSectionCertificate,
           std::span<const char>(extras.certificate.data(), extras.certificate.size()));
   out.add(kSectionSelftest, extras.selftest);
+  if (has_prompts) out.add(kSectionPrompts, prompt_bytes(extras.prompts));
   return out.finish(make_header(model, extras));
 }
 

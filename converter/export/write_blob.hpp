@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "converter/model/conversion.hpp"
+#include "converter/model/prompt_config.hpp"
 #include "converter/model/quantized_model.hpp"
 
 namespace embert::convert {
@@ -22,6 +23,7 @@ struct BlobExtras {
   std::vector<std::string> token_labels;  ///< one for each class of the token classifier
   std::string certificate;                ///< JSON; may be empty
   std::vector<std::uint8_t> selftest;     ///< FORMAT.md, section 7; may be empty
+  PromptConfig prompts;
 };
 
 /// Throws ConvertError for labels that do not fit.

@@ -7,6 +7,7 @@
 #include "converter/convert_error.hpp"
 #include "converter/import/config/read_config.hpp"
 #include "converter/import/config/read_pooling.hpp"
+#include "converter/import/config/read_prompts.hpp"
 #include "converter/import/weights/read_weights.hpp"
 #include "converter/import/weights/weight_files.hpp"
 
@@ -22,12 +23,13 @@ ModelFolder read_model_folder(const std::filesystem::path& folder) {
   }
   ModelFolder out;
   out.pooling = read_pooling(folder);
+  out.prompts = read_prompts(folder);
   out.transformer_folder =
       out.pooling.transformer_folder.empty() ? folder : folder / out.pooling.transformer_folder;
   out.config = read_config(out.transformer_folder, out.warnings);
   const int hidden_size = out.config.last().hidden_size;
   if (out.pooling.vector_size != 0 && out.pooling.vector_size != hidden_size) {
-    throw ConvertError(out.pooling.pooling_file + ": word_embedding_dimension is " +
+    throw ConvertError(out.pooling.pooling_file + ": the size of a vector is " +
                        std::to_string(out.pooling.vector_size) +
                        ", but hidden_size in config.json is " + std::to_string(hidden_size));
   }

@@ -9,6 +9,7 @@
 #include "converter/model/model_config.hpp"
 #include "converter/model/model_weights.hpp"
 #include "converter/model/pooling_config.hpp"
+#include "converter/model/prompt_config.hpp"
 
 namespace embert::convert {
 
@@ -19,6 +20,7 @@ struct ModelFolder {
   ModelConfig config;
   ModelWeights weights;
   PoolingConfig pooling;
+  PromptConfig prompts;
   std::vector<std::string> warnings;  ///< one line each
 };
 

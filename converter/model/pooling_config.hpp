@@ -26,7 +26,7 @@ struct PoolingConfig {
   std::string transformer_folder;
   std::optional<int> max_seq_length;  ///< of sentence_bert_config.json, special tokens included
   std::string pooling_file;           ///< the pooling module's config.json; empty: there is none
-  int vector_size = 0;                ///< word_embedding_dimension of that file; 0: not stated
+  int vector_size = 0;                ///< of a vector, as that file says; 0: not stated
 };
 
 }  // namespace embert::convert

@@ -11,7 +11,8 @@
 namespace embert {
 
 static constexpr uint8_t kBlobMagic[8] = {'e', 'm', 'b', 'e', 'r', 't', '\r', '\n'};
-static constexpr uint32_t kBlobVersion = 3;
+static constexpr uint32_t kBlobVersion = 4;
+static constexpr uint32_t kBlobVersionWithoutOptional = 3;  ///< otherwise the same; still read
 static constexpr size_t kBlobAlignment = 64;
 static constexpr size_t kBlobCrcStart = 16;  ///< the checksum covers [16, blob_bytes)
 
@@ -26,6 +27,7 @@ static constexpr uint32_t kMaxVocabSize = 1u << 20;
 static constexpr uint32_t kMaxPositions = 512;
 static constexpr uint32_t kMaxTypes = 16;
 static constexpr uint32_t kMaxLabels = 4096;
+static constexpr uint32_t kMaxPrompts = 256;
 
 /// Bounds of the values in sections. Within them no sum, product or shift of the kernels overflows;
 /// kernels/README.md has the proof.
@@ -194,10 +196,10 @@ struct BlobHeader {
 };
 
 /// The table of sections follows the header: section_count entries in the order of BlobSectionKind,
-/// grouped by stack and in a stack by layer. Sections lie in the order of the table without
-/// overlap. Gaps are fewer than 64 zero bytes.
+/// grouped by stack and in a stack by layer, then those of BlobOptionalKind. Sections lie in the
+/// order of the table without overlap. Gaps are fewer than 64 zero bytes.
 struct BlobSection {
-  uint16_t kind;    ///< BlobSectionKind
+  uint16_t kind;    ///< BlobSectionKind or BlobOptionalKind
   uint16_t stack;   ///< 0 for a kind that the model has once
   uint32_t layer;   ///< 0 for a kind that a layer does not have
   uint64_t offset;  ///< from the blob's start, a multiple of 64
@@ -268,6 +270,20 @@ static constexpr uint32_t stack_sections(uint32_t num_layers) {
   return kSectionsBeforeLayers + num_layers * kSectionsPerLayer + 1;
 }
 
+/// Optional sections, each at most once and in ascending order. A reader checks the position of
+/// every one and skips kinds that it does not know, so that new kinds need no new version.
+enum BlobOptionalKind : uint32_t {
+  kFirstOptionalSection = 256,
+  kSectionPrompts = kFirstOptionalSection  ///< BlobPrompts, then count names and texts
+};
+
+/// Texts that go before a text, as the model was trained. Behind it: name and text of each prompt,
+/// zero-terminated UTF-8. Names are not empty and ascend byte by byte, so no two are the same.
+struct BlobPrompts {
+  uint32_t count;           ///< 1..kMaxPrompts
+  uint32_t default_prompt;  ///< index, or UINT32_MAX: none
+};
+
 /// A text, and the checksum of the model's outputs for it (embert_selftest).
 struct BlobSelftest {
   uint32_t crc32c;
@@ -279,6 +295,7 @@ static_assert(sizeof(BlobLayer) == 16 + 14 * 8 + 3 * 16 + 8, "BlobLayer is part 
 static_assert(sizeof(BlobStack) == 80, "BlobStack is part of the format");
 static_assert(sizeof(BlobHeader) == 512, "BlobHeader is part of the format");
 static_assert(sizeof(BlobSection) == 24, "BlobSection is part of the format");
+static_assert(sizeof(BlobPrompts) == 8, "BlobPrompts is part of the format");
 static_assert(sizeof(BlobSelftest) == 8, "BlobSelftest is part of the format");
 
 }  // namespace embert

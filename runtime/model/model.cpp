@@ -94,6 +94,17 @@ size_t model_section_bytes(const Model& model, BlobSectionKind kind) {
   return static_cast<size_t>(section(model, kind).bytes);
 }
 
+Prompts model_prompts(const Model& model) {
+  for (size_t i = model_sections_begin(model) + kSectionsOfModel; i < model.header->section_count;
+       ++i) {
+    const BlobSection& entry = model.sections[i];
+    if (entry.kind != kSectionPrompts) continue;
+    const BlobPrompts* prompts = reinterpret_cast<const BlobPrompts*>(model.blob + entry.offset);
+    return {prompts->count, prompts->default_prompt, reinterpret_cast<const char*>(prompts + 1)};
+  }
+  return {0, UINT32_MAX, nullptr};
+}
+
 Stack model_stack(const Model& model, size_t index) {
   Stack stack = {};
   stack.config = model.header->stacks + index;

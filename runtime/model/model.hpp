@@ -144,4 +144,12 @@ Activation model_activation(uint32_t kind, int32_t exponent);
 const uint8_t* model_section(const Model& model, BlobSectionKind kind);
 size_t model_section_bytes(const Model& model, BlobSectionKind kind);
 
+/// The texts that the model was trained to find before a text.
+struct Prompts {
+  uint32_t count;
+  uint32_t default_prompt;  ///< UINT32_MAX: none
+  const char* strings;      ///< name, text, name, text ..., each zero-terminated
+};
+Prompts model_prompts(const Model& model);
+
 }  // namespace embert

@@ -80,9 +80,22 @@ bool is_of_layer(uint32_t kind) {
 }
 bool is_of_stack(uint32_t kind) { return kind < kFirstModelSection; }
 
-const char* name_at(const char* names, uint32_t index) {
-  for (; index > 0; ++names) index -= *names == '\0';
-  return names;
+const char* section_name(uint32_t kind) {
+  if (kind < kSectionEnd) return kSectionNames[kind - kSectionLayers];
+  return kind == kSectionPrompts ? "prompts" : "unknown";
+}
+
+/// The string with this index, of zero-terminated strings that follow each other.
+const char* string_at(const char* strings, uint32_t index) {
+  for (; index > 0; ++strings) index -= *strings == '\0';
+  return strings;
+}
+
+/// A prompt's name (part 0) or text (part 1).
+const char* prompt_string(const embert_model* object, uint32_t prompt, uint32_t part) {
+  if (object == nullptr) return nullptr;
+  const Prompts prompts = model_prompts(model_of(*object));
+  return prompt < prompts.count ? string_at(prompts.strings, 2 * prompt + part) : nullptr;
 }
 
 }  // namespace
@@ -118,6 +131,9 @@ embert_status embert_model_get_info(const embert_model* object, embert_model_inf
   found.checksum = model.header->crc32c;
   found.certificate = reinterpret_cast<const char*>(model_section(model, kSectionCertificate));
   found.certificate_bytes = model_section_bytes(model, kSectionCertificate);
+  const Prompts prompts = model_prompts(model);
+  found.num_prompts = prompts.count;
+  found.default_prompt = prompts.default_prompt;
   write_struct(found, info);
   return EMBERT_STATUS_OK;
 }
@@ -160,7 +176,7 @@ const char* embert_model_label(const embert_model* object, uint32_t label) {
   if (object == nullptr) return nullptr;
   const Model model = model_of(*object);
   if (label >= model.header->num_labels) return nullptr;
-  return name_at(reinterpret_cast<const char*>(model_section(model, kSectionLabels)), label);
+  return string_at(reinterpret_cast<const char*>(model_section(model, kSectionLabels)), label);
 }
 
 const char* embert_model_token_label(const embert_model* object, uint32_t label) {
@@ -168,7 +184,15 @@ const char* embert_model_token_label(const embert_model* object, uint32_t label)
   if (object == nullptr) return nullptr;
   const Model model = model_of(*object);
   if (label >= model.header->num_token_labels) return nullptr;
-  return name_at(reinterpret_cast<const char*>(model_section(model, kSectionTokenLabels)), label);
+  return string_at(reinterpret_cast<const char*>(model_section(model, kSectionTokenLabels)), label);
+}
+
+const char* embert_model_prompt_name(const embert_model* model, uint32_t prompt) {
+  return embert::prompt_string(model, prompt, 0);
+}
+
+const char* embert_model_prompt_text(const embert_model* model, uint32_t prompt) {
+  return embert::prompt_string(model, prompt, 1);
 }
 
 embert_status embert_model_section(const embert_model* model, uint32_t index,
@@ -180,7 +204,7 @@ embert_status embert_model_section(const embert_model* model, uint32_t index,
   if (index >= opened.header->section_count) return EMBERT_STATUS_INVALID_OPTION;
   const embert::BlobSection& entry = opened.sections[index];
   embert_section found = {};
-  found.name = embert::kSectionNames[entry.kind - embert::kSectionLayers];
+  found.name = embert::section_name(entry.kind);
   found.stack = embert::is_of_stack(entry.kind) ? entry.stack : UINT32_MAX;
   found.layer = embert::is_of_layer(entry.kind) ? entry.layer : UINT32_MAX;
   found.offset = entry.offset;

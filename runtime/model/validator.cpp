@@ -100,7 +100,8 @@ bool header_ok(const BlobHeader& h) {
        dense16_ok(h.lm_transform, lm_transform) && dense16_ok(h.projection, has(kHeadProjection)) &&
        (lm_transform ? norm_ok(h.lm_norm) && h.lm_exponent >= 5 && h.lm_exponent <= 12
                      : all_zero(h.lm_norm) && h.lm_exponent == 0) &&
-       h.lm_shift >= 0 && h.lm_shift <= (has(kHeadLm) ? 40 : 0) && h.section_count == sections;
+       h.lm_shift >= 0 && h.lm_shift <= (has(kHeadLm) ? 40 : 0) && h.section_count >= sections &&
+       (h.section_count == sections || h.version != kBlobVersionWithoutOptional);
   for (uint8_t byte : h.reserved) ok = ok && byte == 0;
   return ok;
 }
@@ -161,7 +162,8 @@ class Walk {
   Walk(const uint8_t* blob, const BlobHeader& header)
       : blob_(blob),
         header_(header),
-        next_(reinterpret_cast<const BlobSection*>(blob + sizeof(BlobHeader))),
+        table_(reinterpret_cast<const BlobSection*>(blob + sizeof(BlobHeader))),
+        next_(table_),
         end_(sizeof(BlobHeader) + uint64_t{header.section_count} * sizeof(BlobSection)) {
     if (end_ > header.blob_bytes) status_ = EMBERT_STATUS_BLOB_SECTION;
   }
@@ -247,12 +249,19 @@ class Walk {
     }
   }
   void names(uint32_t kind, uint32_t count) {
-    uint64_t bytes = 0, ends = 0;
+    uint64_t bytes = 0;
     const uint8_t* text = next_of_any_size(kind, &bytes);
-    if (text == nullptr) return;
+    if (text != nullptr) strings(text, bytes, count);
+  }
+  /// Zero-terminated strings that fill these bytes.
+  void strings(const uint8_t* text, uint64_t bytes, uint32_t count) {
+    uint64_t ends = 0;
     for (uint64_t i = 0; i < bytes; ++i) ends += text[i] == 0;
     require_value(ends == count && (bytes == 0 || text[bytes - 1] == 0));
   }
+  bool at_end() const { return next_ == table_ + header_.section_count; }
+  /// Not at the end.
+  uint32_t next_kind() const { return next_->kind; }
 
  private:
   const BlobSection* check_position(uint32_t kind) {
@@ -269,6 +278,7 @@ class Walk {
 
   const uint8_t* blob_;
   const BlobHeader& header_;
+  const BlobSection* table_;  ///< [section_count]
   const BlobSection* next_;
   uint64_t end_;  ///< of the sections so far
   uint32_t stack_ = 0, layer_ = 0;
@@ -365,6 +375,46 @@ void check_selftest(Walk& walk, const BlobHeader& h, bool has_tokenizer) {
   }
 }
 
+/// Of zero-terminated strings.
+bool comes_before(const uint8_t* a, const uint8_t* b) {
+  while (*a == *b && *a != 0) {
+    ++a;
+    ++b;
+  }
+  return *a < *b;
+}
+
+/// section: null after a failure.
+void check_prompts(Walk& walk, const uint8_t* section, uint64_t bytes) {
+  walk.require(bytes >= sizeof(BlobPrompts), EMBERT_STATUS_BLOB_SECTION);
+  if (!walk.sound()) return;
+  const BlobPrompts& prompts = *reinterpret_cast<const BlobPrompts*>(section);
+  walk.require_value(
+      in_range(prompts.count, 1, kMaxPrompts) &&
+      (prompts.default_prompt < prompts.count || prompts.default_prompt == UINT32_MAX));
+  const uint8_t* name = section + sizeof(prompts);
+  walk.strings(name, bytes - sizeof(prompts), 2 * prompts.count);
+  const uint8_t empty = 0, *previous = &empty;
+  for (uint32_t i = 0; i < prompts.count && walk.sound(); ++i) {
+    walk.require_value(comes_before(previous, name));  // an empty name comes before no other
+    previous = name;
+    for (uint32_t ends = 0; ends < 2; ++name) ends += *name == 0;  // to the next name
+  }
+}
+
+/// The entries behind the required ones. A kind that this reader does not know has any contents.
+void check_optional_sections(Walk& walk) {
+  uint32_t previous = kFirstOptionalSection - 1;
+  while (walk.sound() && !walk.at_end()) {
+    const uint32_t kind = walk.next_kind();
+    walk.require(kind > previous, EMBERT_STATUS_BLOB_SECTION);
+    previous = kind;
+    uint64_t bytes = 0;
+    const uint8_t* section = walk.next_of_any_size(kind, &bytes);
+    if (kind == kSectionPrompts) check_prompts(walk, section, bytes);
+  }
+}
+
 /// Checks position, size and values of every section.
 embert_status check_sections(const uint8_t* blob, const BlobHeader& h) {
   Walk walk(blob, h);
@@ -391,6 +441,7 @@ embert_status check_sections(const uint8_t* blob, const BlobHeader& h) {
   walk.names(kSectionTokenLabels, h.num_token_labels);
   walk.next_of_any_size(kSectionCertificate, &any);  // text
   check_selftest(walk, h, tokenizer > 0);
+  check_optional_sections(walk);
   return walk.finish();
 }
 
@@ -411,7 +462,9 @@ embert_status check_blob(const uint8_t* blob, size_t blob_bytes, Crc32cFn crc32c
   if (blob_bytes < sizeof(BlobHeader)) return EMBERT_STATUS_BLOB_TRUNCATED;
   const BlobHeader& header = *reinterpret_cast<const BlobHeader*>(blob);
   if (memcmp(header.magic, kBlobMagic, sizeof(kBlobMagic)) != 0) return EMBERT_STATUS_BLOB_MAGIC;
-  if (header.version != kBlobVersion) return EMBERT_STATUS_BLOB_VERSION;
+  if (!in_range(header.version, kBlobVersionWithoutOptional, kBlobVersion)) {
+    return EMBERT_STATUS_BLOB_VERSION;
+  }
   if (blob_bytes < header.blob_bytes) return EMBERT_STATUS_BLOB_TRUNCATED;
   if (header.blob_bytes < sizeof(BlobHeader)) return EMBERT_STATUS_BLOB_HEADER;
   const size_t size = static_cast<size_t>(header.blob_bytes);

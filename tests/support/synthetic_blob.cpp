@@ -294,6 +294,15 @@ void seal_blob(std::uint8_t* blob, std::size_t size) {
   std::memcpy(blob + offsetof(BlobHeader, crc32c), &crc, sizeof(crc));
 }
 
+SyntheticSection prompts_section(std::uint32_t count, std::uint32_t default_prompt,
+                                 const std::string& strings) {
+  const BlobPrompts prompts = {count, default_prompt};
+  SyntheticSection section = {kSectionPrompts, std::vector<std::uint8_t>(sizeof(prompts))};
+  std::memcpy(section.bytes.data(), &prompts, sizeof(prompts));
+  section.bytes.insert(section.bytes.end(), strings.begin(), strings.end());
+  return section;
+}
+
 std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
                                               const std::vector<std::uint8_t>& tokenizer) {
   std::uint32_t stacks = 1, sections = stack_sections(m.num_layers) + kSectionsOfModel;
@@ -301,6 +310,7 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
     ++stacks;
     sections += stack_sections(encoder.num_layers);
   }
+  sections += static_cast<std::uint32_t>(m.optional.size());
   Writer out(m, sections);
   for (const SyntheticModel& encoder : m.encoder) StackWriter(out, encoder).write(0);
   StackWriter last(out, m);
@@ -350,6 +360,7 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
     out.append(std::vector<BlobSelftest>{{0, static_cast<std::uint32_t>(m.selftest_ids.size())}});
     out.append(m.selftest_ids);
   }
+  for (const SyntheticSection& section : m.optional) out.add(section.kind, section.bytes);
 
   std::vector<std::uint8_t> blob = out.take();
   BlobHeader header = {};

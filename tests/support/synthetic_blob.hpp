@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "runtime/format/blob_format.hpp"
@@ -28,6 +29,11 @@ class AlignedBytes {
   std::size_t size_ = 0;
 };
 
+struct SyntheticSection {
+  std::uint32_t kind;  ///< BlobOptionalKind, or one that is not known
+  std::vector<std::uint8_t> bytes;
+};
+
 /// The sizes and options of a model with one stack, or with two: a decoder and its encoder.
 struct SyntheticModel {
   std::uint32_t hidden_size = 64, num_layers = 2, num_heads = 4, head_size = 16,
@@ -44,8 +50,13 @@ struct SyntheticModel {
   std::uint32_t num_labels = 5, num_token_labels = 3;
   std::uint32_t start_id = UINT32_MAX, end_id = UINT32_MAX;
   std::vector<std::int32_t> selftest_ids = {};  ///< with the checksum 0; empty: no self-test
+  std::vector<SyntheticSection> optional = {};  ///< behind the required sections
   std::uint64_t seed = 1;
 };
+
+/// The section kSectionPrompts; strings: name, text, name, text ..., each with its zero byte.
+SyntheticSection prompts_section(std::uint32_t count, std::uint32_t default_prompt,
+                                 const std::string& strings);
 
 /// Header, sections and checksum; the tokenizer section is `tokenizer` (may be empty).
 std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& model,

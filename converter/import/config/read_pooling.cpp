@@ -48,42 +48,77 @@ std::vector<Module> read_modules(const fs::path& folder) {
   return modules;
 }
 
-void read_pooling_module(const fs::path& folder, const std::string& path, PoolingConfig& out) {
-  struct Mode {
-    const char* key;
-    std::optional<PoolingKind> kind;
-  };
-  constexpr Mode kModes[] = {{"pooling_mode_cls_token", PoolingKind::kCls},
-                             {"pooling_mode_mean_tokens", PoolingKind::kMean},
-                             {"pooling_mode_max_tokens", PoolingKind::kMax},
-                             {"pooling_mode_mean_sqrt_len_tokens", std::nullopt},
-                             {"pooling_mode_weightedmean_tokens", std::nullopt},
-                             {"pooling_mode_lasttoken", std::nullopt}};
-  out.pooling_file = inner_file(path, "config.json");
-  const Json document = read_json_file(folder / path / "config.json", out.pooling_file);
-  const JsonFields fields(document, out.pooling_file);
-  out.vector_size = static_cast<int>(fields.get_int("word_embedding_dimension", 1, 1 << 20, 0));
+// A mode is on by a key of its own, or is the value of pooling_mode, as sentence-transformers 5.7
+// writes it.
+struct Mode {
+  const char* key;
+  const char* name;
+  std::optional<PoolingKind> kind;  // none: not supported
+};
+constexpr Mode kModes[] = {{"pooling_mode_cls_token", "cls", PoolingKind::kCls},
+                           {"pooling_mode_mean_tokens", "mean", PoolingKind::kMean},
+                           {"pooling_mode_max_tokens", "max", PoolingKind::kMax},
+                           {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len_tokens", {}},
+                           {"pooling_mode_weightedmean_tokens", "weightedmean", {}},
+                           {"pooling_mode_lasttoken", "lasttoken", {}}};
 
+PoolingKind supported(const JsonFields& fields, const Mode& mode, const std::string& shown) {
+  if (!mode.kind) {
+    throw ConvertError(fields.file() + ": " + shown +
+                       " is not supported; mean, cls and max pooling are");
+  }
+  return *mode.kind;
+}
+
+PoolingKind kind_by_name(const JsonFields& fields) {
+  const Json* value = fields.find("pooling_mode");
+  if (value->is_array() && value->size() == 1) value = &value->front();
+  if (value->is_array()) {
+    throw ConvertError(fields.file() + ": pooling_mode has " + std::to_string(value->size()) +
+                       " modes; one is supported");
+  }
+  for (const Mode& mode : kModes) {
+    if (*value == mode.name)
+      return supported(fields, mode, "pooling_mode " + describe_json(*value));
+  }
+  throw ConvertError(fields.file() + ": pooling_mode must be \"mean\", \"cls\" or \"max\", found " +
+                     describe_json(*value));
+}
+
+PoolingKind kind_by_keys(const JsonFields& fields) {
   const Mode* chosen = nullptr;
   for (const Mode& mode : kModes) {
     if (!fields.get_bool(mode.key, false)) continue;
-    if (!mode.kind) {
-      throw ConvertError(out.pooling_file + ": " + mode.key +
-                         " is not supported; mean, cls and max pooling are");
-    }
+    supported(fields, mode, mode.key);
     if (chosen != nullptr) {
-      throw ConvertError(out.pooling_file + ": " + chosen->key + " and " + mode.key +
+      throw ConvertError(fields.file() + ": " + chosen->key + " and " + mode.key +
                          " are both on; several poolings at once are not supported");
     }
     chosen = &mode;
   }
   if (chosen == nullptr) {
     throw ConvertError(
-        out.pooling_file +
+        fields.file() +
         ": no pooling mode is on; expected one of "
         "pooling_mode_mean_tokens, pooling_mode_cls_token and pooling_mode_max_tokens");
   }
-  out.kind = *chosen->kind;
+  return *chosen->kind;
+}
+
+void read_pooling_module(const fs::path& folder, const std::string& path, PoolingConfig& out) {
+  out.pooling_file = inner_file(path, "config.json");
+  const Json document = read_json_file(folder / path / "config.json", out.pooling_file);
+  const JsonFields fields(document, out.pooling_file);
+  const bool names_modes = fields.has("pooling_mode");
+  const char* size_key = names_modes ? "embedding_dimension" : "word_embedding_dimension";
+  out.vector_size = static_cast<int>(fields.get_int(size_key, 1, 1 << 20, 0));
+  out.kind = names_modes ? kind_by_name(fields) : kind_by_keys(fields);
+  // sentence-transformers then leaves the prompt's tokens out of the mean or maximum.
+  if (!fields.get_bool("include_prompt", true) && out.kind != PoolingKind::kCls) {
+    throw ConvertError(out.pooling_file +
+                       ": include_prompt false is not supported; with true the tokens of a prompt "
+                       "count in the vector, and vectors without prompt stay the same");
+  }
 }
 
 }  // namespace

@@ -146,13 +146,13 @@ typedef struct embert_scale {
   uint32_t float_bits;
 } embert_scale;
 
-/* Both calls add the model's special tokens and cut a text that is longer than options.max_tokens,
- * the longer one of a pair first. They give the bits of embert_tokenize with embert_embed or
- * embert_classify, and use no memory but the arena. A decoder starts the text with an empty KV
- * cache; one with cross-attention needs a source (embert_lm.h). Errors: NO_SOURCE; NO_TOKENIZER;
- * EMPTY_INPUT: the text gives no token and the model adds none; TOO_MANY_TOKENS: not even the
- * special tokens fit, or the text has 2^30 bytes or more; TYPE_OUT_OF_RANGE: a pair, and the model
- * knows one segment only. */
+/* Both calls take the text as it is, without a prompt (embert_inspect.h has the model's). They add
+ * the model's special tokens and cut a text that is longer than options.max_tokens, the longer one
+ * of a pair first. They give the bits of embert_tokenize with embert_embed or embert_classify, and
+ * use no memory but the arena. A decoder starts the text with an empty KV cache; one with
+ * cross-attention needs a source (embert_lm.h). Errors: NO_SOURCE; NO_TOKENIZER; EMPTY_INPUT: the
+ * text gives no token and the model adds none; TOO_MANY_TOKENS: not even the special tokens fit, or
+ * the text has 2^30 bytes or more; TYPE_OUT_OF_RANGE: a pair, and the model knows one segment. */
 
 /** One vector of the text, pooled and normalised as the model was made for: vector
  * [embert_hidden_size]. A normalised vector has length 1 and scale 2^-15. scale may be null. */

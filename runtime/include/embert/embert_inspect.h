@@ -48,6 +48,8 @@ typedef struct embert_model_info {
   uint32_t checksum;          /**< the blob's own CRC-32C: tells models apart */
   const char* certificate;    /**< JSON of the converter, UTF-8, not terminated; in the blob */
   size_t certificate_bytes;
+  uint32_t num_prompts;
+  uint32_t default_prompt;    /**< UINT32_MAX: none */
 } embert_model_info;
 
 embert_status embert_model_get_info(const embert_model* model, embert_model_info* info);
@@ -71,11 +73,19 @@ uint32_t embert_model_layer_heads(const embert_model* model, uint32_t stack, uin
  * num_token_labels on. */
 const char* embert_model_token_label(const embert_model* model, uint32_t label);
 
+/* A prompt is a text that goes before each text, such as "query: ", as the model was trained. No
+ * function of the library puts one there: a caller who wants one joins prompt and text. */
+
+/** Name and text of a prompt: zero-terminated UTF-8 in the blob; null from num_prompts on. Names are
+ * not empty and ascend byte by byte. A text may be empty. */
+const char* embert_model_prompt_name(const embert_model* model, uint32_t prompt);
+const char* embert_model_prompt_text(const embert_model* model, uint32_t prompt);
+
 /** A part of the blob. */
 typedef struct embert_section {
   size_t size;      /**< sizeof(embert_section) */
   /* ---- optional ---- */
-  const char* name; /**< such as "qkv" */
+  const char* name; /**< such as "qkv"; "unknown": an optional part of a later version */
   uint32_t stack;   /**< UINT32_MAX: not of a stack */
   uint32_t layer;   /**< UINT32_MAX: not of a layer */
   uint64_t offset, bytes;

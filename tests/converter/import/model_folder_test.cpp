@@ -190,7 +190,7 @@ TEST_F(Folder, FilesThatDisagree) {
   folder_.write("p/config.json",
                 R"({"word_embedding_dimension": 48, "pooling_mode_mean_tokens": true})");
   EXPECT_EQ(error_text([&] { read_model_folder(folder_.path()); }),
-            "p/config.json: word_embedding_dimension is 48, but hidden_size in config.json is 32");
+            "p/config.json: the size of a vector is 48, but hidden_size in config.json is 32");
 }
 
 TEST_F(Folder, NoFolderOrNoConfig) {

@@ -81,6 +81,51 @@ TEST_F(Pooling, ModesThatAreNotComputed) {
             "1_Pooling/config.json: \"pooling_mode_cls_token\" must be true or false, found 1");
 }
 
+TEST_F(Pooling, ModesByName) {
+  modules(module("Transformer", "") + "," + module("Pooling", "1_Pooling"));
+  const auto write = [&](const std::string& value) {
+    folder_.write(
+        "1_Pooling/config.json",
+        R"({"embedding_dimension": 48, "include_prompt": true, "pooling_mode": )" + value + "}");
+  };
+  for (const auto& [name, kind] :
+       {std::pair(R"("mean")", PoolingKind::kMean), std::pair(R"("cls")", PoolingKind::kCls),
+        std::pair(R"("max")", PoolingKind::kMax), std::pair(R"(["cls"])", PoolingKind::kCls)}) {
+    write(name);
+    const PoolingConfig pooling = read_pooling(folder_.path());
+    EXPECT_EQ(pooling.kind, kind) << name;
+    EXPECT_EQ(pooling.vector_size, 48);
+  }
+  write(R"("lasttoken")");
+  EXPECT_EQ(error(),
+            "1_Pooling/config.json: pooling_mode \"lasttoken\" is not supported; mean, cls and max "
+            "pooling are");
+  write(R"("mode")");
+  EXPECT_EQ(error(),
+            "1_Pooling/config.json: pooling_mode must be \"mean\", \"cls\" or \"max\", found "
+            "\"mode\"");
+  write("true");
+  EXPECT_EQ(error(),
+            "1_Pooling/config.json: pooling_mode must be \"mean\", \"cls\" or \"max\", found true");
+  write(R"(["mean", "max"])");
+  EXPECT_EQ(error(), "1_Pooling/config.json: pooling_mode has 2 modes; one is supported");
+}
+
+TEST_F(Pooling, PromptsOutsideThePooling) {
+  modules(module("Transformer", "") + "," + module("Pooling", "1_Pooling"));
+  mode(R"("pooling_mode_mean_tokens": true, "include_prompt": true)");
+  EXPECT_EQ(error(), "no error");
+  mode(R"("pooling_mode_mean_tokens": true, "include_prompt": false)");
+  EXPECT_EQ(error(),
+            "1_Pooling/config.json: include_prompt false is not supported; with true the tokens of "
+            "a prompt count in the vector, and vectors without prompt stay the same");
+  mode(R"("pooling_mode_cls_token": true, "include_prompt": false)");  // the first token is [CLS]
+  EXPECT_EQ(error(), "no error");
+  mode(R"("pooling_mode_cls_token": true, "include_prompt": "no")");
+  EXPECT_EQ(error(),
+            "1_Pooling/config.json: \"include_prompt\" must be true or false, found \"no\"");
+}
+
 TEST_F(Pooling, WrongModules) {
   const std::string start = module("Transformer", "") + "," + module("Pooling", "1_Pooling");
   mode("\"pooling_mode_mean_tokens\": true");

@@ -24,6 +24,7 @@ class ModelCheck : public BlobFields {
     model.vocab_size = 12;
     model.max_positions = 8;
     model.selftest_ids = {3, 1, 4, 1};
+    model.optional = {prompts_section(2, 1, std::string("passage\0p: \0query\0q: \0", 22))};
     return model;
   }
   /// Opens a blob and classifies a short text with it, in an arena of exactly the needed size.
@@ -81,6 +82,7 @@ TEST_F(ModelCheck, RefusesABlobThatIsNotOne) {
             EMBERT_STATUS_BLOB_MISALIGNED);
   expect(header().magic[0], 'E', EMBERT_STATUS_BLOB_MAGIC, "magic");
   expect(header().version, 2, EMBERT_STATUS_BLOB_VERSION, "version");
+  expect(header().version, 5, EMBERT_STATUS_BLOB_VERSION, "version");
   expect(header().layout, 2, EMBERT_STATUS_LAYOUT, "layout");
   expect(header().blob_bytes, blob_.size() + 1, EMBERT_STATUS_BLOB_TRUNCATED, "blob_bytes");
   EXPECT_EQ(open(), EMBERT_STATUS_OK);
@@ -93,7 +95,7 @@ TEST_F(ModelCheck, RefusesHeaderFieldsOutOfRange) {
     expect(field, value, EMBERT_STATUS_BLOB_HEADER, what);
   };
   BlobHeader& h = header();
-  bad(h.section_count, h.section_count + 1, "section_count");
+  bad(h.section_count, h.section_count - 2, "section_count");  // the last one is optional
   bad(h.num_stacks, 0u, "num_stacks");
   bad(h.num_stacks, 2u, "num_stacks");
   bad(h.num_stacks, 3u, "num_stacks");
