@@ -7,6 +7,7 @@ import os
 from typing import Any, Callable, Dict, Optional, Sequence, Union
 
 from . import _library as library
+from ._errors import ModelFileError
 from ._handle import Handle, Texts
 from ._interrupt import Interruptible, is_main_thread
 from ._model import Model, StrPath, checked_path
@@ -62,6 +63,8 @@ def convert(
             os.fsencode(source), os.fsencode(checked_path(out)), json.dumps(options).encode(), callback, None,
             ctypes.byref(report_text),
         ))
+    except ModelFileError as error:
+        raise ModelFileError(f"{source}: {error}") from None  # the converter names files of the folder
     finally:
         bar.end()
     return json.loads(library.take_json(report_text))  # type: ignore[no-any-return]

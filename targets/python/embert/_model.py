@@ -78,14 +78,13 @@ class Model:
         return f"{type(self).__name__}({self._path!r}, threads={self.threads})"
 
     def _set_max_tokens(self, max_tokens: int) -> None:
-        """Opens the file again for texts of another length."""
+        """Opens the file again for texts of another length. The handle before is freed after the calls that use it."""
         with self._swap:
             if self.closed:
                 raise RuntimeError(f"{self._path}: the model is closed")
             if _identity(self._path) != self._identity:
                 raise ModelFileError(f"{self._path}: the file was changed after it was opened; open it again")
-            old, self._handle = self._handle, Handle(self._path, self._threads, max_tokens)
-            old.close()
+            self._handle = Handle(self._path, self._threads, max_tokens)
 
     def __getstate__(self) -> Dict[str, Any]:
         state = self.__dict__.copy()

@@ -290,7 +290,7 @@ def test_conversion(models, tmp_path):
     for folder, error in ((tmp_path / "none", FileNotFoundError), (out, NotADirectoryError), (empty, embert.ModelFileError)):
         with pytest.raises(error) as raised:
             embert.convert(folder, out)
-        one_line(raised)
+        assert str(folder) in one_line(raised)
     with pytest.raises(ValueError, match="rounding"):
         embert.convert(models.folder("sentence"), out, rounding="up")
     with pytest.raises(ValueError):
