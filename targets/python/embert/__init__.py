@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """BERT-family encoders in int8: sentence vectors, labels, entities and answers, with the same bits on every processor."""
+from ._binding.errors import ModelFileError
 from ._convert import convert, inspect, verify
 from ._cross_encoder import CrossEncoder
-from ._errors import ModelFileError
 from ._pipelines import pipeline
 from ._sentence_transformer import SentenceTransformer
 from ._tokenizer import Encoding, Tokenizer

@@ -6,13 +6,13 @@ import json
 import os
 from typing import Any, Callable, Dict, Optional, Sequence, Union
 
-from . import _library as library
-from ._errors import ModelFileError
-from ._handle import Handle, Texts
-from ._interrupt import Interruptible, is_main_thread
+from ._binding import library
+from ._binding.errors import ModelFileError
+from ._binding.handle import Handle, Texts
+from ._binding.interrupt import Interruptible, is_main_thread
+from ._binding.texts import as_list, pack
 from ._model import Model, StrPath, checked_path
 from ._progress import Bar, wanted
-from ._texts import as_list, pack
 
 ProgressFunction = Callable[[str, float], None]
 

@@ -5,13 +5,13 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 import numpy as np
 import numpy.typing as npt
 
-from . import _library as library
-from ._handle import Texts
+from ._binding import library
+from ._binding.handle import Texts
+from ._binding.texts import as_list, as_pairs, pack
 from ._model import Model, StrPath, require_task
 from ._progress import Bar, wanted
 from ._refuse import OPEN, PREDICT, refuse
 from ._sentence_transformer import positive
-from ._texts import as_list, as_pairs, pack
 
 Scores = npt.NDArray[np.float32]
 Activation = Union[None, str, Callable[[Scores], Any]]

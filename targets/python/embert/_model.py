@@ -4,9 +4,9 @@ import os
 import threading
 from typing import Any, Dict, Optional, Type, TypeVar, Union
 
-from ._errors import ModelFileError
+from ._binding.errors import ModelFileError
+from ._binding.handle import Handle
 from ._folder_cache import model_file
-from ._handle import Handle
 
 StrPath = Union[str, "os.PathLike[str]"]
 Self = TypeVar("Self", bound="Model")

@@ -6,14 +6,14 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 import numpy as np
 import numpy.typing as npt
 
-from . import _library as library
 from . import _similarity
-from ._handle import Texts
+from ._binding import library
+from ._binding.handle import Texts
+from ._binding.texts import as_list, pack
 from ._model import Model, StrPath, require_task
 from ._precision import Form, form_of
 from ._progress import Bar, wanted
 from ._refuse import ENCODE, OPEN, refuse
-from ._texts import as_list, pack
 from ._tokenizer import Tokenizer
 
 Sentences = Union[str, Sequence[str], "npt.NDArray[Any]"]

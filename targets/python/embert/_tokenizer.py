@@ -5,9 +5,9 @@ from typing import Any, Iterable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import _library as library
+from ._binding import library
+from ._binding.texts import as_list, as_pairs, pack
 from ._model import Model, StrPath
-from ._texts import as_list, as_pairs, pack
 
 _NO_TRUNCATION = 0
 _LONGEST_FIRST = 1

@@ -2,10 +2,10 @@
 """What the pipelines share: their arguments, given when a pipeline is made or called, and texts to objects of the tool."""
 from typing import Any, ClassVar, Dict, List, Optional, Sequence
 
-from .._handle import Texts
+from .._binding.handle import Texts
+from .._binding.texts import as_list, pack
 from .._model import Model, StrPath, require_task
 from .._refuse import PIPELINE, Refused, refuse
-from .._texts import as_list, pack
 
 
 class Pipeline(Model):

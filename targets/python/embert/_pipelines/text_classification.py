@@ -2,8 +2,8 @@
 """pipeline("text-classification")"""
 from typing import Any, Dict, List, Tuple
 
+from .._binding.texts import as_list
 from .._refuse import Refused
-from .._texts import as_list
 from .base import Pipeline
 
 _FUNCTIONS = ("softmax", "sigmoid", "none")

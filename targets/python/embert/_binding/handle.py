@@ -6,9 +6,9 @@ import os
 import threading
 from typing import Any, Callable, Dict, List, Optional
 
-from . import _library as library
-from ._interrupt import Interruptible, is_main_thread
-from ._texts import Packed
+from . import library
+from .interrupt import Interruptible, is_main_thread
+from .texts import Packed
 
 # The library's limit for the texts of one pass. More would change memory only.
 MOST_TEXTS_OF_A_PASS = 1024

@@ -5,7 +5,7 @@ import os
 from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_int32, c_size_t, c_uint32, c_void_p
 from typing import Any, Callable
 
-from ._errors import exception_of
+from .errors import exception_of
 
 PROGRESS = ctypes.CFUNCTYPE(c_int, c_void_p, c_size_t, c_size_t)
 STAGE = ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, c_double)
@@ -97,7 +97,8 @@ class TextBuffer(Structure):
 
 
 def _load() -> ctypes.CDLL:
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libembert_hosted.so")
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    path = os.path.join(package, "libembert_hosted.so")
     if not os.path.exists(path):
         raise ImportError(
             f"{path} does not exist: this is the source folder of embert and not the installed package; "

@@ -14,7 +14,7 @@ import threading
 from types import FrameType
 from typing import Any, Callable, List, Optional
 
-from ._library import check
+from .library import check
 
 
 def is_main_thread() -> bool:
