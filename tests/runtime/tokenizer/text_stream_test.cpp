@@ -3,7 +3,7 @@
 // long input.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 
 #include "tests/runtime/tokenizer/tokenizer_harness.hpp"
 
@@ -181,7 +181,8 @@ TEST(TokenizerText, WindowsOfAPair) {
   EXPECT_EQ(tokenizer.encode("a b c a", options, "a b c a").status, Status::kWindowOutOfRange);
 }
 
-// Ten times the text must not take much more than ten times as long.
+// Ten times the text must not take much more than ten times the processor's time: of a test that
+// asks the clock on the wall, a busy machine decides the result.
 TEST(TokenizerText, LinearTime) {
   convert::TokenizerSpec spec = small_spec();
   spec.added_tokens.push_back(
@@ -205,10 +206,10 @@ TEST(TokenizerText, LinearTime) {
         while (text.size() < bytes) text += unit;
         for (int repeat = 0; repeat < 3; ++repeat) {
           embert_tokens tokens = {};
-          const auto begin = std::chrono::steady_clock::now();
+          const std::clock_t begin = std::clock();
           tokenize(tokenizer.view(), text_of(text), kPlain, &tokens);
-          const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-          seconds[size] = std::min(seconds[size], took.count());
+          const double took = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+          seconds[size] = std::min(seconds[size], took);
         }
       }
       EXPECT_LT(seconds[1], 40 * seconds[0] + 0.02) << "repeated " << testing::PrintToString(unit);
