@@ -102,6 +102,19 @@ Json token_labels_of(const ModelFile& file) {
   return labels;
 }
 
+Json prompts_of(const ModelFile& file) {
+  Json prompts = Json::object();
+  for (uint32_t i = 0; i < file.info().num_prompts; ++i) {
+    prompts[embert_model_prompt_name(file.model(), i)] = embert_model_prompt_text(file.model(), i);
+  }
+  return prompts;
+}
+
+Json default_prompt_of(const ModelFile& file) {
+  const char* name = embert_model_prompt_name(file.model(), file.info().default_prompt);
+  return name == nullptr ? Json() : Json(name);
+}
+
 /// A certificate that is not JSON is shown as text; the converter always writes JSON.
 Json stored_certificate(const ModelFile& file) {
   const embert_model_info& info = file.info();
@@ -127,6 +140,19 @@ void write_fields(const char* title, const Json& fields) {
   }
 }
 
+/// Texts in quotes: most end with a space.
+void write_prompts(const ModelFile& file) {
+  output().line("prompts");
+  const Json prompts = prompts_of(file), default_name = default_prompt_of(file);
+  if (prompts.empty()) output().line("  none");
+  for (const auto& [name, text] : prompts.items()) {
+    std::string line = "  " + one_line(name);
+    line.resize(std::max<size_t>(line.size() + 1, 20), ' ');
+    line += '"' + one_line(text.get<std::string>()) + '"';
+    output().line(name == default_name ? line + " (default)" : line);
+  }
+}
+
 void write_inspection(const ModelFile& file) {
   output().line(one_line(file.path()) + ": " + grouped(file.bytes()) + " bytes");
   write_fields("header", header_of(file));
@@ -136,6 +162,7 @@ void write_inspection(const ModelFile& file) {
     tasks += (tasks.empty() ? "" : ", ") + name;
   }
   output().line("tasks\n  " + (tasks.empty() ? "none" : tasks));
+  write_prompts(file);
   output().line("memory: arena bytes at a length in tokens, one text, one thread");
   const Json sizes = arena_bytes_of(file);
   for (const auto& [length, bytes] : sizes.items()) {
@@ -167,6 +194,8 @@ void run_inspect(const std::string& path, bool json) {
                  {"tasks", task_names(file.info())},
                  {"labels", labels_of(file)},
                  {"token_labels", token_labels_of(file)},
+                 {"prompts", prompts_of(file)},
+                 {"default_prompt_name", default_prompt_of(file)},
                  {"certificate", stored_certificate(file)},
                  {"tensors", tensors_of(file)}});
 }
@@ -184,7 +213,7 @@ void add_inspect_command(CLI::App& app) {
   add_model_argument(*command, options->model);
   command->add_flag("--json", options->json,
                     "One JSON object: blob_bytes, arena_bytes, header, tokenizer, tasks, "
-                    "labels, token_labels, certificate, tensors");
+                    "labels, token_labels, prompts, default_prompt_name, certificate, tensors");
   command->footer("Example:\n  embert inspect intent.emb --json");
   command->callback([options] { run_inspect(options->model, options->json); });
 }

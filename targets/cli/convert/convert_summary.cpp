@@ -48,6 +48,15 @@ Json new_certificate(const convert::ConvertResult& result) {
   return result.certificate.empty() ? Json() : Json::parse(result.certificate);
 }
 
+std::string prompt_names(const convert::PromptConfig& prompts) {
+  std::string line = "prompts";
+  for (const auto& [name, text] : prompts.texts) {
+    line += (line == "prompts" ? " " : ", ") + one_line(name);
+  }
+  return line + (prompts.default_name ? "; default " + one_line(*prompts.default_name)
+                                      : "; none is the default");
+}
+
 }  // namespace
 
 std::map<uint32_t, size_t> arena_sizes_of_blob(const std::vector<uint8_t>& blob) {
@@ -101,6 +110,9 @@ Json convert_report(const convert::ConvertResult& result, const std::string& rou
                    {"tokens", result.calibration_tokens}}},
                  {"layer_errors", layers_of(result)}};
   for (const convert::Dense16Error& head : result.heads) report[head.name + "_error"] = head.error;
+  report["prompts"] = result.prompts.texts;
+  report["default_prompt_name"] =
+      result.prompts.default_name ? Json(*result.prompts.default_name) : Json();
   report["certificate"] = new_certificate(result);
   report["warnings"] = result.warnings;
   report["seconds"] = seconds;
@@ -124,6 +136,7 @@ void write_summary(const convert::ConvertResult& result, const std::string& outp
   output().line("  calibrated on " + std::to_string(result.calibration_texts) + " texts, " +
                 grouped(result.calibration_tokens) + " tokens (" +
                 convert::calibration_source_name(result.source) + ")");
+  if (!result.prompts.texts.empty()) output().line("  " + prompt_names(result.prompts));
   output().line("  rounding error of the layers, percent: qkv, output, ffn_up, ffn_down");
   for (size_t i = 0; i < result.layers.size(); ++i) {
     const convert::LayerErrors& layer = result.layers[i];
