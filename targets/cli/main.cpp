@@ -106,10 +106,8 @@ int run(int argc, char** argv) {
     return kExitUsage;
   } catch (const OutputClosed&) {
     return kExitOk;
-  } catch (const UsageError& error) {
-    return report(kExitUsage, error.what());
-  } catch (const InputError& error) {
-    return report(kExitInput, error.what());
+  } catch (const Error& error) {
+    return report(exit_code_of(error), error.what());
 #if EMBERT_HAS_CONVERTER
   } catch (const convert::ConvertError& error) {
     return report(kExitInput, error.what());

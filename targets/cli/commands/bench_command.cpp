@@ -13,9 +13,9 @@
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/model/model_session.hpp"
-#include "targets/cli/model/model_tasks.hpp"
 #include "targets/cli/model/run_options.hpp"
 #include "targets/cli/tool_error.hpp"
+#include "targets/hosted/model/model_tasks.hpp"
 
 namespace embert::cli {
 namespace {

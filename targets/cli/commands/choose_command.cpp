@@ -8,9 +8,9 @@
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/model/model_session.hpp"
-#include "targets/cli/model/model_tasks.hpp"
-#include "targets/cli/tasks/logit_scores.hpp"
 #include "targets/cli/tasks/text_call.hpp"
+#include "targets/hosted/model/model_tasks.hpp"
+#include "targets/hosted/tasks/logit_scores.hpp"
 
 namespace embert::cli {
 namespace {

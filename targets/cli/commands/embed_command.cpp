@@ -5,9 +5,9 @@
 
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
-#include "targets/cli/model/model_tasks.hpp"
 #include "targets/cli/tasks/text_call.hpp"
 #include "targets/cli/tasks/text_vectors.hpp"
+#include "targets/hosted/model/model_tasks.hpp"
 
 namespace embert::cli {
 namespace {

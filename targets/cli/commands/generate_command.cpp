@@ -11,9 +11,9 @@
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/model/model_session.hpp"
-#include "targets/cli/model/model_tasks.hpp"
 #include "targets/cli/tasks/decoding_options.hpp"
 #include "targets/cli/tasks/text_call.hpp"
+#include "targets/hosted/model/model_tasks.hpp"
 
 namespace embert::cli {
 namespace {
@@ -47,7 +47,7 @@ std::vector<int32_t> read_ids(const Record& record) {
 /// Returns the decoder's prompt: the special tokens before the text, and the text. An empty text
 /// leaves the first special token.
 std::vector<int32_t> prompt_ids(const ModelFile& file, const Record& record) {
-  TextTokens tokens = tokenize_text(*file.model(), record.texts[0], nullptr, 0);
+  TextTokens tokens = tokenize_text(*file.model(), {record.texts[0], {}}, 0);
   size_t size = tokens.ids.size();
   while (size > 1 && tokens.sequence_ids[size - 1] < 0) --size;
   tokens.ids.resize(size);
@@ -82,7 +82,7 @@ void encode_source(const GenerateOptions& options, const ModelFile& file,
     batch.ids = read_ids(record);
     batch.lengths = {static_cast<uint32_t>(batch.ids.size())};
   } else {
-    const TextTokens tokens = tokenize_text(*file.model(), record.texts[0], nullptr, room);
+    const TextTokens tokens = tokenize_text(*file.model(), {record.texts[0], {}}, room);
     batch.add(tokens.ids, tokens.type_ids);
   }
   if (batch.ids.empty()) {

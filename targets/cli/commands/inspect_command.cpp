@@ -7,8 +7,8 @@
 #include "embert/embert_inspect.h"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
-#include "targets/cli/model/model_tasks.hpp"
 #include "targets/cli/model/run_options.hpp"
+#include "targets/hosted/model/model_tasks.hpp"
 
 namespace embert::cli {
 namespace {

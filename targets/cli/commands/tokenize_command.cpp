@@ -7,9 +7,9 @@
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/io/texts.hpp"
-#include "targets/cli/model/model_file.hpp"
 #include "targets/cli/model/run_options.hpp"
-#include "targets/cli/model/text_tokens.hpp"
+#include "targets/hosted/model/model_file.hpp"
+#include "targets/hosted/model/text_tokens.hpp"
 
 namespace embert::cli {
 namespace {
@@ -61,7 +61,9 @@ void run_tokenize(const TokenizeOptions& options) {
   const std::string* pair = options.pair ? &*options.pair : nullptr;
   TextSource source(options.texts);
   for (auto texts = source.next(1); !texts.empty(); texts = source.next(1)) {
-    const TextTokens tokens = tokenize_text(*file.model(), texts[0], pair, file.info().max_tokens);
+    TextItem item = {texts[0], {}};
+    if (pair != nullptr) item.pair = *pair;
+    const TextTokens tokens = tokenize_text(*file.model(), item, file.info().max_tokens);
     if (options.json) {
       write_tokens_json(file, texts[0], pair, tokens);
     } else {

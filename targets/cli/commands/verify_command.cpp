@@ -9,9 +9,9 @@
 #include "converter/reference/float_model.hpp"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
-#include "targets/cli/model/model_file.hpp"
 #include "targets/cli/model/run_options.hpp"
 #include "targets/cli/tool_error.hpp"
+#include "targets/hosted/model/model_file.hpp"
 
 namespace embert::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "converter/convert.hpp"
 #include "targets/cli/convert/machine_info.hpp"
-#include "targets/cli/model/model_file.hpp"
+#include "targets/hosted/model/model_file.hpp"
 
 namespace embert::cli {
 namespace {

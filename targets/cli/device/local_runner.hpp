@@ -6,8 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "targets/cli/model/model_file.hpp"
+#include "targets/cli/tool_error.hpp"
 #include "targets/device/text_runner.hpp"
+#include "targets/hosted/model/model_file.hpp"
 
 namespace embert::cli {
 

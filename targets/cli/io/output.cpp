@@ -13,36 +13,13 @@ namespace embert::cli {
 
 static constexpr size_t kFlushBytes = 1 << 16;  // the buffer is written beyond this size
 
-/// Returns the bytes of the well-formed UTF-8 sequence (RFC 3629) at the start of `text`, which is
-/// not empty; 0 if it starts with none.
-static size_t utf8_length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned lead = byte(0);
-  const size_t length = lead < 0x80                   ? 1
-                        : lead >= 0xC2 && lead < 0xE0 ? 2
-                        : lead >= 0xE0 && lead < 0xF0 ? 3
-                        : lead >= 0xF0 && lead < 0xF5 ? 4
-                                                      : 0;
-  if (length < 2) return length;
-  if (text.size() < length) return 0;
-  const unsigned least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-  const unsigned most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-  if (byte(1) < least || byte(1) > most) return 0;
-  for (size_t i = 2; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  return length;
-}
-
 void Output::line(std::string_view text) {
   buffer_ += text;
   buffer_ += '\n';
   if (buffer_.size() >= kFlushBytes) flush();
 }
 
-void Output::json(const Json& value) {
-  line(value.dump(-1, ' ', false, Json::error_handler_t::replace));
-}
+void Output::json(const Json& value) { line(json_line(value)); }
 
 void Output::flush() {
   std::string_view rest = buffer_;
@@ -66,40 +43,5 @@ Output& output() {
 }
 
 void note(const std::string& text) { std::fprintf(stderr, "embert: %s\n", one_line(text).c_str()); }
-
-std::string one_line(std::string_view text) {
-  std::string result;
-  result.reserve(text.size());
-  while (!text.empty()) {
-    const size_t length = utf8_length(text);
-    const auto lead = static_cast<unsigned char>(text[0]);
-    const bool c1 = length == 2 && lead == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
-    if (length == 0 || lead < 0x20 || lead == 0x7F || c1) {
-      result += '?';
-    } else {
-      result += text.substr(0, length);
-    }
-    text.remove_prefix(length == 0 ? 1 : length);
-  }
-  return result;
-}
-
-std::string quoted_path(const std::string& path) { return path.empty() ? "\"\"" : one_line(path); }
-
-std::string fixed(double value, int decimals) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  return text;
-}
-
-std::string grouped(unsigned long long value) {
-  const std::string digits = std::to_string(value);
-  std::string result;
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) result += ',';
-    result += digits[i];
-  }
-  return result;
-}
 
 }  // namespace embert::cli

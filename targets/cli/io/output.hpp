@@ -2,14 +2,13 @@
 // Buffered stdout and JSON Lines; write failures throw.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
-namespace embert::cli {
+#include "targets/cli/tool_error.hpp"
+#include "targets/hosted/line_text.hpp"
 
-/// Keys keep the order in which they are set.
-using Json = nlohmann::ordered_json;
+namespace embert::cli {
 
 class Output {
  public:
@@ -30,18 +29,5 @@ Output& output();
 
 /// Writes a line on stderr, as one_line() shows it.
 void note(const std::string& text);
-
-/// Makes `text` safe for one line and one column of a table: control characters (C0, DEL, C1),
-/// which a terminal may obey, and bytes that are not well-formed UTF-8 become '?'.
-std::string one_line(std::string_view text);
-
-/// Formats a path for the start of a message: on one line, and as "" if it is empty.
-std::string quoted_path(const std::string& path);
-
-/// Formats a number as printf("%.*f") does.
-std::string fixed(double value, int decimals);
-
-/// Formats 1234567 as "1,234,567".
-std::string grouped(unsigned long long value);
 
 }  // namespace embert::cli

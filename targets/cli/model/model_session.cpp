@@ -59,7 +59,9 @@ ModelSession::ModelSession(const ModelFile& file, uint32_t threads, uint32_t max
 }
 
 TextTokens ModelSession::tokenize(const std::string& text, const std::string* pair) const {
-  return tokenize_text(*file_.model(), text, pair, options_.max_tokens);
+  TextItem item = {text, {}};
+  if (pair != nullptr) item.pair = *pair;
+  return tokenize_text(*file_.model(), item, options_.max_tokens);
 }
 
 void ModelSession::check_run(embert_status status) const {

@@ -8,8 +8,9 @@
 
 #include "embert/embert_host.h"
 #include "embert/embert_run.h"
-#include "targets/cli/model/model_file.hpp"
-#include "targets/cli/model/text_tokens.hpp"
+#include "targets/cli/tool_error.hpp"
+#include "targets/hosted/model/model_file.hpp"
+#include "targets/hosted/model/text_tokens.hpp"
 
 namespace embert::cli {
 

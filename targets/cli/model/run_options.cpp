@@ -8,21 +8,6 @@
 #include "targets/cli/tool_error.hpp"
 
 namespace embert::cli {
-namespace {
-
-/// ISA extensions, slowest first: a name allows all up to its own.
-constexpr uint32_t kIsasBySpeed[] = {EMBERT_ISA_AVX2, EMBERT_ISA_AVXVNNI, EMBERT_ISA_AVX512VNNI,
-                                     EMBERT_ISA_NEON, EMBERT_ISA_DOTPROD, EMBERT_ISA_I8MM};
-
-/// The names that --isa accepts.
-std::vector<std::string> isa_option_names() {
-  std::vector<std::string> names = {"auto", "scalar"};
-  for (const uint32_t isa : kIsasBySpeed) names.push_back(embert_isa_name(isa));
-  return names;
-}
-
-}  // namespace
-
 void RunOptions::add_to(CLI::App& command) {
   command
       .add_option("--threads", threads,
@@ -34,7 +19,7 @@ void RunOptions::add_to(CLI::App& command) {
 }
 
 void add_isa_option(CLI::App& command, std::string& isa) {
-  const std::vector<std::string> names = isa_option_names();
+  const std::vector<std::string> names = isa_choices();
   command
       .add_option(
           "--isa", isa,
@@ -42,24 +27,6 @@ void add_isa_option(CLI::App& command, std::string& isa) {
       ->check(CLI::IsMember(names))
       ->type_name("NAME")
       ->capture_default_str();
-}
-
-uint32_t isa_mask_of(const std::string& name) {
-  const uint32_t machine = embert_isa_detect();
-  if (name == "auto") return machine;
-  if (name == "scalar") return EMBERT_ISA_SCALAR;
-  uint32_t mask = EMBERT_ISA_SCALAR;
-  std::string known = "scalar";
-  for (const uint32_t isa : kIsasBySpeed) {
-    const std::string isa_name = embert_isa_name(isa);
-    if ((machine & isa) != 0) {
-      mask |= isa;
-      known += ", " + isa_name;
-      if (name == isa_name) return mask;
-    }
-  }
-  throw UsageError("--isa " + name +
-                   ": not on this machine or not in this build, which has: " + known);
 }
 
 uint32_t allowed_threads(uint32_t threads) {

@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "targets/cli/tool_error.hpp"
+#include "targets/hosted/model/isa_choice.hpp"
+
 namespace embert::cli {
 
 struct RunOptions {
@@ -17,10 +20,6 @@ struct RunOptions {
 };
 
 void add_isa_option(CLI::App& command, std::string& isa);
-
-/// Returns the mask for an ISA extension by name: that extension and all slower ones that this
-/// machine and this build have. Throws UsageError if they lack the named one.
-uint32_t isa_mask_of(const std::string& name);
 
 /// Returns the number of threads for --threads: at most as many as there are processors; 0 stands
 /// for all of them.

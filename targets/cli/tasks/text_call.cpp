@@ -5,6 +5,15 @@
 
 namespace embert::cli {
 
+void add_function_option(CLI::App& command, std::string& function) {
+  command
+      .add_option("--function", function,
+                  "What makes scores of logits: softmax, sigmoid, none; default: sigmoid for a "
+                  "single label or several that are right at once, else softmax")
+      ->check(CLI::IsMember({"softmax", "sigmoid", "none"}))
+      ->type_name("NAME");
+}
+
 void add_text_call(CLI::App& command, TextCall& call, const RecordForm& form,
                    const std::string& json_keys) {
   add_model_argument(command, call.model);

@@ -16,6 +16,9 @@ struct TextCall {
   RunOptions run;
 };
 
+/// Adds --function: softmax, sigmoid or none; empty: the model's own.
+void add_function_option(CLI::App& command, std::string& function);
+
 /// Adds MODEL, TEXT..., --jsonl, --json, --threads and --isa. json_keys: the keys of the results,
 /// for --help.
 void add_text_call(CLI::App& command, TextCall& call, const RecordForm& form,

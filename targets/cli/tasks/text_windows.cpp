@@ -28,7 +28,9 @@ void WindowOptions::add_to(CLI::App& command) {
 std::vector<TextTokens> windows_of(const embert_model& model, const Record& record, uint32_t most,
                                    std::optional<uint32_t> stride) {
   const bool pair = record.texts.size() > 1;
-  TextTokens all = tokenize_text(model, record.texts[0], pair ? &record.texts[1] : nullptr, 0);
+  TextItem item = {record.texts[0], {}};
+  if (pair) item.pair = record.texts[1];
+  TextTokens all = tokenize_text(model, item, 0);
   // The tokens are a prefix, the text to split, and a suffix. Special tokens and the first text of
   // a pair belong to prefix and suffix.
   const auto is_text = [&](int32_t sequence) { return sequence == (pair ? 1 : 0); };

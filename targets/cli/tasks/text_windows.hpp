@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "targets/cli/io/records.hpp"
-#include "targets/cli/model/text_tokens.hpp"
+#include "targets/cli/tool_error.hpp"
+#include "targets/hosted/model/text_tokens.hpp"
 
 namespace embert::cli {
 

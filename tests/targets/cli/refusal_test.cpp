@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "tests/targets/cli/task_models.hpp"
+#include "tests/support/task_models.hpp"
 
 namespace embert::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tests/targets/cli/task_models.hpp"
+#include "tests/support/task_models.hpp"
 
 namespace embert::test {
 namespace {

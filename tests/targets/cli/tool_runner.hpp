@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/scratch_folder.hpp"
+
 namespace embert::test {
 
 /// The Hugging Face folder of the bundled model.
@@ -35,25 +37,5 @@ ToolResult run_tool(std::vector<std::string> arguments, std::string input = "");
 
 /// Expects this exit code, one line on stderr that contains `part`, and nothing on stdout.
 void expect_refused(const ToolResult& result, int exit_code, const std::string& part);
-
-/// A temporary folder, removed by the destructor.
-class ScratchFolder {
- public:
-  ScratchFolder();
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-  std::string path(const std::string& name) const { return folder_ + "/" + name; }
-  /// Writes a file and returns its path.
-  std::string write(const std::string& name, const std::string& bytes) const;
-  /// The names of the files, sorted.
-  std::vector<std::string> names() const;
-
- private:
-  std::string folder_;
-};
-
-std::string read_bytes(const std::string& path);
 
 }  // namespace embert::test

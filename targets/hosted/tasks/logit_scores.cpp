@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "targets/cli/tasks/logit_scores.hpp"
+#include "targets/hosted/tasks/logit_scores.hpp"
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 
 #include "embert/embert_inspect.h"
 #include "embert/embert_tasks.h"
+#include "targets/hosted/hosted_error.hpp"
 
-namespace embert::cli {
+namespace embert::hosted {
 
 double score_of(embert_q30 score) { return score / double{EMBERT_Q30_ONE}; }
 
@@ -15,19 +15,13 @@ double score_of_log2(embert_log2_q26 log2_score) {
   return std::exp2(std::ldexp(static_cast<double>(log2_score), -26));
 }
 
-void add_function_option(CLI::App& command, std::string& function) {
-  command
-      .add_option("--function", function,
-                  "What makes scores of logits: softmax, sigmoid, none; default: sigmoid for a "
-                  "single label or several that are right at once, else softmax")
-      ->check(CLI::IsMember({"softmax", "sigmoid", "none"}))
-      ->type_name("NAME");
-}
-
 embert_score_function score_function(const std::string& name, const embert_model_info& info) {
   if (name == "softmax") return EMBERT_SCORE_SOFTMAX;
   if (name == "sigmoid") return EMBERT_SCORE_SIGMOID;
   if (name == "none") return EMBERT_SCORE_NONE;
+  if (!name.empty()) {
+    throw UsageError("function \"" + name + "\": there are softmax, sigmoid and none");
+  }
   return embert_default_score_function(static_cast<embert_problem>(info.problem), info.num_labels);
 }
 
@@ -51,4 +45,4 @@ std::string label_name(const ModelFile& file, uint32_t label) {
   return name ? name : std::to_string(label);
 }
 
-}  // namespace embert::cli
+}  // namespace embert::hosted

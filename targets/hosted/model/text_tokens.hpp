@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "embert/embert.h"
+#include "targets/hosted/texts/text_list.hpp"
 
-namespace embert::cli {
+namespace embert::hosted {
 
 struct TextTokens {
   std::vector<int32_t> ids, type_ids;
@@ -21,10 +22,18 @@ struct TextTokens {
   void append(const TextTokens& other, size_t begin, size_t end);
 };
 
-/// Tokenizes a text, or with `pair` a pair of texts, cut to max_tokens (the longest text first); 0:
-/// not cut.
-TextTokens tokenize_text(const embert_model& model, std::string_view text, const std::string* pair,
-                         uint32_t max_tokens);
+/// Tokenizes a text or a pair, cut to max_tokens (the longest text first); 0: not cut. Throws
+/// TextError, with index 0, for a text of 2^30 bytes.
+TextTokens tokenize_text(const embert_model& model, const TextItem& item, uint32_t max_tokens);
+
+/// Where append_ids() puts tokens.
+struct TokenSink {
+  std::vector<int32_t>& ids;
+  std::vector<int32_t>& type_ids;  ///< stays as it is for a text alone: its segments are zeros
+};
+/// Appends the tokens of a text, cut to max_tokens, and nothing else of it. Throws TextError.
+void append_ids(const embert_model& model, const TextItem& item, uint32_t max_tokens,
+                TokenSink sink);
 
 /// Returns the ids of a text without special tokens.
 std::vector<int32_t> plain_ids(const embert_model& model, std::string_view text);
@@ -35,4 +44,4 @@ std::string_view token_string(const embert_model& model, int32_t id);
 /// has and its tokenizer lacks have no text.
 std::string text_of(const embert_model& model, std::vector<int32_t> ids, bool skip_special);
 
-}  // namespace embert::cli
+}  // namespace embert::hosted

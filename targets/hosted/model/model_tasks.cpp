@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "targets/cli/model/model_tasks.hpp"
+#include "targets/hosted/model/model_tasks.hpp"
 
 #include "embert/embert_inspect.h"
-#include "targets/cli/io/output.hpp"
-#include "targets/cli/tool_error.hpp"
+#include "targets/hosted/hosted_error.hpp"
+#include "targets/hosted/line_text.hpp"
 
-namespace embert::cli {
+namespace embert::hosted {
 namespace {
 
 bool has_classifier(const embert_model_info& info, uint32_t task) {
@@ -104,4 +104,4 @@ void require_task(const ModelFile& file, Task task) {
                    "); it can do: " + (known.empty() ? "nothing that this tool runs" : known));
 }
 
-}  // namespace embert::cli
+}  // namespace embert::hosted

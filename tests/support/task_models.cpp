@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/targets/cli/task_models.hpp"
+#include "tests/support/task_models.hpp"
 
 #include <cstring>
 

@@ -2,16 +2,15 @@
 // Scores as real numbers, and the labels of a classifier in order of their scores.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "embert/embert_inspect.h"
 #include "embert/embert_tasks.h"
-#include "targets/cli/model/model_file.hpp"
+#include "targets/hosted/model/model_file.hpp"
 
-namespace embert::cli {
+namespace embert::hosted {
 
 double score_of(embert_q30 score);
 /// For scores that may be too small for 30 fractional bits.
@@ -22,8 +21,7 @@ struct LabelScore {
   double score;
 };
 
-/// Adds --function: softmax, sigmoid or none; empty: the model's own.
-void add_function_option(CLI::App& command, std::string& function);
+/// By name: softmax, sigmoid or none; empty: the model's own. Throws UsageError for other names.
 embert_score_function score_function(const std::string& name, const embert_model_info& info);
 
 /// The logits to rank; real = value * scale.
@@ -40,4 +38,4 @@ std::vector<LabelScore> rank_labels(const LogitRow& row, embert_score_function f
 /// Returns a label's name, such as "LABEL_1"; its number if the model has no names.
 std::string label_name(const ModelFile& file, uint32_t label);
 
-}  // namespace embert::cli
+}  // namespace embert::hosted

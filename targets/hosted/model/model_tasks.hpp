@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "embert/embert_inspect.h"
-#include "targets/cli/model/model_file.hpp"
+#include "targets/hosted/model/model_file.hpp"
 
-namespace embert::cli {
+namespace embert::hosted {
 
 enum class Task { kEmbed, kClassify, kNextSentence, kChoose, kTag, kAnswer, kFillMask, kGenerate };
 
@@ -19,4 +19,4 @@ void require_task(const ModelFile& file, Task task);
 /// Returns the names of the subcommands that can run the model, such as "embed" and "classify".
 std::vector<std::string> task_names(const embert_model_info& info);
 
-}  // namespace embert::cli
+}  // namespace embert::hosted

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small models with random weights, any task head and a small tokenizer, as files for the tool.
+// Small models with random weights, any task head and a small tokenizer, as files.
 #pragma once
 
 #include <string>
 
 #include "runtime/format/blob_format.hpp"
+#include "tests/support/scratch_folder.hpp"
 #include "tests/support/synthetic_blob.hpp"
-#include "tests/targets/cli/tool_runner.hpp"
 
 namespace embert::test {
 

@@ -10,7 +10,7 @@
 
 #include "embert/embert_inspect.h"
 
-namespace embert::cli {
+namespace embert::hosted {
 
 class ModelFile {
  public:
@@ -44,4 +44,4 @@ std::map<uint32_t, size_t> arena_sizes(const embert_model& model);
 /// Throws InternalError if `call`, which cannot fail for a checked model, did fail.
 void check(embert_status status, const char* call);
 
-}  // namespace embert::cli
+}  // namespace embert::hosted

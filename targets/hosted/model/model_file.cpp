@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "targets/cli/model/model_file.hpp"
+#include "targets/hosted/model/model_file.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -10,10 +10,10 @@
 #include <cstring>
 
 #include "embert/embert_inspect.h"
-#include "targets/cli/io/output.hpp"
-#include "targets/cli/tool_error.hpp"
+#include "targets/hosted/hosted_error.hpp"
+#include "targets/hosted/line_text.hpp"
 
-namespace embert::cli {
+namespace embert::hosted {
 namespace {
 
 /// Maps the file. A page boundary satisfies the 64-byte alignment that a blob needs.
@@ -97,4 +97,4 @@ void check(embert_status status, const char* call) {
   throw InternalError(std::string(call) + ": " + embert_status_name(status));
 }
 
-}  // namespace embert::cli
+}  // namespace embert::hosted

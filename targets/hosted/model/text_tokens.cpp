@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "targets/cli/model/text_tokens.hpp"
+#include "targets/hosted/model/text_tokens.hpp"
 
 #include "embert/embert_inspect.h"
 #include "embert/embert_tokenizer.h"
-#include "targets/cli/model/model_file.hpp"
-#include "targets/cli/tool_error.hpp"
+#include "targets/hosted/hosted_error.hpp"
+#include "targets/hosted/model/model_file.hpp"
 
-namespace embert::cli {
+namespace embert::hosted {
 namespace {
 
 /// The first buffer for a text that is not cut; it grows if the text needs more.
@@ -21,12 +21,34 @@ void resize_tokens(TextTokens& tokens, size_t size) {
   tokens.sequence_ids.resize(size);
 }
 
-TextTokens tokenize_with(const embert_model& model, std::string_view text, const std::string* pair,
+embert_text text_of_item(const TextItem& item) {
+  // An empty pair is a pair, so its pointer must not be null.
+  return {.text = item.text.data(),
+          .text_bytes = item.text.size(),
+          .pair = !item.pair           ? nullptr
+                  : item.pair->empty() ? ""
+                                       : item.pair->data(),
+          .pair_bytes = item.pair ? item.pair->size() : 0};
+}
+
+embert_tokenize_options options_for(const embert_model& model, uint32_t max_tokens) {
+  embert_tokenize_options options = embert_tokenize_options_default(&model);
+  options.max_tokens = static_cast<int32_t>(max_tokens);
+  if (max_tokens == 0) options.truncation = EMBERT_TRUNCATION_NONE;
+  return options;
+}
+
+void check_tokenize(embert_status status) {
+  if (status == EMBERT_STATUS_TOO_MANY_TOKENS) {
+    throw TextError(0, std::string("a text is too long for the tokenizer (") +
+                           embert_status_name(status) + ")");
+  }
+  check(status, "embert_tokenize");
+}
+
+TextTokens tokenize_with(const embert_model& model, const TextItem& item,
                          const embert_tokenize_options& options) {
-  const embert_text input = {.text = text.data(),
-                             .text_bytes = text.size(),
-                             .pair = pair ? pair->data() : nullptr,
-                             .pair_bytes = pair ? pair->size() : 0};
+  const embert_text input = text_of_item(item);
   TextTokens tokens;
   embert_tokens result = {.size = sizeof(result)};
   embert_status status = EMBERT_STATUS_OK;
@@ -45,11 +67,7 @@ TextTokens tokenize_with(const embert_model& model, std::string_view text, const
     status = embert_tokenize(&model, &input, &options, &result);
     if (status != EMBERT_STATUS_BUFFER_TOO_SMALL || result.length <= capacity) break;
   }
-  if (status == EMBERT_STATUS_TOO_MANY_TOKENS) {
-    throw InputError(std::string("a text is too long for the tokenizer (") +
-                     embert_status_name(status) + ")");
-  }
-  check(status, "embert_tokenize");
+  check_tokenize(status);
   resize_tokens(tokens, result.length);
   return tokens;
 }
@@ -71,12 +89,32 @@ void TextTokens::append(const TextTokens& other, size_t begin, size_t end) {
   append_range(sequence_ids, other.sequence_ids, begin, end);
 }
 
-TextTokens tokenize_text(const embert_model& model, std::string_view text, const std::string* pair,
-                         uint32_t max_tokens) {
-  embert_tokenize_options options = embert_tokenize_options_default(&model);
-  options.max_tokens = static_cast<int32_t>(max_tokens);
-  if (max_tokens == 0) options.truncation = EMBERT_TRUNCATION_NONE;
-  return tokenize_with(model, text, pair, options);
+TextTokens tokenize_text(const embert_model& model, const TextItem& item, uint32_t max_tokens) {
+  return tokenize_with(model, item, options_for(model, max_tokens));
+}
+
+void append_ids(const embert_model& model, const TextItem& item, uint32_t max_tokens,
+                TokenSink sink) {
+  const embert_text input = text_of_item(item);
+  const embert_tokenize_options options = options_for(model, max_tokens);
+  const size_t start = sink.ids.size();
+  embert_tokens result = {.size = sizeof(result)};
+  embert_status status = EMBERT_STATUS_OK;
+  // The special tokens alone may exceed the limit, and then the first buffer is too small.
+  for (size_t capacity = max_tokens;; capacity = result.length) {
+    sink.ids.resize(start + capacity);
+    result.capacity = capacity;
+    result.ids = sink.ids.data() + start;
+    if (item.pair) {
+      sink.type_ids.resize(start + capacity);
+      result.type_ids = sink.type_ids.data() + start;
+    }
+    status = embert_tokenize(&model, &input, &options, &result);
+    if (status != EMBERT_STATUS_BUFFER_TOO_SMALL || result.length <= capacity) break;
+  }
+  check_tokenize(status);
+  sink.ids.resize(start + result.length);
+  if (item.pair) sink.type_ids.resize(start + result.length);
 }
 
 std::vector<int32_t> plain_ids(const embert_model& model, std::string_view text) {
@@ -84,7 +122,7 @@ std::vector<int32_t> plain_ids(const embert_model& model, std::string_view text)
   options.max_tokens = 0;
   options.truncation = EMBERT_TRUNCATION_NONE;
   options.add_special_tokens = 0;
-  return tokenize_with(model, text, nullptr, options).ids;
+  return tokenize_with(model, {text, {}}, options).ids;
 }
 
 std::string_view token_string(const embert_model& model, int32_t id) {
@@ -114,4 +152,4 @@ std::string text_of(const embert_model& model, std::vector<int32_t> ids, bool sk
   return text;
 }
 
-}  // namespace embert::cli
+}  // namespace embert::hosted

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/hosted/hosted_model.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "targets/hosted/hosted_error.hpp"
+#include "targets/hosted/line_text.hpp"
+#include "targets/hosted/model/isa_choice.hpp"
+
+namespace embert::hosted {
+
+HostedModel::HostedModel(const std::string& path, const ModelOptions& options)
+    : file_(path, isa_mask_of(options.isa)), process_(getpid()) {
+  const embert_model_info& info = file_.info();
+  max_tokens_ = options.max_tokens != 0 ? options.max_tokens : info.max_tokens;
+  if (max_tokens_ > info.max_positions) {
+    throw UsageError(quoted_path(path) + ": the model has " + std::to_string(info.max_positions) +
+                     " positions, not " + std::to_string(max_tokens_));
+  }
+  const uint32_t processors = allowed_processors();
+  const uint32_t threads =
+      options.threads == 0 ? processors : std::min(options.threads, processors);
+  team_ = std::make_unique<ThreadTeam>(file_, threads, max_tokens_);
+}
+
+HostedModel::~HostedModel() {
+  // Joining a thread that is not there would never return.
+  if (is_forked()) (void)team_.release();
+}
+
+bool HostedModel::is_forked() const { return getpid() != process_; }
+
+ThreadTeam& HostedModel::team() {
+  if (is_forked()) {
+    throw Error(EMBERT_HOSTED_FORKED, quoted_path(file_.path()) +
+                                          ": opened before fork(), and threads do not survive it; "
+                                          "open the model again in this process");
+  }
+  return *team_;
+}
+
+}  // namespace embert::hosted

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values as one line of text or JSON, for messages and results.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace embert::hosted {
+
+/// Keys keep the order in which they are set.
+using Json = nlohmann::ordered_json;
+
+/// Returns the value without line breaks. Bytes that are not UTF-8 become U+FFFD.
+std::string json_line(const Json& value);
+
+/// Makes `text` safe for one line and one column of a table: control characters (C0, DEL, C1),
+/// which a terminal may obey, and bytes that are not well-formed UTF-8 become '?'.
+std::string one_line(std::string_view text);
+
+/// Formats a path for the start of a message: on one line, and as "" if it is empty.
+std::string quoted_path(const std::string& path);
+
+/// Formats a number as printf("%.*f") does.
+std::string fixed(double value, int decimals);
+
+/// Formats 1234567 as "1,234,567".
+std::string grouped(unsigned long long value);
+
+}  // namespace embert::hosted

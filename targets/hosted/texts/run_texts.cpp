@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/hosted/texts/run_texts.hpp"
+
+#include <algorithm>
+
+#include "targets/hosted/hosted_error.hpp"
+#include "targets/hosted/line_text.hpp"
+#include "targets/hosted/texts/token_chunk.hpp"
+
+namespace embert::hosted {
+namespace {
+
+void check_pass(const ModelFile& file, embert_status status) {
+  if (status == EMBERT_STATUS_TYPE_OUT_OF_RANGE) {
+    throw UsageError(quoted_path(file.path()) +
+                     ": the model tells no second text from the first: it has " +
+                     std::to_string(file.info().type_vocab_size) + " segment ids (" +
+                     embert_status_name(status) + ")");
+  }
+  check(status, "a pass through the model");
+}
+
+/// Runs all texts. pass(slot, engine, scale) runs slot.batch and returns a row of `width` values for
+/// each of its texts. Texts without tokens get a null row.
+template <typename T, typename Pass, typename Sink>
+void run_texts(HostedModel& model, const PromptedTexts& input, size_t width, Progress& progress,
+               const Pass& pass, const Sink& sink) {
+  const embert_hosted_texts& texts = input.texts;
+  model.file().require_tokenizer();
+  const uint32_t most_texts = texts.batch != 0 ? texts.batch : kTextsPerPass;
+  TokenChunk chunk;
+  for (size_t begin = 0; begin < texts.count; begin = chunk.end()) {
+    chunk.read(model, input, begin);
+    const std::vector<TokenChunk::Text>& order = chunk.order();
+    const std::vector<PassRange> passes = chunk.passes(most_texts, model.threads());
+    model.team().run(
+        passes.size(),
+        [&](WorkSlot& slot, size_t number) {
+          const PassRange range = passes[number];
+          slot.batch.clear();
+          for (size_t i = range.begin; i < range.end; ++i) chunk.add_to(slot.batch, order[i]);
+          embert_engine* engine = slot.engine(
+              {order[range.begin].length, static_cast<uint32_t>(range.end - range.begin)});
+          TextRow<T> row = {};
+          const T* rows = pass(slot, engine, row.scale);
+          for (size_t i = range.begin; i < range.end; ++i) {
+            row.text = chunk.list_index(order[i]);
+            row.tokens = order[i].length;
+            row.values = rows + (i - range.begin) * width;
+            sink(row);
+          }
+          progress.add(range.end - range.begin);
+        },
+        progress);
+    const size_t with_tokens = passes.empty() ? 0 : passes.back().end;
+    for (size_t i = with_tokens; i < order.size(); ++i) {
+      sink(TextRow<T>{chunk.list_index(order[i]), 0, nullptr, {}});
+    }
+    progress.add(order.size() - with_tokens);
+  }
+  progress.finish();
+}
+
+}  // namespace
+
+void embed_texts(HostedModel& model, const embert_hosted_texts& texts, const EmbedPass& pass,
+                 Progress& progress, const VectorSink& sink) {
+  const size_t width = model.file().info().hidden_size;
+  const auto embed = [&](WorkSlot& slot, embert_engine* engine, embert_scale& scale) {
+    const embert_input input = slot.batch.input();
+    slot.vectors.resize(input.batch * width);
+    check_pass(model.file(),
+               embert_embed(engine, &input, pass.pooling, slot.vectors.data(), &scale));
+    return slot.vectors.data();
+  };
+  run_texts<int16_t>(model, {texts, pass.prompt}, width, progress, embed, sink);
+}
+
+void classify_texts(HostedModel& model, const embert_hosted_texts& texts, Progress& progress,
+                    const LogitSink& sink) {
+  const size_t width = model.file().info().num_labels;
+  const auto classify = [&](WorkSlot& slot, embert_engine* engine, embert_scale& scale) {
+    const embert_input input = slot.batch.input();
+    slot.logits.resize(input.batch * width);
+    check_pass(model.file(), embert_classify(engine, &input, slot.logits.data(), &scale));
+    return slot.logits.data();
+  };
+  run_texts<int32_t>(model, {texts, {}}, width, progress, classify, sink);
+}
+
+}  // namespace embert::hosted

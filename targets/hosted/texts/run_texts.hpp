@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a model on a list of texts: tokenises them, sorts them by length, cuts them into passes and
+// spreads all of this over the model's threads. No text is split, and each gets the bits that it
+// gets alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "embert/embert_run.h"
+#include "targets/hosted/hosted_model.hpp"
+#include "targets/hosted/texts/text_list.hpp"
+#include "targets/hosted/work/progress.hpp"
+
+namespace embert::hosted {
+
+/// The most texts of a pass if the caller leaves it open.
+constexpr uint32_t kTextsPerPass = 32;
+
+/// The result of one text; real = value * scale. Functions that take one are called in any thread
+/// and order, once for each text.
+template <typename T>
+struct TextRow {
+  size_t text;
+  uint32_t tokens;     ///< 0: the text has none
+  const T* values;     ///< [width], valid during the call; null for a text without tokens
+  embert_scale scale;  ///< the same for all texts that have tokens
+};
+using VectorSink = std::function<void(const TextRow<int16_t>& row)>;
+using LogitSink = std::function<void(const TextRow<int32_t>& row)>;
+
+/// How texts become vectors.
+struct EmbedPass {
+  embert_pooling pooling = EMBERT_POOLING_MODEL;
+  std::string_view prompt;  ///< put before each text
+};
+/// Calls sink with the vector of each text, [hidden_size] values.
+void embed_texts(HostedModel& model, const embert_hosted_texts& texts, const EmbedPass& pass,
+                 Progress& progress, const VectorSink& sink);
+/// Calls sink with the classifier's logits for each text, [num_labels] values.
+void classify_texts(HostedModel& model, const embert_hosted_texts& texts, Progress& progress,
+                    const LogitSink& sink);
+
+}  // namespace embert::hosted

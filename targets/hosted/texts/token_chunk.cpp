@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/hosted/texts/token_chunk.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "targets/hosted/hosted_error.hpp"
+#include "targets/hosted/model/text_tokens.hpp"
+
+namespace embert::hosted {
+namespace {
+
+// A chunk is sorted and run before the next is read. 2,048 texts are enough to fill passes with
+// texts of one length; their tokens take less than 1 MB.
+constexpr size_t kTextsPerChunk = 2048;
+constexpr size_t kBytesPerChunk = size_t{256} << 10;
+constexpr size_t kTextsPerBlock = 16;  // what one thread tokenises at a time
+/// Passes for each thread that a small chunk is cut into, so that threads end together.
+constexpr size_t kPassesPerThread = 8;
+
+size_t end_of_chunk(const embert_hosted_texts& texts, size_t begin) {
+  size_t bytes = 0, end = begin;
+  while (end < texts.count && end - begin < kTextsPerChunk && bytes < kBytesPerChunk) {
+    const TextItem item = text_at(texts, end++);
+    bytes += item.text.size() + item.pair.value_or("").size();
+  }
+  return end;
+}
+
+}  // namespace
+
+void TokenChunk::read_block(const HostedModel& model, const PromptedTexts& input, size_t number) {
+  Block& block = blocks_[number];
+  block.ids.clear();
+  block.type_ids.clear();
+  block.starts.assign(1, 0);
+  std::string prompted;
+  const size_t first = begin_ + number * kTextsPerBlock;
+  for (size_t i = first; i < std::min(end_, first + kTextsPerBlock); ++i) {
+    TextItem item = text_at(input.texts, i);
+    if (!input.prompt.empty()) {
+      prompted.assign(input.prompt).append(item.text);
+      item.text = prompted;
+    }
+    try {
+      append_ids(*model.file().model(), item, model.max_tokens(), {block.ids, block.type_ids});
+    } catch (const TextError& error) {
+      throw TextError(i, error.what());
+    }
+    block.starts.push_back(block.ids.size());
+  }
+}
+
+void TokenChunk::read(HostedModel& model, const PromptedTexts& input, size_t begin) {
+  begin_ = begin;
+  end_ = end_of_chunk(input.texts, begin);
+  const size_t count = end_ - begin_;
+  const size_t blocks = (count + kTextsPerBlock - 1) / kTextsPerBlock;
+  if (blocks_.size() < blocks) blocks_.resize(blocks);
+  Progress no_progress(nullptr, nullptr, 0);
+  model.team().run(
+      blocks, [&](WorkSlot&, size_t number) { read_block(model, input, number); }, no_progress);
+  order_.clear();
+  for (size_t i = 0; i < count; ++i) {
+    const std::vector<size_t>& starts = blocks_[i / kTextsPerBlock].starts;
+    const size_t in_block = i % kTextsPerBlock;
+    order_.push_back(
+        {static_cast<uint32_t>(starts[in_block + 1] - starts[in_block]), static_cast<uint32_t>(i)});
+  }
+  std::sort(order_.begin(), order_.end(), [](const Text& a, const Text& b) {
+    return a.length != b.length ? a.length > b.length : a.index < b.index;
+  });
+}
+
+std::vector<PassRange> TokenChunk::passes(uint32_t most_texts, uint32_t threads) const {
+  size_t tokens = 0;
+  for (const Text& text : order_) tokens += text.length;
+  size_t budget = kTokensPerPass;
+  if (threads > 1) budget = std::min(budget, tokens / (threads * kPassesPerThread));
+  std::vector<PassRange> passes;
+  for (size_t begin = 0; begin < order_.size() && order_[begin].length > 0;) {
+    // The first text is the longest, and the arena has room for as many of its length.
+    const size_t longest = order_[begin].length;
+    const size_t most = std::clamp<size_t>(budget / longest, 1, most_texts);
+    size_t end = begin + 1;
+    while (end < order_.size() && end - begin < most && order_[end].length > 0) ++end;
+    passes.push_back({begin, end});
+    begin = end;
+  }
+  return passes;
+}
+
+void TokenChunk::add_to(Batch& batch, const Text& text) const {
+  const Block& block = blocks_[text.index / kTextsPerBlock];
+  const auto start = static_cast<ptrdiff_t>(block.starts[text.index % kTextsPerBlock]);
+  const auto stop = start + static_cast<ptrdiff_t>(text.length);
+  batch.ids.insert(batch.ids.end(), block.ids.begin() + start, block.ids.begin() + stop);
+  if (!block.type_ids.empty()) {
+    batch.type_ids.insert(batch.type_ids.end(), block.type_ids.begin() + start,
+                          block.type_ids.begin() + stop);
+  }
+  batch.lengths.push_back(text.length);
+}
+
+}  // namespace embert::hosted

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The forms in which vectors are stored. The tool, its .npy files and the Python package all get
+// theirs here, so that the same vector has the same bytes everywhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "targets/hosted/embert_hosted.h"
+
+namespace embert::hosted {
+
+/// Bytes of a packed vector of n values.
+size_t packed_bytes(embert_vector_format format, size_t n);
+
+/// A vector of the runtime; real = value * scale.
+struct VectorView {
+  const int16_t* values;  ///< [n]
+  size_t n;
+  embert_scale scale;
+};
+
+/// Writes packed_bytes(format, vector.n) bytes. INT8_UNIT: |real| is at most 1.
+void pack_vector(const VectorView& vector, embert_vector_format format, void* packed);
+
+}  // namespace embert::hosted

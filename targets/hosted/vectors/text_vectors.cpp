@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/hosted/vectors/text_vectors.hpp"
+
+#include <vector>
+
+#include "embert/embert_vector.h"
+#include "targets/hosted/hosted_error.hpp"
+#include "targets/hosted/line_text.hpp"
+#include "targets/hosted/model/model_tasks.hpp"
+
+namespace embert::hosted {
+namespace {
+
+constexpr embert_scale kNormalizedScale = {(127u - 15u) << 23};  // 2^-15
+
+/// Returns what is put before each text.
+std::string prompt_of(const ModelFile& file, const VectorOptions& options) {
+  if (options.prompt) return *options.prompt;
+  if (options.prompt_name) {
+    throw UsageError(quoted_path(file.path()) + ": the model has no prompt \"" +
+                     one_line(*options.prompt_name) + "\"; it carries none");
+  }
+  return "";
+}
+
+}  // namespace
+
+uint32_t check_vector_options(const ModelFile& file, const VectorOptions& options) {
+  require_task(file, Task::kEmbed);
+  const embert_model_info& info = file.info();
+  const uint32_t wanted = options.dimensions != 0 ? options.dimensions : info.hidden_size;
+  if (wanted > info.hidden_size) {
+    throw UsageError("dimensions " + std::to_string(wanted) + ": the vectors of " +
+                     quoted_path(file.path()) + " have " + std::to_string(info.hidden_size));
+  }
+  if (options.format == EMBERT_VECTOR_INT8_UNIT && info.normalize == 0 && !options.normalize) {
+    throw UsageError("format int8-unit is for vectors of length 1: ask for normalize, as " +
+                     quoted_path(file.path()) + " makes others");
+  }
+  return wanted;
+}
+
+void text_vectors(HostedModel& model, const embert_hosted_texts& texts,
+                  const VectorOptions& options, Progress& progress, const TextVectorSink& sink) {
+  const ModelFile& file = model.file();
+  const uint32_t wanted = check_vector_options(file, options);
+  const bool is_cut = wanted < file.info().hidden_size;
+  const bool normalize = options.normalize || (file.info().normalize != 0 && is_cut);
+  const std::string prompt = prompt_of(file, options);
+  embed_texts(model, texts, {options.pooling, prompt}, progress, [&](const TextRow<int16_t>& row) {
+    TextVector result = {row.text, row.tokens, {row.values, wanted, row.scale}};
+    std::vector<int16_t> unit;
+    if (normalize && row.tokens > 0) {
+      unit.resize(wanted);
+      check(embert_normalize_int16(row.values, wanted, unit.data()), "embert_normalize_int16");
+      result.vector = {unit.data(), wanted, kNormalizedScale};
+    }
+    sink(result);
+  });
+}
+
+}  // namespace embert::hosted
