@@ -8,17 +8,18 @@
  *
  *   embert_hosted* model;
  *   embert_hosted_open("minilm.emb", NULL, &model);
- *   embert_hosted_embed(model, &texts, NULL, vectors, bytes);
+ *   embert_hosted_embed(model, &texts, NULL, vectors, vectors_bytes);
  *   embert_hosted_close(model);
  *
  * One call tokenises the texts, sorts them by length, cuts them into batches, spreads the batches
  * over the model's threads and returns the results in the order of the texts. The results do not
- * depend on the number of threads, on batches or on other calls: each text gets the bits that it
- * gets alone.
+ * depend on the number of threads, on batches or on other calls: each text gets the bits that
+ * it gets alone.
  *
  * Threads: a model may be used by any number of threads at once. `threads` bounds how many texts
  * are computed at the same time, over all calls. Threads without work wait and use no processor.
- * After fork() the child can not use a model of its parent (EMBERT_HOSTED_FORKED); it opens its own.
+ * After fork() the child can not use a model of its parent (EMBERT_HOSTED_FORKED); it opens its
+ * own.
  *
  * Errors: every call returns a code of its cause; embert_hosted_error() is one line for people.
  */
@@ -43,8 +44,8 @@ typedef enum embert_hosted_result {
   EMBERT_HOSTED_CANCELLED = 5, /**< the progress function asked for it */
   EMBERT_HOSTED_FORKED = 6,    /**< the model was opened in a parent of this process */
   EMBERT_HOSTED_NO_MEMORY = 7,
-  EMBERT_HOSTED_WRITE = 8,     /**< a file cannot be written; an existing one is as it was */
-  EMBERT_HOSTED_NOT_BUILT = 9  /**< this build has no converter */
+  EMBERT_HOSTED_WRITE = 8,    /**< a file cannot be written; an existing one is as it was */
+  EMBERT_HOSTED_NOT_BUILT = 9 /**< this build has no converter */
 } embert_hosted_result;
 
 /** One line about the last call of this thread that failed: what, where, and what to do. Valid
@@ -56,9 +57,10 @@ const char* embert_hosted_error(void);
 typedef struct embert_hosted embert_hosted;
 
 typedef struct embert_hosted_options {
-  size_t size;      /**< sizeof(embert_hosted_options) */
+  size_t size; /**< sizeof(embert_hosted_options) */
   /* ---- optional ---- */
-  uint32_t threads; /**< texts computed at the same time; 0: one for each processor that this process
+  uint32_t
+      threads; /**< texts computed at the same time; 0: one for each processor that this process
                      * may use, which is also the most */
   uint32_t max_tokens; /**< longest text, 1..max_positions; 0: the model's own */
   const char* isa;     /**< the fastest instruction set that may run, such as "avx2"; null: all */
@@ -87,16 +89,16 @@ typedef int (*embert_hosted_progress)(void* context, size_t done, size_t total);
 /** A list of texts, or of pairs of texts: text i is bytes[offsets[i]] .. bytes[offsets[i + 1] - 1].
  * Any bytes: parts that are not UTF-8 are dropped. */
 typedef struct embert_hosted_texts {
-  size_t size;                   /**< sizeof(embert_hosted_texts) */
+  size_t size; /**< sizeof(embert_hosted_texts) */
   size_t count;
   const char* bytes;
-  const uint64_t* offsets;       /**< [count + 1] */
+  const uint64_t* offsets; /**< [count + 1] */
   /* ---- optional ---- */
-  const char* pair_bytes;        /**< the second texts of pairs; null offsets: there are none */
-  const uint64_t* pair_offsets;  /**< [count + 1] */
+  const char* pair_bytes;       /**< the second texts of pairs; null offsets: there are none */
+  const uint64_t* pair_offsets; /**< [count + 1] */
   embert_hosted_progress progress;
   void* progress_context;
-  uint32_t batch;                /**< most texts of one pass, 1..1024; 0: a good number. It changes
+  uint32_t batch; /**< most texts of one pass, 1..1024; 0: a good number. It changes
                                   * memory and speed, and no result */
 } embert_hosted_texts;
 
@@ -114,14 +116,15 @@ typedef enum embert_vector_format {
 } embert_vector_format;
 
 typedef struct embert_hosted_vector_options {
-  size_t size;             /**< sizeof(embert_hosted_vector_options) */
+  size_t size; /**< sizeof(embert_hosted_vector_options) */
   /* ---- optional ---- */
-  uint32_t pooling;        /**< an embert_pooling + 1; 0: the model's own */
-  uint32_t normalize;      /**< 1: length 1, also of a model that makes others */
-  uint32_t dimensions;     /**< the first N dimensions; 0: all. Cut, then normalised, then packed */
+  uint32_t pooling;    /**< an embert_pooling + 1; 0: the model's own */
+  uint32_t normalize;  /**< 1: length 1, also of a model that makes others */
+  uint32_t dimensions; /**< the first N dimensions; 0: all. Cut, then normalised, then packed */
   embert_vector_format format;
   const char* prompt;      /**< put before each text (zero-terminated); null: see prompt_name */
   const char* prompt_name; /**< a prompt that the model carries; null: its default prompt, if any */
+  embert_scale* scale;     /**< out: that of INT16, which is the same for all texts; may be null */
 } embert_hosted_vector_options;
 
 /** Bytes of one vector in this form. */
@@ -129,10 +132,10 @@ embert_hosted_result embert_hosted_vector_bytes(const embert_hosted* model,
                                                 const embert_hosted_vector_options* options,
                                                 size_t* bytes);
 /** A vector for each text: vectors [count][embert_hosted_vector_bytes]. A text without tokens gets
- * zeros. scale may be null; it is that of INT16. After an error vectors is undefined. */
+ * zeros. After an error vectors is undefined. */
 embert_hosted_result embert_hosted_embed(embert_hosted* model, const embert_hosted_texts* texts,
                                          const embert_hosted_vector_options* options, void* vectors,
-                                         size_t vectors_bytes, embert_scale* scale);
+                                         size_t vectors_bytes);
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
 
@@ -160,12 +163,20 @@ void embert_hosted_free(char* json);
  * but 0 cancels. */
 typedef int (*embert_hosted_stage)(void* context, const char* stage, double done);
 
-/** Converts a Hugging Face folder to a model file, which appears whole or not at all. options: a
- * JSON object with the long options of `embert convert`; null: none. *report: what --report
- * writes. report and progress may be null. */
-embert_hosted_result embert_hosted_convert(const char* folder, const char* output,
-                                           const char* options, embert_hosted_stage progress,
-                                           void* progress_context, char** report);
+typedef struct embert_hosted_conversion {
+  size_t size;        /**< sizeof(embert_hosted_conversion) */
+  const char* folder; /**< a Hugging Face folder */
+  const char* output; /**< the model file, which appears whole or not at all */
+  /* ---- optional ---- */
+  const char* options; /**< a JSON object with the long options of `embert convert` */
+  embert_hosted_stage progress;
+  void* progress_context;
+} embert_hosted_conversion;
+
+/** Converts a folder to a model file. *report: what `embert convert --report` writes; report may be
+ * null. */
+embert_hosted_result embert_hosted_convert(const embert_hosted_conversion* conversion,
+                                           char** report);
 /** Compares a model with its folder on texts: what `embert verify --json` writes. */
 embert_hosted_result embert_hosted_verify(embert_hosted* model, const char* folder,
                                           const embert_hosted_texts* texts, char** json);

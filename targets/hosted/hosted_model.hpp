@@ -9,7 +9,7 @@
 #include <string>
 
 #include "targets/hosted/model/model_file.hpp"
-#include "targets/hosted/work/thread_team.hpp"
+#include "targets/hosted/threads/thread_team.hpp"
 
 namespace embert::hosted {
 

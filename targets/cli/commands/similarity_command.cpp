@@ -8,7 +8,7 @@
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/tasks/text_call.hpp"
-#include "targets/cli/tasks/text_vectors.hpp"
+#include "targets/cli/tasks/vector_rows.hpp"
 #include "targets/hosted/model/model_tasks.hpp"
 
 namespace embert::cli {

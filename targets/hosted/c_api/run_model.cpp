@@ -14,8 +14,12 @@
 namespace embert::hosted {
 namespace {
 
-VectorOptions vector_options(const embert_hosted_vector_options* options) {
-  VectorOptions chosen;
+struct CallOptions : VectorOptions {
+  embert_scale* scale = nullptr;
+};
+
+CallOptions call_options(const embert_hosted_vector_options* options) {
+  CallOptions chosen;
   if (options == nullptr) return chosen;
   const auto given = read_struct(options, sizeof(options->size), "embert_hosted_vector_options");
   if (given.pooling > EMBERT_POOLING_MAX + 1 && given.pooling != EMBERT_POOLING_MODEL + 1) {
@@ -31,6 +35,7 @@ VectorOptions vector_options(const embert_hosted_vector_options* options) {
   chosen.dimensions = given.dimensions;
   chosen.format = given.format;
   if (given.prompt != nullptr) chosen.prompt = given.prompt;
+  chosen.scale = given.scale;
   if (given.prompt_name != nullptr) chosen.prompt_name = given.prompt_name;
   return chosen;
 }
@@ -50,19 +55,19 @@ embert_hosted_result embert_hosted_vector_bytes(const embert_hosted* model,
   return guarded([&] {
     require(model, "model");
     require(bytes, "bytes");
-    const VectorOptions chosen = vector_options(options);
+    const CallOptions chosen = call_options(options);
     *bytes = packed_bytes(chosen.format, check_vector_options(model->model.file(), chosen));
   });
 }
 
 embert_hosted_result embert_hosted_embed(embert_hosted* model, const embert_hosted_texts* texts,
                                          const embert_hosted_vector_options* options, void* vectors,
-                                         size_t vectors_bytes, embert_scale* scale) {
+                                         size_t vectors_bytes) {
   return guarded([&] {
     require(model, "model");
     model->model.team();  // a forked child learns it before all else
     const embert_hosted_texts list = checked_texts(texts);
-    const VectorOptions chosen = vector_options(options);
+    const CallOptions chosen = call_options(options);
     const size_t row_bytes =
         packed_bytes(chosen.format, check_vector_options(model->model.file(), chosen));
     if (list.count > SIZE_MAX / row_bytes || vectors_bytes < list.count * row_bytes) {
@@ -83,7 +88,7 @@ embert_hosted_result embert_hosted_embed(embert_hosted* model, const embert_host
       pack_vector(result.vector, chosen.format, row);
       scale_bits.store(result.vector.scale.float_bits, std::memory_order_relaxed);
     });
-    if (scale != nullptr) scale->float_bits = scale_bits.load(std::memory_order_relaxed);
+    if (chosen.scale != nullptr) *chosen.scale = {scale_bits.load(std::memory_order_relaxed)};
   });
 }
 

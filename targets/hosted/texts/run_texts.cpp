@@ -20,11 +20,18 @@ void check_pass(const ModelFile& file, embert_status status) {
   check(status, "a pass through the model");
 }
 
-/// Runs all texts. pass(slot, engine, scale) runs slot.batch and returns a row of `width` values for
-/// each of its texts. Texts without tokens get a null row.
+/// The results of a pass.
+template <typename T>
+struct Rows {
+  size_t width;
+  const T* values;  ///< [texts x width]
+  embert_scale scale;
+};
+
+/// Runs all texts. pass(slot, engine) runs slot.batch. Texts without tokens get a null row.
 template <typename T, typename Pass, typename Sink>
-void run_texts(HostedModel& model, const PromptedTexts& input, size_t width, Progress& progress,
-               const Pass& pass, const Sink& sink) {
+void run_texts(HostedModel& model, const PromptedTexts& input, Progress& progress, const Pass& pass,
+               const Sink& sink) {
   const embert_hosted_texts& texts = input.texts;
   model.file().require_tokenizer();
   const uint32_t most_texts = texts.batch != 0 ? texts.batch : kTextsPerPass;
@@ -41,13 +48,10 @@ void run_texts(HostedModel& model, const PromptedTexts& input, size_t width, Pro
           for (size_t i = range.begin; i < range.end; ++i) chunk.add_to(slot.batch, order[i]);
           embert_engine* engine = slot.engine(
               {order[range.begin].length, static_cast<uint32_t>(range.end - range.begin)});
-          TextRow<T> row = {};
-          const T* rows = pass(slot, engine, row.scale);
+          const Rows<T> rows = pass(slot, engine);
           for (size_t i = range.begin; i < range.end; ++i) {
-            row.text = chunk.list_index(order[i]);
-            row.tokens = order[i].length;
-            row.values = rows + (i - range.begin) * width;
-            sink(row);
+            sink(TextRow<T>{chunk.list_index(order[i]), order[i].length,
+                            rows.values + (i - range.begin) * rows.width, rows.scale});
           }
           progress.add(range.end - range.begin);
         },
@@ -66,26 +70,28 @@ void run_texts(HostedModel& model, const PromptedTexts& input, size_t width, Pro
 void embed_texts(HostedModel& model, const embert_hosted_texts& texts, const EmbedPass& pass,
                  Progress& progress, const VectorSink& sink) {
   const size_t width = model.file().info().hidden_size;
-  const auto embed = [&](WorkSlot& slot, embert_engine* engine, embert_scale& scale) {
+  const auto embed = [&](WorkSlot& slot, embert_engine* engine) {
+    embert_scale scale = {};
     const embert_input input = slot.batch.input();
     slot.vectors.resize(input.batch * width);
     check_pass(model.file(),
                embert_embed(engine, &input, pass.pooling, slot.vectors.data(), &scale));
-    return slot.vectors.data();
+    return Rows<int16_t>{width, slot.vectors.data(), scale};
   };
-  run_texts<int16_t>(model, {texts, pass.prompt}, width, progress, embed, sink);
+  run_texts<int16_t>(model, {texts, pass.prompt}, progress, embed, sink);
 }
 
 void classify_texts(HostedModel& model, const embert_hosted_texts& texts, Progress& progress,
                     const LogitSink& sink) {
   const size_t width = model.file().info().num_labels;
-  const auto classify = [&](WorkSlot& slot, embert_engine* engine, embert_scale& scale) {
+  const auto classify = [&](WorkSlot& slot, embert_engine* engine) {
+    embert_scale scale = {};
     const embert_input input = slot.batch.input();
     slot.logits.resize(input.batch * width);
     check_pass(model.file(), embert_classify(engine, &input, slot.logits.data(), &scale));
-    return slot.logits.data();
+    return Rows<int32_t>{width, slot.logits.data(), scale};
   };
-  run_texts<int32_t>(model, {texts, {}}, width, progress, classify, sink);
+  run_texts<int32_t>(model, {texts, {}}, progress, classify, sink);
 }
 
 }  // namespace embert::hosted

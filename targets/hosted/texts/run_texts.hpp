@@ -12,7 +12,7 @@
 #include "embert/embert_run.h"
 #include "targets/hosted/hosted_model.hpp"
 #include "targets/hosted/texts/text_list.hpp"
-#include "targets/hosted/work/progress.hpp"
+#include "targets/hosted/threads/progress.hpp"
 
 namespace embert::hosted {
 

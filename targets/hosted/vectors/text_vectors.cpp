@@ -16,11 +16,21 @@ constexpr embert_scale kNormalizedScale = {(127u - 15u) << 23};  // 2^-15
 /// Returns what is put before each text.
 std::string prompt_of(const ModelFile& file, const VectorOptions& options) {
   if (options.prompt) return *options.prompt;
-  if (options.prompt_name) {
-    throw UsageError(quoted_path(file.path()) + ": the model has no prompt \"" +
-                     one_line(*options.prompt_name) + "\"; it carries none");
+  const embert_model* model = file.model();
+  const embert_model_info& info = file.info();
+  if (!options.prompt_name) {
+    const char* text = embert_model_prompt_text(model, info.default_prompt);
+    return text != nullptr ? text : "";
   }
-  return "";
+  std::string known;
+  for (uint32_t i = 0; i < info.num_prompts; ++i) {
+    const std::string name = embert_model_prompt_name(model, i);
+    if (name == *options.prompt_name) return embert_model_prompt_text(model, i);
+    known += (known.empty() ? "" : ", ") + one_line(name);
+  }
+  throw UsageError(quoted_path(file.path()) + ": the model has no prompt \"" +
+                   one_line(*options.prompt_name) +
+                   (known.empty() ? "\"; it carries none" : "\"; it has: " + known));
 }
 
 }  // namespace

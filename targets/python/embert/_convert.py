@@ -58,11 +58,15 @@ def convert(
 
     callback = library.STAGE(stage) if is_shown or progress is not None or is_main_thread() else library.STAGE()
     report_text = ctypes.c_void_p()
+    conversion = library.Conversion(
+        size=ctypes.sizeof(library.Conversion),
+        folder=os.fsencode(source),
+        output=os.fsencode(checked_path(out)),
+        options=json.dumps(options).encode(),
+        progress=callback,
+    )
     try:
-        interruptible.run(lambda: library.hosted_convert(
-            os.fsencode(source), os.fsencode(checked_path(out)), json.dumps(options).encode(), callback, None,
-            ctypes.byref(report_text),
-        ))
+        interruptible.run(lambda: library.hosted_convert(ctypes.byref(conversion), ctypes.byref(report_text)))
     except ModelFileError as error:
         raise ModelFileError(f"{source}: {error}") from None  # the converter names files of the folder
     finally:

@@ -67,7 +67,7 @@ std::vector<uint8_t> embed(embert_hosted* model, const embert_hosted_texts& text
   EXPECT_EQ(embert_hosted_vector_bytes(model, &options, &row), EMBERT_HOSTED_OK)
       << embert_hosted_error();
   std::vector<uint8_t> vectors(texts.count * row, 0xAA);
-  EXPECT_EQ(embert_hosted_embed(model, &texts, &options, vectors.data(), vectors.size(), nullptr),
+  EXPECT_EQ(embert_hosted_embed(model, &texts, &options, vectors.data(), vectors.size()),
             EMBERT_HOSTED_OK)
       << embert_hosted_error();
   return vectors;

@@ -51,8 +51,7 @@ TEST(Refused, WrongArguments) {
   embert_hosted_vector_options vector_options = vectors_as(EMBERT_VECTOR_FLOAT32);
   std::vector<uint8_t> vectors(2 * 4 * 36);
   const auto call = [&] {
-    return embert_hosted_embed(model.get(), &view, &vector_options, vectors.data(), vectors.size(),
-                               nullptr);
+    return embert_hosted_embed(model.get(), &view, &vector_options, vectors.data(), vectors.size());
   };
   ASSERT_EQ(call(), EMBERT_HOSTED_OK) << embert_hosted_error();
   EXPECT_STREQ(embert_hosted_error(), "");
@@ -130,7 +129,7 @@ TEST(Refused, AModelOfTheParent) {
     std::vector<uint8_t> vectors(expected.size());
     const embert_hosted_vector_options options = vectors_as(EMBERT_VECTOR_INT16);
     const embert_hosted_result result =
-        embert_hosted_embed(model.get(), &view, &options, vectors.data(), vectors.size(), nullptr);
+        embert_hosted_embed(model.get(), &view, &options, vectors.data(), vectors.size());
     if (result != EMBERT_HOSTED_FORKED) return 1;
     if (std::string(embert_hosted_error()).find("opened before fork()") == std::string::npos) {
       return 2;

@@ -44,6 +44,20 @@ class VectorOptions(Structure):
         ("format", c_int),
         ("prompt", c_char_p),
         ("prompt_name", c_char_p),
+        ("scale", c_void_p),
+    ]
+
+
+class Conversion(Structure):
+    """embert_hosted_conversion"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("folder", c_char_p),
+        ("output", c_char_p),
+        ("options", c_char_p),
+        ("progress", STAGE),
+        ("progress_context", c_void_p),
     ]
 
 
@@ -127,7 +141,7 @@ hosted_vector_bytes = _function(
     "embert_hosted_vector_bytes", c_int, c_void_p, POINTER(VectorOptions), POINTER(c_size_t)
 )
 hosted_embed = _function(
-    "embert_hosted_embed", c_int, c_void_p, POINTER(TextList), POINTER(VectorOptions), c_void_p, c_size_t, c_void_p
+    "embert_hosted_embed", c_int, c_void_p, POINTER(TextList), POINTER(VectorOptions), c_void_p, c_size_t
 )
 hosted_score = _function("embert_hosted_score", c_int, c_void_p, POINTER(TextList), c_char_p, c_void_p)
 hosted_run_task = _function(
@@ -135,9 +149,7 @@ hosted_run_task = _function(
 )
 hosted_inspect = _function("embert_hosted_inspect", c_int, c_void_p, POINTER(c_void_p))
 hosted_free = _function("embert_hosted_free", None, c_void_p)
-hosted_convert = _function(
-    "embert_hosted_convert", c_int, c_char_p, c_char_p, c_char_p, STAGE, c_void_p, POINTER(c_void_p)
-)
+hosted_convert = _function("embert_hosted_convert", c_int, POINTER(Conversion), POINTER(c_void_p))
 hosted_verify = _function("embert_hosted_verify", c_int, c_void_p, c_char_p, POINTER(TextList), POINTER(c_void_p))
 tokenize = _function(
     "embert_tokenize", c_int, c_void_p, POINTER(TextOrPair), POINTER(TokenizeOptions), POINTER(Tokens)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "targets/cli/tasks/text_vectors.hpp"
+#include "targets/cli/tasks/vector_rows.hpp"
 
 #include <CLI/CLI.hpp>
 

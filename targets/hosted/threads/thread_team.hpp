@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "targets/hosted/work/progress.hpp"
-#include "targets/hosted/work/work_slot.hpp"
+#include "targets/hosted/threads/progress.hpp"
+#include "targets/hosted/threads/work_slot.hpp"
 
 namespace embert::hosted {
 

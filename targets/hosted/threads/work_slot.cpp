@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "targets/hosted/work/work_slot.hpp"
+#include "targets/hosted/threads/work_slot.hpp"
 
 #include <algorithm>
 #include <new>

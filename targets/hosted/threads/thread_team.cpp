@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "targets/hosted/work/thread_team.hpp"
+#include "targets/hosted/threads/thread_team.hpp"
 
 #include <sched.h>
 #include <unistd.h>

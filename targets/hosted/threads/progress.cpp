@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "targets/hosted/work/progress.hpp"
+#include "targets/hosted/threads/progress.hpp"
 
 #include "targets/hosted/hosted_error.hpp"
 
