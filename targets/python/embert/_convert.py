@@ -56,15 +56,15 @@ def convert(
 
         return interruptible.step(report)
 
-    callback = library.STAGE(stage) if is_shown or progress is not None or is_main_thread() else library.STAGE()
-    report_text = ctypes.c_void_p()
     conversion = library.Conversion(
         size=ctypes.sizeof(library.Conversion),
         folder=os.fsencode(source),
         output=os.fsencode(checked_path(out)),
         options=json.dumps(options).encode(),
-        progress=callback,
     )
+    if is_shown or progress is not None or is_main_thread():
+        conversion.progress = library.STAGE(stage)
+    report_text = ctypes.c_void_p()
     try:
         interruptible.run(lambda: library.hosted_convert(ctypes.byref(conversion), ctypes.byref(report_text)))
     except ModelFileError as error:

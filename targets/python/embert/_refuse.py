@@ -79,9 +79,9 @@ def refuse(where: str, arguments: Mapping[str, Any], refused: Dict[str, Refused]
         if name not in refused:
             raise TypeError(f"{where} has no argument {name!r}")
         if not any(value is entry or (type(value) is type(entry) and value == entry) for entry in refused[name].harmless):
-            raise ValueError(f"{where}: {name}={_short(value)} is not supported: {refused[name].instead}")
+            raise ValueError(f"{where}: {name}={_short(name, value)} is not supported: {refused[name].instead}")
 
 
-def _short(value: object) -> str:
-    text = repr(value)
+def _short(name: str, value: object) -> str:
+    text = "..." if name.endswith("token") else repr(value)  # a secret does not belong into a log
     return text if len(text) <= 40 else text[:37] + "..."

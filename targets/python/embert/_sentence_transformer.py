@@ -129,9 +129,7 @@ class SentenceTransformer(Model):
             self._handle.run(
                 texts,
                 lambda model, struct: int(
-                    library.hosted_embed(
-                        model, struct, ctypes.byref(options), vectors.ctypes.data, vectors.nbytes
-                    )
+                    library.hosted_embed(model, struct, ctypes.byref(options), vectors.ctypes.data, vectors.nbytes)
                 ),
                 (lambda done, total: bar.show(done, total, f"{done:,}/{total:,}")) if is_shown else None,
             )
