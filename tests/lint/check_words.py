@@ -63,7 +63,7 @@ CONVERSION = r"^(converter|kernels|runtime/(engine|model|format|generation)|test
 PROSE: List[Rule] = [
     Rule(r"\blaws?\b", "reference arithmetic"),
     Rule(r"\bgates?\b", "validator"),
-    Rule(r"\bclusters?\b", "ISA extension"),
+    Rule(r"\bclusters?\b", "ISA extension", where=r"^(?!targets/python/|tests/targets/python/)"),  # there: of Ray and Spark
     Rule(r"\bwide columns?\b", "outlier channels, outlier channel splitting"),
     Rule(r"\bfold(s|ed|ing)?\b", "smooth, smoothing", where=CONVERSION, allowed=r"case.fold\w*"),
     Rule(r"\bmoments\b", "Hessian", allowed=r"at many moments"),

@@ -13,6 +13,7 @@ import model_folders
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+SHARED = pathlib.Path(os.environ.get("EMBERT_SHARED_DIR", ROOT.parent / "shared"))
 TINY_INTENT = ROOT / "targets" / "demo" / "tiny-intent"
 TOOL = os.path.join(sysconfig.get_path("scripts"), "embert")
 
@@ -70,6 +71,18 @@ def minilm_folder() -> pathlib.Path:
     if not folder:
         pytest.skip("!!!! SKIPPED: EMBERT_MINILM_DIR names no folder of all-MiniLM-L6-v2; nothing is said about it")
     return pathlib.Path(folder)
+
+
+@pytest.fixture(scope="session")
+def sentence_model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A model whose vectors tell what a text is about: all-MiniLM-L6-v2, else tiny-embed of the optional data folder."""
+    folders = [os.environ.get("EMBERT_MINILM_DIR"), SHARED / "models" / "tiny-embed"]
+    folder = next((folder for folder in folders if folder and os.path.exists(os.path.join(folder, "config.json"))), None)
+    if folder is None:
+        pytest.skip("!!!! SKIPPED: neither EMBERT_MINILM_DIR nor EMBERT_SHARED_DIR has a sentence model; retrieval is not tested")
+    path = tmp_path_factory.mktemp("sentence") / "sentence.emb"
+    embert.convert(folder, path, rounding="nearest")
+    return str(path)
 
 
 @pytest.fixture(scope="session")

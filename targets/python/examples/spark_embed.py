@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Vectors of a corpus with Spark.   spark_embed.py INPUT OUTPUT --model MODEL [--workers N]
+
+On a cluster: spark-submit --master URL spark_embed.py INPUT OUTPUT --model MODEL. README.md tells more.
+"""
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+from typing import Any, Callable, Iterable, List
+
+import numpy as np
+from corpus import driver
+from corpus.worker import Record, Work, Worker
+from pyspark import SparkConf
+from pyspark.ml.functions import predict_batch_udf
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Tries for a shard whose worker was lost. Spark gives local workers one try only, unless it is told.
+TRIES = 4
+RECORD = StructType().add("shard", "string").add("texts", "long").add("seconds", "double").add("error", "string")
+
+
+def make_embed_shards(work: Work) -> Callable[[], Callable[[Any], List[Record]]]:
+    """The factory that Spark calls once in each Python worker; what it returns is called with an array of shards."""
+
+    def make() -> Callable[[Any], List[Record]]:
+        worker = Worker(work)
+
+        def embed(shards: "np.ndarray[Any, Any]") -> List[Record]:
+            return [worker.embed(shard) for shard in shards]
+
+        return embed
+
+    return make
+
+
+class SparkEngine:
+    def __init__(self, workers: int) -> None:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        settings = SparkConf()
+        settings.setIfMissing("spark.master", f"local[{workers},{TRIES}]")
+        settings.setIfMissing("spark.app.name", "embert")
+        settings.setIfMissing("spark.ui.enabled", "false")
+        settings.setIfMissing("spark.ui.showConsoleProgress", "false")
+        self._spark = SparkSession.builder.config(conf=settings).getOrCreate()
+        self._context = self._spark.sparkContext
+        self.workers: int = self._context.defaultParallelism
+        # Sends the package corpus to all hosts; embert, numpy, pandas and pyarrow are installed there.
+        self._scratch = tempfile.TemporaryDirectory()
+        self._context.addPyFile(shutil.make_archive(f"{self._scratch.name}/corpus", "zip", HERE, "corpus"))
+
+    def embed(self, work: Work, shard_jsons: List[str]) -> Iterable[Record]:
+        # A partition for each shard: a lost worker costs one shard, which Spark gives to another.
+        rows = self._context.parallelize([(shard,) for shard in shard_jsons], len(shard_jsons))
+        embed_shards = predict_batch_udf(
+            make_embed_shards(work),
+            return_type=RECORD,
+            batch_size=1,
+        )
+        records = self._spark.createDataFrame(rows, "shard string").select(embed_shards("shard").alias("record"))
+        return [row["record"].asDict() for row in records.collect()]
+
+    def stop(self) -> None:
+        self._spark.stop()
+        self._scratch.cleanup()
+
+
+if __name__ == "__main__":
+    driver.main("Vectors of a corpus with Spark", SparkEngine)
