@@ -74,13 +74,15 @@ void run_embed(const EmbedOptions& options) {
   const ModelFile file(options.call.model, isa_mask_of(options.call.run.isa));
   file.require_tokenizer();
   require_task(file, Task::kEmbed);
+  const std::string prompt = options.vectors.prompt(file);
   RecordSource source(options.call.input, kTextForm);
   const uint32_t most = source.limit(kTextsPerRun);
   const ModelSession session(file, options.call.run.threads, 0, most);
 
   for (auto records = source.next(most); !records.empty(); records = source.next(most)) {
     std::vector<TextTokens> texts;
-    for (const Record& record : records) texts.push_back(session.tokenize(record.texts[0]));
+    for (const Record& record : records)
+      texts.push_back(session.tokenize(prompt + record.texts[0]));
     const Rows<int16_t> vectors = text_vectors(session, file, texts, options.vectors);
     for (size_t i = 0; i < records.size(); ++i) {
       const size_t tokens = texts[i].ids.size();
@@ -104,6 +106,7 @@ void add_embed_command(CLI::App& app) {
   options->vectors.add_to(*command);
   command->footer(
       "int8 scales each vector to -127..127; bits are packed eight to a byte, 1 above zero.\n"
+      "Without --prompt each text gets the model's default prompt, if it has one (inspect).\n"
       "A text without tokens, as an empty line where the model adds no special tokens, gets an\n"
       "empty line, with --json the embedding null.\n"
       "Example:\n"

@@ -63,6 +63,7 @@ void run_similarity(const SimilarityOptions& options) {
   const ModelFile file(options.call.model, isa_mask_of(options.call.run.isa));
   file.require_tokenizer();
   require_task(file, Task::kEmbed);
+  const std::string prompt = options.vectors.prompt(file);
   RecordSource source(options.call.input, kPairForm);
   const uint32_t most = source.limit(kTextsPerRun / 2);
   const ModelSession session(file, options.call.run.threads, 0, 2 * most);
@@ -70,7 +71,7 @@ void run_similarity(const SimilarityOptions& options) {
   for (auto records = source.next(most); !records.empty(); records = source.next(most)) {
     std::vector<TextTokens> texts;
     for (const Record& record : records) {
-      for (const std::string& text : record.texts) texts.push_back(session.tokenize(text));
+      for (const std::string& text : record.texts) texts.push_back(session.tokenize(prompt + text));
     }
     const Rows<int16_t> vectors = text_vectors(session, file, texts, options.vectors);
     for (size_t i = 0; i < records.size(); ++i) {
@@ -92,7 +93,7 @@ void add_similarity_command(CLI::App& app) {
   options->vectors.add_to(*command);
   command->footer(
       "Without --json a line is: cosine (of bits the number of those that differ), text, pair,\n"
-      "with tabs between.\n"
+      "with tabs between. --prompt goes before both texts.\n"
       "Example:\n"
       "  embert similarity minilm.emb \"a cat on a mat\" \"a kitten on a rug\"");
   command->callback([options] { run_similarity(*options); });

@@ -7,6 +7,7 @@
 #include "embert/embert_vector.h"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/tool_error.hpp"
+#include "targets/hosted/model/model_prompts.hpp"
 
 namespace embert::cli {
 namespace {
@@ -33,10 +34,20 @@ void VectorOptions::add_to(CLI::App& command) {
                   "The first N dimensions only, for models that are trained for it")
       ->check(CLI::Range(1, 1024))
       ->type_name("N");
+  // add_option() would take an empty string for an absent one.
+  command
+      .add_option_function<std::string>(
+          "--prompt", [this](const std::string& name) { prompt_name = name; },
+          "The model's prompt that goes before each text; \"\": none; default: its default one")
+      ->type_name("NAME");
   command.add_option("--format", format, "Numbers of a vector: float, int8, bits")
       ->check(CLI::IsMember({"float", "int8", "bits"}))
       ->type_name("NAME")
       ->capture_default_str();
+}
+
+std::string VectorOptions::prompt(const ModelFile& file) const {
+  return prompt_name == "" ? "" : prompt_text(file, prompt_name);
 }
 
 VectorFormat VectorOptions::vector_format() const {

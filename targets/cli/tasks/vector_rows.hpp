@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,12 @@ struct VectorOptions {
   bool normalize = false;
   uint32_t dimensions = 0;  ///< 0: all
   std::string format = "float";
+  std::optional<std::string> prompt_name;  ///< empty: no prompt; absent: the model's default one
 
   void add_to(CLI::App& command);
   VectorFormat vector_format() const;
+  /// What goes before each text. Throws UsageError if the model has no prompt of this name.
+  std::string prompt(const ModelFile& file) const;
 };
 
 /// Returns a vector for each text, cut to the first dimensions. Vectors get length 1 if the options

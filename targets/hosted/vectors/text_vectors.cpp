@@ -6,32 +6,13 @@
 #include "embert/embert_vector.h"
 #include "targets/hosted/hosted_error.hpp"
 #include "targets/hosted/line_text.hpp"
+#include "targets/hosted/model/model_prompts.hpp"
 #include "targets/hosted/model/model_tasks.hpp"
 
 namespace embert::hosted {
 namespace {
 
 constexpr embert_scale kNormalizedScale = {(127u - 15u) << 23};  // 2^-15
-
-/// Returns what is put before each text.
-std::string prompt_of(const ModelFile& file, const VectorOptions& options) {
-  if (options.prompt) return *options.prompt;
-  const embert_model* model = file.model();
-  const embert_model_info& info = file.info();
-  if (!options.prompt_name) {
-    const char* text = embert_model_prompt_text(model, info.default_prompt);
-    return text != nullptr ? text : "";
-  }
-  std::string known;
-  for (uint32_t i = 0; i < info.num_prompts; ++i) {
-    const std::string name = embert_model_prompt_name(model, i);
-    if (name == *options.prompt_name) return embert_model_prompt_text(model, i);
-    known += (known.empty() ? "" : ", ") + one_line(name);
-  }
-  throw UsageError(quoted_path(file.path()) + ": the model has no prompt \"" +
-                   one_line(*options.prompt_name) +
-                   (known.empty() ? "\"; it carries none" : "\"; it has: " + known));
-}
 
 }  // namespace
 
@@ -56,7 +37,8 @@ void text_vectors(HostedModel& model, const embert_hosted_texts& texts,
   const uint32_t wanted = check_vector_options(file, options);
   const bool is_cut = wanted < file.info().hidden_size;
   const bool normalize = options.normalize || (file.info().normalize != 0 && is_cut);
-  const std::string prompt = prompt_of(file, options);
+  const std::string prompt =
+      options.prompt ? *options.prompt : prompt_text(file, options.prompt_name);
   embed_texts(model, texts, {options.pooling, prompt}, progress, [&](const TextRow<int16_t>& row) {
     TextVector result = {row.text, row.tokens, {row.values, wanted, row.scale}};
     std::vector<int16_t> unit;

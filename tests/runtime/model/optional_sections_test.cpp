@@ -57,7 +57,7 @@ TEST_F(OptionalSections, AreFound) {
   EXPECT_STREQ(embert_model_prompt_text(&model, 0), "");
   EXPECT_STREQ(embert_model_prompt_name(&model, 2), "query");
   EXPECT_STREQ(embert_model_prompt_text(&model, 2), "query: ");
-  for (const std::uint32_t index : {3u, UINT32_MAX / 2, UINT32_MAX}) {
+  for (const std::uint32_t index : {std::uint32_t{3}, UINT32_MAX / 2, UINT32_MAX}) {
     EXPECT_EQ(embert_model_prompt_name(&model, index), nullptr) << index;
     EXPECT_EQ(embert_model_prompt_text(&model, index), nullptr) << index;
   }
