@@ -1,35 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ISA extensions of this machine. cpuinfo reads the processor, and which registers (AVX,
 // AVX-512) the operating system saves at a task switch. The cpuinfo that distributions ship (2022)
-// does not know AVX-VNNI, so this file reads that bit: CPUID leaf 7, subleaf 1, EAX bit 4. AVX-VNNI
-// needs no registers beyond those of AVX2.
+// does not know AVX-VNNI, so this file reads that bit itself.
 
 #include "embert/embert.h"
 #include "kernels/dispatch.hpp"
 #include "kernels/processor.hpp"
 
 #if EMBERT_X86
-#include <cpuid.h>
 #include <cpuinfo.h>
+
+#include "runtime/host/cpuid_x86.hpp"
 #endif
 
 namespace {
 
 #if EMBERT_X86
-bool has_avxvnni() {
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || eax < 1) return false;
-  if (__get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) == 0) return false;
-  return (eax & (1u << 4)) != 0;
-}
-
 uint32_t machine_isas() {
   uint32_t mask = EMBERT_ISA_SCALAR;
   // cpuinfo fails on processors that it does not know; the scalar kernels run everywhere.
   if (!cpuinfo_initialize()) return mask;
   if (!cpuinfo_has_x86_avx2() || !cpuinfo_has_x86_sse4_2()) return mask;
   mask |= EMBERT_ISA_AVX2;
-  if (has_avxvnni()) mask |= EMBERT_ISA_AVXVNNI;
+  if (embert::has_avxvnni()) mask |= EMBERT_ISA_AVXVNNI;
   if (cpuinfo_has_x86_avx512f() && cpuinfo_has_x86_avx512bw() && cpuinfo_has_x86_avx512dq() &&
       cpuinfo_has_x86_avx512vl() && cpuinfo_has_x86_avx512vnni()) {
     mask |= EMBERT_ISA_AVX512VNNI;

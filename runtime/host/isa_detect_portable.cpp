@@ -1,28 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// embert_isa_detect without cpuinfo. On x86 it uses the compiler's own look-up, which also checks
-// the registers that the operating system saves. Not every compiler knows AVX-VNNI there;
-// processors with it run the AVX2 kernels. On ARM it reads the hardware capabilities that the Linux
-// kernel reports. ARM builds never use cpuinfo: the one that distributions ship (2022) does not
-// know I8MM, and it fails where /proc/cpuinfo belongs to another machine, as under an emulator.
+// embert_isa_detect without cpuinfo. On x86 it asks the processor for its features, and which
+// registers the operating system saves at a task switch: without these the instructions fault. On
+// ARM it reads the hardware capabilities that the Linux kernel reports. ARM builds never use
+// cpuinfo: the one that distributions ship (2022) does not know I8MM, and it fails where
+// /proc/cpuinfo belongs to another machine, as under an emulator.
 #include "embert/embert.h"
 #include "kernels/dispatch.hpp"
 #include "kernels/processor.hpp"
 
-#if (EMBERT_AARCH64 || EMBERT_ARMV7) && defined(__linux__)
+#if EMBERT_X86
+#include "runtime/host/cpuid_x86.hpp"
+#elif (EMBERT_AARCH64 || EMBERT_ARMV7) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
 
 namespace {
 
 #if EMBERT_X86
+bool all_bits(uint64_t value, uint64_t bits) { return (value & bits) == bits; }
+
+// XCR0: a bit for each group of registers that the operating system saves.
+uint64_t saved_registers() {
+  uint32_t low = 0, high = 0;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return static_cast<uint64_t>(high) << 32 | low;
+}
+
 uint32_t machine_isas() {
-  __builtin_cpu_init();
-  uint32_t mask = EMBERT_ISA_SCALAR;
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("sse4.2")) return mask;
-  mask |= EMBERT_ISA_AVX2;
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512vnni")) {
+  constexpr uint64_t kSse42 = 1u << 20, kXgetbv = 1u << 27, kAvx = 1u << 28;      // leaf 1, ECX
+  constexpr uint64_t kAvx2 = 1u << 5, kAvx512F = 1u << 16, kAvx512Dq = 1u << 17,  // leaf 7, EBX
+      kAvx512Bw = 1u << 30, kAvx512Vl = 1u << 31;
+  constexpr uint64_t kAvx512Vnni = 1u << 11;                // leaf 7, ECX
+  constexpr uint64_t kSavesAvx = 0x6, kSavesAvx512 = 0xe6;  // XCR0: SSE, AVX; masks, ZMM
+
+  const uint64_t basic = embert::cpuid(1, 0).ecx;
+  if (!all_bits(basic, kSse42 | kXgetbv | kAvx)) return EMBERT_ISA_SCALAR;
+  const embert::CpuidLeaf features = embert::cpuid(7, 0);
+  const uint64_t saved = saved_registers();
+  if (!all_bits(features.ebx, kAvx2) || !all_bits(saved, kSavesAvx)) return EMBERT_ISA_SCALAR;
+
+  uint32_t mask = EMBERT_ISA_AVX2;
+  if (embert::has_avxvnni()) mask |= EMBERT_ISA_AVXVNNI;
+  if (all_bits(features.ebx, kAvx512F | kAvx512Dq | kAvx512Bw | kAvx512Vl) &&
+      all_bits(features.ecx, kAvx512Vnni) && all_bits(saved, kSavesAvx512)) {
     mask |= EMBERT_ISA_AVX512VNNI;
   }
   return mask;

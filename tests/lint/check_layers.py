@@ -33,7 +33,7 @@ RULES = [
     ("kernels/", ("kernels/",), C_HEADERS),
     ("runtime/include/", ("embert/",), {"stdint.h", "stddef.h"}),
     ("runtime/format/", (), {"stdint.h", "stddef.h"}),
-    ("runtime/host/", ("kernels/processor.hpp", "kernels/dispatch.hpp", "embert/"), ANY),
+    ("runtime/host/", ("runtime/host/", "kernels/processor.hpp", "kernels/dispatch.hpp", "embert/"), ANY),
     ("runtime/tokenizer/", ("runtime/tokenizer/", "runtime/format/", "embert/"), C_HEADERS),
     ("runtime/tasks/", ("runtime/tasks/", "runtime/model/", "runtime/tokenizer/", "kernels/arithmetic/", "embert/"), C_HEADERS),
     ("runtime/model/", ("runtime/model/", "runtime/tokenizer/", "runtime/format/", "kernels/", "embert/"), C_HEADERS),
