@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# Linux on another processor or with an older C library, with the compiler of the package ziglang: targets/python/build_wheels.sh.
+# Give the target and the program, such as
+#   cmake --toolchain toolchains/zig.cmake -DEMBERT_ZIG_TARGET=aarch64-linux-gnu.2.17 -DEMBERT_ZIG=$(command -v zig)
+# Libraries of the machine are none of the target's. Headers of CLI11 and nlohmann/json: toolchains/make_headers.sh.
+if(NOT EMBERT_ZIG OR NOT EMBERT_ZIG_TARGET)
+  message(FATAL_ERROR "toolchains/zig.cmake needs EMBERT_ZIG, the program, and EMBERT_ZIG_TARGET, such as x86_64-linux-gnu.2.17")
+endif()
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES EMBERT_ZIG EMBERT_ZIG_TARGET)
+
+set(CMAKE_SYSTEM_NAME Linux)
+string(REGEX MATCH "^[a-z0-9_]+" CMAKE_SYSTEM_PROCESSOR ${EMBERT_ZIG_TARGET})
+set(CMAKE_C_COMPILER ${EMBERT_ZIG} cc -target ${EMBERT_ZIG_TARGET})
+set(CMAKE_CXX_COMPILER ${EMBERT_ZIG} c++ -target ${EMBERT_ZIG_TARGET})
+# zig takes NEON for granted on ARMv7; distributions and the runtime do not. -mcpu is its only way to name features.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "arm")
+  set(CMAKE_C_FLAGS_INIT -mcpu=baseline-neon-d32)
+  set(CMAKE_CXX_FLAGS_INIT -mcpu=baseline-neon-d32)
+endif()
+
+# The machine's own ar does not know the object files of other processors.
+foreach(language C CXX)
+  set(CMAKE_${language}_ARCHIVE_CREATE "${EMBERT_ZIG} ar qcs <TARGET> <OBJECTS>")
+  set(CMAKE_${language}_ARCHIVE_APPEND "${EMBERT_ZIG} ar qs <TARGET> <OBJECTS>")
+  set(CMAKE_${language}_ARCHIVE_FINISH "")
+endforeach()
+
+get_filename_component(CMAKE_FIND_ROOT_PATH ${CMAKE_CURRENT_LIST_DIR}/../build/headers ABSOLUTE)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
