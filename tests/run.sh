@@ -6,7 +6,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 usage() {
   cat <<'HELP'
-Usage: tests/run.sh [--full] [--werror] [--target NAME]...
+Usage: tests/run.sh [--full] [--werror] [--target NAME]... [--python | --python-full]
 
 Installs what is missing (apt, as root or with sudo), builds embert in build/release and runs all tests with ctest.
 The second time it only builds what changed.
@@ -15,10 +15,15 @@ The second time it only builds what changed.
   --werror       compiler warnings are errors
   --target NAME  for another processor, under an emulator: aarch64, armv7, cortex-m55, cortex-m7, cortex-m4, cortex-m33.
                  Of long suites one case of each kind runs
+  --python       the Python package instead: builds its wheel in build/release, installs it with numpy and pytest in an
+                 environment (build/python-test) and runs the core tests of tests/targets/python
+  --python-full  the same with the adapters, Ray and Spark, whose packages it installs (gigabytes); builds the portable wheels
+                 and runs them on emulated processors
   --help         this text
 
 Examples:
   ./tests/run.sh
+  ./tests/run.sh --python
   ./tests/run.sh --target aarch64 --target cortex-m55
 HELP
 }
@@ -26,6 +31,7 @@ HELP
 full=0
 werror=OFF
 targets=""
+python=""
 while [ $# -gt 0 ]; do
   case "$1" in
     --full) full=1 ;;
@@ -36,6 +42,8 @@ while [ $# -gt 0 ]; do
         *) echo "tests/run.sh: --target: no such target: ${2:-}" >&2; usage >&2; exit 1 ;;
       esac
       shift ;;
+    --python) python=${python:-core} ;;
+    --python-full) python=full ;;
     -h | --help) usage; exit 0 ;;
     *) echo "tests/run.sh: unknown option $1" >&2; usage >&2; exit 1 ;;
   esac
@@ -46,8 +54,9 @@ step() { printf '\n== %s\n' "$*"; }
 
 step "Packages"
 . "$root/toolchains/install_packages.sh"
+[ "$python" = full ] || python_packages=""
 # shellcheck disable=SC2086
-install_packages $build_packages $test_packages ${targets:+$cross_packages}
+install_packages $build_packages $test_packages ${targets:+$cross_packages} ${python:+python3-venv} $python_packages
 echo "all there"
 
 jobs=$(nproc)
@@ -83,6 +92,29 @@ make_golden_blobs() {
   cmake --build --preset release --target golden_test -j "$jobs"
   build/release/tests/golden/golden_test --gtest_filter='*.SelftestPasses/*' --gtest_brief=1
 }
+
+# The wheel is built where the tool is, as it holds the same objects: what is there is not compiled again.
+test_python() {
+  cd "$root"
+  environment=build/python-test
+  step "Python wheel"
+  cmake --preset release --log-level=WARNING -DEMBERT_TESTS=ON -DEMBERT_WERROR="$werror"
+  [ -x $environment/bin/python ] || python3 -m venv $environment
+  $environment/bin/python -m pip -q install "scikit-build-core==1.*" numpy "pytest==9.*"
+  rm -rf $environment/wheel
+  $environment/bin/python -m pip -q wheel --no-deps --no-build-isolation -w $environment/wheel \
+    --config-settings "build-dir=$root/build/release" --config-settings cmake.define.EMBERT_TESTS=ON ./targets/python
+  $environment/bin/python -m pip -q install --no-deps --force-reinstall $environment/wheel/*.whl
+  ls -l $environment/wheel
+}
+test_python_full() {
+  step "Portable wheels"
+  "$root/targets/python/build_wheels.sh" portable
+  for architecture in arm64 armhf; do "$root/toolchains/make_sysroot.sh" $architecture python; done
+  step "Packages of adapters, Ray and Spark"
+  $environment/bin/python -m pip -q install -r "$root/tests/targets/python/requirements.txt"
+}
+
 case "$targets" in *aarch64* | *armv7*) make_golden_blobs ;; esac
 for target in $targets; do
   case "$target" in
@@ -91,6 +123,12 @@ for target in $targets; do
   esac
   build_and_test "$target"
 done
-[ -z "$targets" ] || exit 0
+if [ -n "$python" ]; then
+  test_python
+  [ "$python" = core ] || test_python_full
+  step "Test"
+  $environment/bin/python -m pytest -q -rs tests/targets/python
+fi
+[ -z "$targets$python" ] || exit 0
 build_and_test release -DCMAKE_CROSSCOMPILING_EMULATOR=
 if [ "$full" = 1 ]; then build_and_test debug; fi

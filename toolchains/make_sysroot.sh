@@ -3,16 +3,18 @@
 # Unpacks the libraries that a cross build links, as the distribution has them for the other architecture, into
 # build/sysroot-ARCHITECTURE. The machine's own packages stay as they are: -dev packages of two architectures do not
 # go together on one machine. Uses the machine's apt sources with lists of its own; needs no root. Quick the second time.
-#   toolchains/make_sysroot.sh arm64|armhf
+#   toolchains/make_sysroot.sh arm64|armhf [python]
+# With "python" it is build/python-ARCHITECTURE, with Python and numpy of that architecture, and nothing to link.
 set -euo pipefail
-case "${1:-}" in
-  arm64 | armhf) architecture=$1 ;;
-  *) echo "Usage: toolchains/make_sysroot.sh arm64|armhf" >&2; exit 1 ;;
+case "${1:-} ${2:-}" in
+  "arm64 " | "armhf " | "arm64 python" | "armhf python") architecture=$1 ;;
+  *) echo "Usage: toolchains/make_sysroot.sh arm64|armhf [python]" >&2; exit 1 ;;
 esac
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-sysroot=$root/build/sysroot-$architecture
+sysroot=$root/build/${2:-sysroot}-$architecture
 # With the libraries of the compiler it is all that a program needs to run in the emulator.
 packages="libcpuinfo-dev libpthreadpool-dev libcli11-dev nlohmann-json3-dev libc6 libstdc++6 libubsan1"
+[ -z "${2:-}" ] || packages="python3 python3-numpy libc6"
 
 [ ! -e "$sysroot/complete" ] || exit 0
 rm -rf "$sysroot"
@@ -40,4 +42,4 @@ fi
 for package in "$work"/cache/archives/*.deb; do dpkg-deb -x "$package" "$sysroot"; done
 [ -e "$sysroot/lib" ] || ln -s usr/lib "$sysroot/lib" # newer releases have the one in the other
 touch "$sysroot/complete"
-echo "build/sysroot-$architecture: $(find "$work/cache/archives" -name '*.deb' | wc -l) packages"
+echo "${sysroot#"$root"/}: $(find "$work/cache/archives" -name '*.deb' | wc -l) packages"

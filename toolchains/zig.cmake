@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Linux on another processor or with an older C library, with the compiler of the package ziglang: targets/python/build_wheels.sh.
+# Linux on another processor, or with another or older C library, by the compiler of the Python package ziglang. The portable
+# wheels are built with it (targets/python/build_wheels.sh).
 # Give the target and the program, such as
 #   cmake --toolchain toolchains/zig.cmake -DEMBERT_ZIG_TARGET=aarch64-linux-gnu.2.17 -DEMBERT_ZIG=$(command -v zig)
-# Libraries of the machine are none of the target's. Headers of CLI11 and nlohmann/json: toolchains/make_headers.sh.
+# No library of this machine is used; make_headers.sh copies the headers of CLI11 and nlohmann/json.
 if(NOT EMBERT_ZIG OR NOT EMBERT_ZIG_TARGET)
   message(FATAL_ERROR "toolchains/zig.cmake needs EMBERT_ZIG, the program, and EMBERT_ZIG_TARGET, such as x86_64-linux-gnu.2.17")
 endif()
@@ -18,6 +19,9 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "arm")
   set(CMAKE_CXX_FLAGS_INIT -mcpu=baseline-neon-d32)
 endif()
 
+# zig's C++ library is linked as a static one, with 20 MB of debug information; Debian's strip knows only this machine's files.
+set(CMAKE_EXE_LINKER_FLAGS_INIT -s)
+set(CMAKE_SHARED_LINKER_FLAGS_INIT -s)
 # The machine's own ar does not know the object files of other processors.
 foreach(language C CXX)
   set(CMAKE_${language}_ARCHIVE_CREATE "${EMBERT_ZIG} ar qcs <TARGET> <OBJECTS>")

