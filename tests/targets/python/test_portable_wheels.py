@@ -74,7 +74,8 @@ def test_manylinux_on_this_machine(models, expected, tmp_path):
 @pytest.mark.parametrize("processor, cpu", EMULATED)
 def test_manylinux_emulated(models, expected, tmp_path, processor, cpu):
     folder = installed(f"manylinux_2_17_{processor}", tmp_path)
-    emulator, debian, libraries = emulator_of(processor), *SYSTEMS[processor][1:]
+    emulator = emulator_of(processor)
+    _, debian, libraries = SYSTEMS[processor]
     environment = {"PYTHONPATH": str(folder), "QEMU_CPU": cpu}
     python = [emulator, sys.executable]
     if debian:
