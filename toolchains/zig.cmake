@@ -19,9 +19,10 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "arm")
   set(CMAKE_CXX_FLAGS_INIT -mcpu=baseline-neon-d32)
 endif()
 
-# zig's C++ library is linked as a static one, with 20 MB of debug information; Debian's strip knows only this machine's files.
-set(CMAKE_EXE_LINKER_FLAGS_INIT -s)
-set(CMAKE_SHARED_LINKER_FLAGS_INIT -s)
+# zig always links its C++ library statically, and says that -static-libstdc++ is of no use. The library brings 20 MB of debug
+# information, which Debian's strip can not remove from files of other processors.
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-s -Wno-unused-command-line-argument")
+set(CMAKE_SHARED_LINKER_FLAGS_INIT "-s -Wno-unused-command-line-argument")
 # The machine's own ar does not know the object files of other processors.
 foreach(language C CXX)
   set(CMAKE_${language}_ARCHIVE_CREATE "${EMBERT_ZIG} ar qcs <TARGET> <OBJECTS>")

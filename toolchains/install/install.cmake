@@ -12,13 +12,13 @@ if(EMBERT_TOOL)
   install(TARGETS embert_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
-configure_package_config_file(toolchains/embert-config.cmake.in embert-config.cmake
+configure_package_config_file(toolchains/install/embert-config.cmake.in embert-config.cmake
   INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file(embert-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES
   ${CMAKE_CURRENT_BINARY_DIR}/embert-config.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/embert-config-version.cmake
-  toolchains/find_host_libraries.cmake
+  toolchains/install/find_host_libraries.cmake
   DESTINATION ${package_dir})
 
 # Of a static library the consumer links what it needs, too.
@@ -33,6 +33,6 @@ if(NOT BUILD_SHARED_LIBS)
 endif()
 # From the pkg-config file to the prefix, so that the installed tree can be moved.
 file(RELATIVE_PATH embert_pc_up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(toolchains/embert.pc.in embert.pc @ONLY)
+configure_file(toolchains/install/embert.pc.in embert.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/embert.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
