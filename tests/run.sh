@@ -15,8 +15,8 @@ The second time it only builds what changed.
   --werror       compiler warnings are errors
   --target NAME  for another processor, under an emulator: aarch64, armv7, cortex-m55, cortex-m7, cortex-m4, cortex-m33.
                  Of long suites one case of each kind runs
-  --python       the Python package instead: builds its wheel in build/release, installs it with numpy and pytest in an
-                 environment (build/python-test) and runs the core tests of tests/targets/python
+  --python       the Python package instead: builds its wheel in build/release, installs it with numpy, pytest, mypy and
+                 tokenizers in an environment (build/python-test) and runs the core tests of tests/targets/python
   --python-full  the same with the adapters, Ray and Spark, whose packages it installs (gigabytes); builds the portable wheels
                  and runs them on emulated processors
   --help         this text
@@ -100,7 +100,7 @@ test_python() {
   step "Python wheel"
   cmake --preset release --log-level=WARNING -DEMBERT_TESTS=ON -DEMBERT_WERROR="$werror"
   [ -x $environment/bin/python ] || python3 -m venv $environment
-  $environment/bin/python -m pip -q install "scikit-build-core==1.*" numpy "pytest==9.*"
+  $environment/bin/python -m pip -q install "scikit-build-core==1.*" numpy "pytest==9.*" "mypy==2.*" tokenizers
   rm -rf $environment/wheel
   $environment/bin/python -m pip -q wheel --no-deps --no-build-isolation -w $environment/wheel \
     --config-settings "build-dir=$root/build/release" --config-settings cmake.define.EMBERT_TESTS=ON ./targets/python
@@ -111,6 +111,7 @@ test_python_full() {
   step "Portable wheels"
   "$root/targets/python/build_wheels.sh" portable
   for architecture in arm64 armhf; do "$root/toolchains/make_sysroot.sh" $architecture python; done
+  for architecture in arm64 armhf amd64; do "$root/toolchains/make_sysroot.sh" $architecture musl; done
   step "Packages of adapters, Ray and Spark"
   $environment/bin/python -m pip -q install -r "$root/tests/targets/python/requirements.txt"
 }

@@ -3,18 +3,21 @@
 # Unpacks the libraries that a cross build links, as the distribution has them for the other architecture, into
 # build/sysroot-ARCHITECTURE. The machine's own packages stay as they are: -dev packages of two architectures do not
 # go together on one machine. Uses the machine's apt sources with lists of its own; needs no root. Quick the second time.
-#   toolchains/make_sysroot.sh arm64|armhf [python]
-# With "python" it is build/python-ARCHITECTURE, with Python and numpy of that architecture, and nothing to link.
+#   toolchains/make_sysroot.sh arm64|armhf
+#   toolchains/make_sysroot.sh arm64|armhf python, or arm64|armhf|amd64 musl
+# The last two are to run Python wheels, not to link: build/python-ARCHITECTURE has Python and numpy, build/musl-ARCHITECTURE
+# the C library musl.
 set -euo pipefail
-case "${1:-} ${2:-}" in
-  "arm64 " | "armhf " | "arm64 python" | "armhf python") architecture=$1 ;;
-  *) echo "Usage: toolchains/make_sysroot.sh arm64|armhf [python]" >&2; exit 1 ;;
-esac
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+architecture=${1:-}
+case "$architecture ${2:-link}" in
+  # With the libraries of the compiler it is all that a program needs to run in the emulator.
+  "arm64 link" | "armhf link") packages="libcpuinfo-dev libpthreadpool-dev libcli11-dev nlohmann-json3-dev libc6 libstdc++6 libubsan1" ;;
+  "arm64 python" | "armhf python") packages="python3 python3-numpy libc6" ;;
+  "arm64 musl" | "armhf musl" | "amd64 musl") packages="musl" ;;
+  *) echo "Usage: toolchains/make_sysroot.sh arm64|armhf, arm64|armhf python, or arm64|armhf|amd64 musl" >&2; exit 1 ;;
+esac
 sysroot=$root/build/${2:-sysroot}-$architecture
-# With the libraries of the compiler it is all that a program needs to run in the emulator.
-packages="libcpuinfo-dev libpthreadpool-dev libcli11-dev nlohmann-json3-dev libc6 libstdc++6 libubsan1"
-[ -z "${2:-}" ] || packages="python3 python3-numpy libc6"
 
 [ ! -e "$sysroot/complete" ] || exit 0
 rm -rf "$sysroot"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The portable wheels give this machine's bytes for 500 texts: natively, and on emulated ARM with a Python of that processor.
+"""The portable wheels give this machine's bytes for 500 texts: natively, and on emulated processors.
 
-`targets/python/build_wheels.sh portable` builds the wheels, `toolchains/make_sysroot.sh arm64 python` (and armhf) unpacks the
-Python. What is missing is skipped with a line.
+For glibc: pip installs the wheel for a Python of the other processor, which runs in the emulator. For musl no Python can be had:
+a C program is linked to the library, and runs on musl. tests/run.sh --python-full builds the wheels and unpacks the systems; what
+is missing is skipped with a line.
 """
 import os
 import pathlib
@@ -10,60 +11,80 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from typing import Dict, List, Tuple
+from typing import List, NamedTuple
 
+import embert
 import pytest
 from conftest import ROOT
 
 WHEELS = ROOT / "build" / "wheels"
 TEXTS = ROOT / "tests" / "data" / "tiny-intent" / "test.tsv"
-DIGEST = pathlib.Path(__file__).with_name("digest_of_texts.py")
-SCALAR_X86, AVX2 = "Nehalem", "Haswell"
+HERE = pathlib.Path(__file__).parent
 
-# Platform, emulated processor: no vectors, NEON, dot product, matrix multiplication, ...
-EMULATED = [("aarch64", "cortex-a53"), ("aarch64", "cortex-a76"), ("aarch64", "max"), ("armv7l", "cortex-a7"),
-            ("armv7l", "cortex-r5f"), ("x86_64", SCALAR_X86), ("x86_64", AVX2)]
-# Of a platform: the emulator, the Debian name of its Python, the folder of its libraries.
-SYSTEMS: Dict[str, Tuple[str, str, str]] = {
-    "aarch64": ("qemu-aarch64", "arm64", "aarch64-linux-gnu"),
-    "armv7l": ("qemu-arm", "armhf", "arm-linux-gnueabihf"),
-    "x86_64": ("qemu-x86_64", "", ""),
+
+class System(NamedTuple):
+    emulator: str
+    debian: str  # its name of the processor
+    folder: str  # of libraries
+    zig: str  # target with musl
+    loader: str  # of musl
+
+
+SYSTEMS = {
+    "x86_64": System("qemu-x86_64", "amd64", "x86_64-linux-gnu", "x86_64-linux-musl", "ld-musl-x86_64.so.1"),
+    "aarch64": System("qemu-aarch64", "arm64", "aarch64-linux-gnu", "aarch64-linux-musl", "ld-musl-aarch64.so.1"),
+    "armv7l": System("qemu-arm", "armhf", "arm-linux-gnueabihf", "arm-linux-musleabihf", "ld-musl-armhf.so.1"),
 }
+# A processor for each set of kernels that an emulator has: scalar and AVX2; NEON, dot product and I8MM; scalar and NEON.
+CPUS = [("x86_64", "Nehalem"), ("x86_64", "Haswell"), ("aarch64", "cortex-a53"), ("aarch64", "cortex-a76"), ("aarch64", "max"),
+        ("armv7l", "cortex-r5f"), ("armv7l", "cortex-a7")]
+
+
+def existing(path: pathlib.Path, command: str) -> pathlib.Path:
+    """The path, made by the command."""
+    if not path.exists():
+        pytest.skip(f"!!!! SKIPPED: no {path.relative_to(ROOT)}; {command}")
+    return path
 
 
 def wheel_of(platform: str) -> pathlib.Path:
     found = sorted(WHEELS.glob(f"embert-*{platform}.whl"))
-    if not found:
-        pytest.skip(f"!!!! SKIPPED: no wheel for {platform}; targets/python/build_wheels.sh portable")
-    return found[-1]
+    return existing(found[-1] if found else WHEELS / f"embert-*{platform}.whl", f"targets/python/build_wheels.sh {platform}")
 
 
 def emulator_of(processor: str) -> str:
-    emulator = SYSTEMS[processor][0]
+    emulator = SYSTEMS[processor].emulator
     if shutil.which(emulator) is None:
-        pytest.skip(f"!!!! SKIPPED: no {emulator}; install qemu-user")
+        pytest.skip(f"!!!! SKIPPED: no {emulator}; apt-get install qemu-user")
     return emulator
 
 
-def installed(platform: str, tmp_path: pathlib.Path) -> pathlib.Path:
-    """pip takes the wheel for this platform and no other; numpy is that of the Python that runs it."""
-    command = [sys.executable, "-m", "pip", "-q", "install", "--no-deps", "--target", str(tmp_path), "--platform", platform,
-               "--only-binary=:all:", str(wheel_of(platform))]
-    subprocess.run(command, check=True)
-    return tmp_path
+def installed(platform: str, folder: pathlib.Path) -> pathlib.Path:
+    """pip takes the wheel for this platform. numpy is that of the Python that runs it."""
+    command = [sys.executable, "-m", "pip", "-q", "install", "--no-deps", "--target", str(folder), "--platform", platform]
+    subprocess.run([*command, "--only-binary=:all:", str(wheel_of(platform))], check=True)
+    return folder
+
+
+def output(command: List[str], texts: bytes, **environment: str) -> bytes:
+    return subprocess.run(command, input=texts, stdout=subprocess.PIPE, check=True, env={**os.environ, **environment}).stdout
+
+
+def digest(python: List[str], model: str, **environment: str) -> bytes:
+    return output([*python, str(HERE / "digest_of_texts.py"), model, str(TEXTS)], b"", **environment)
 
 
 @pytest.fixture(scope="module")
-def expected(models) -> str:
-    """What the installed package prints, by the kernels of this machine."""
-    return digest([sys.executable], models("intent"))
+def expected(models) -> bytes:
+    """The installed package's digests, by the kernels of this machine."""
+    lines = digest([sys.executable], models("intent"))
+    assert lines.count(b"\n") == 2
+    return lines
 
 
-def digest(python: List[str], model: str, **environment: str) -> str:
-    result = subprocess.run([*python, str(DIGEST), model, str(TEXTS)], stdout=subprocess.PIPE, text=True, check=True,
-                            env={**os.environ, **environment})
-    assert result.stdout.count("\n") == 2
-    return result.stdout
+@pytest.fixture(scope="module")
+def lines() -> bytes:
+    return b"".join(TEXTS.read_bytes().splitlines(keepends=True)[:500])
 
 
 def test_manylinux_on_this_machine(models, expected, tmp_path):
@@ -71,33 +92,45 @@ def test_manylinux_on_this_machine(models, expected, tmp_path):
     assert digest([sys.executable], models("intent"), PYTHONPATH=str(folder)) == expected
 
 
-@pytest.mark.parametrize("processor, cpu", EMULATED)
-def test_manylinux_emulated(models, expected, tmp_path, processor, cpu):
+@pytest.mark.parametrize("processor, cpu", CPUS)
+def test_manylinux(models, expected, tmp_path, processor, cpu):
     folder = installed(f"manylinux_2_17_{processor}", tmp_path)
-    emulator = emulator_of(processor)
-    _, debian, libraries = SYSTEMS[processor]
-    environment = {"PYTHONPATH": str(folder), "QEMU_CPU": cpu}
-    python = [emulator, sys.executable]
-    if debian:
-        system = ROOT / "build" / f"python-{debian}"
-        if not (system / "complete").exists():
-            pytest.skip(f"!!!! SKIPPED: no Python for {processor}; toolchains/make_sysroot.sh {debian} python")
-        folders = ":".join(str(system / "usr" / "lib" / libraries / name) for name in ("blas", "lapack"))
-        python = [emulator, "-L", str(system), "-E", f"LD_LIBRARY_PATH={folders}", "-E", f"PYTHONHOME={system / 'usr'}",
-                  str(system / "usr" / "bin" / "python3")]
-    assert digest(python, models("intent"), **environment) == expected
+    python = [emulator_of(processor), sys.executable]
+    if processor != "x86_64":
+        system = SYSTEMS[processor]
+        root = ROOT / "build" / f"python-{system.debian}"
+        existing(root / "complete", f"toolchains/make_sysroot.sh {system.debian} python")
+        libraries = ":".join(str(root / "usr" / "lib" / system.folder / name) for name in ("blas", "lapack"))
+        python = [system.emulator, "-L", str(root), "-E", f"LD_LIBRARY_PATH={libraries}", "-E", f"PYTHONHOME={root / 'usr'}",
+                  str(root / "usr" / "bin" / "python3")]
+    assert digest(python, models("intent"), PYTHONPATH=str(folder), QEMU_CPU=cpu) == expected
 
 
-@pytest.mark.parametrize("processor", ["x86_64", "aarch64", "armv7l"])
-def test_tool_of_musllinux(models, tmp_path, processor):
-    """The tool of these wheels is linked statically, so it also runs where the C library is another."""
+@pytest.mark.parametrize("processor", SYSTEMS)
+def test_tool_of_musllinux(models, lines, tmp_path, processor):
+    """The tool is linked statically, so it runs on any system of its processor."""
     with zipfile.ZipFile(wheel_of(f"musllinux_1_2_{processor}")) as wheel:
         [name] = [name for name in wheel.namelist() if name.endswith(".data/scripts/embert")]
         tool = pathlib.Path(wheel.extract(name, tmp_path))
     tool.chmod(0o755)
-    texts = TEXTS.read_bytes().splitlines(keepends=True)[:500]
     command = ["embed", models("intent"), "--json"]
-    ours = pathlib.Path(sys.executable).with_name("embert")
-    outputs = [subprocess.run([*start, *command], input=b"".join(texts), stdout=subprocess.PIPE, check=True).stdout
-               for start in ([ours], [emulator_of(processor), tool])]
-    assert outputs[0] == outputs[1] and outputs[0].count(b"\n") == 500
+    ours = output([str(pathlib.Path(sys.executable).with_name("embert")), *command], lines)
+    assert ours.count(b"\n") == 500
+    assert output([emulator_of(processor), str(tool), *command], lines) == ours
+
+
+@pytest.mark.parametrize("processor", SYSTEMS)
+def test_library_of_musllinux(models, lines, tmp_path, processor):
+    system = SYSTEMS[processor]
+    folder = installed(f"musllinux_1_2_{processor}", tmp_path) / "embert"
+    root = ROOT / "build" / f"musl-{system.debian}"
+    existing(root / "complete", f"toolchains/make_sysroot.sh {system.debian} musl")
+    compiler = existing(ROOT / "build" / "wheel-tools" / "bin" / "python", "targets/python/build_wheels.sh")
+    program = tmp_path / "embed_lines"
+    subprocess.run([str(compiler), "-m", "ziglang", "cc", "-target", system.zig, "-dynamic", "-std=c99", "-O2", f"-I{ROOT}",
+                    f"-I{ROOT / 'runtime' / 'include'}", str(HERE / "embed_lines.c"), f"-L{folder}", "-lembert_hosted", "-o",
+                    str(program)], check=True)
+    loader = [emulator_of(processor), str(root / "lib" / system.loader), "--library-path", str(folder)]
+    with embert.SentenceTransformer(models("intent")) as model:
+        ours = model.encode(lines.decode().splitlines()).tobytes()
+    assert output([*loader, str(program), models("intent")], lines) == ours
