@@ -126,9 +126,14 @@ for target in $targets; do
 done
 if [ -n "$python" ]; then
   test_python
-  [ "$python" = core ] || test_python_full
+  python_tests="$(echo tests/targets/python/test_*.py)"
+  if [ "$python" = full ]; then
+    test_python_full
+    python_tests=tests/targets/python
+  fi
   step "Test"
-  $environment/bin/python -m pytest -q -rs tests/targets/python
+  # shellcheck disable=SC2086
+  $environment/bin/python -m pytest -q -rs $python_tests
 fi
 [ -z "$targets$python" ] || exit 0
 build_and_test release -DCMAKE_CROSSCOMPILING_EMULATOR=
