@@ -104,6 +104,8 @@ test_python() {
   rm -rf $environment/wheel
   $environment/bin/python -m pip -q wheel --no-deps --no-build-isolation -w $environment/wheel \
     --config-settings "build-dir=$root/build/release" --config-settings cmake.define.EMBERT_TESTS=ON ./targets/python
+  # build/release as it was: the wheel's folders are gone.
+  cmake --preset release --log-level=WARNING -DEMBERT_PYTHON=OFF -U "SKBUILD*" -U CMAKE_INSTALL_PREFIX -U CMAKE_PREFIX_PATH
   $environment/bin/python -m pip -q install --no-deps --force-reinstall $environment/wheel/*.whl
   ls -l $environment/wheel
 }

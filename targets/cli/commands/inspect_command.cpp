@@ -149,7 +149,7 @@ void write_prompts(const ModelFile& file) {
     std::string line = "  " + one_line(name);
     line.resize(std::max<size_t>(line.size() + 1, 20), ' ');
     line += '"' + one_line(text.get<std::string>()) + '"';
-    output().line(name == default_name ? line + " (default)" : line);
+    output().line(Json(name) == default_name ? line + " (default)" : line);
   }
 }
 
