@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """BERT-family encoders in int8: sentence vectors, labels, entities and answers, with the same bits on every processor."""
+
 from ._binding.errors import ModelFileError
 from ._convert import convert, inspect, verify
 from ._cross_encoder import CrossEncoder

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Conversion of a Hugging Face folder, and comparison of a model with its folder."""
+
 import ctypes
 import errno
 import json
@@ -107,9 +108,7 @@ def verify(
     try:
         model._handle.run(
             Texts(pack(items, "texts")),
-            lambda pointer, struct: int(
-                library.hosted_verify(pointer, os.fsencode(source), struct, ctypes.byref(json_text))
-            ),
+            lambda pointer, struct: int(library.hosted_verify(pointer, os.fsencode(source), struct, ctypes.byref(json_text))),
             (lambda done, total: bar.show(done, total, f"{done:,}/{total:,}")) if is_shown else None,
         )
     finally:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scores of pairs of texts, with the interface of sentence-transformers 5."""
+
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 import numpy as np

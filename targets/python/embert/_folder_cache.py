@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The model file of a path. A Hugging Face folder is converted once; its file stays in a cache, named by a digest of what the
 folder holds."""
+
 import errno
 import os
 import re

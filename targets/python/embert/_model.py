@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the classes for a model share: open, close, pickle."""
+
 import os
 import threading
 from typing import Any, Dict, Optional, Type, TypeVar, Union

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forms of a vector. None depends on the other vectors of a call."""
+
 from typing import Any, NamedTuple
 
 import numpy as np

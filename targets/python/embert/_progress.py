@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A progress bar on stderr."""
+
 import sys
 import time
 from typing import Optional

@@ -3,6 +3,7 @@
 
 Their default values, and values that change nothing here, are accepted: code that names them keeps running.
 """
+
 from typing import Any, Dict, Mapping, NamedTuple, Tuple
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sentence vectors, with the interface of sentence-transformers 5."""
+
 import ctypes
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
@@ -150,7 +151,12 @@ class SentenceTransformer(Model):
         return self._encode_as(["document", "passage", "corpus"], sentences, prompt_name, prompt, arguments)
 
     def _encode_as(
-        self, names: List[str], sentences: Sentences, prompt_name: Optional[str], prompt: Optional[str], arguments: Dict[str, Any]
+        self,
+        names: List[str],
+        sentences: Sentences,
+        prompt_name: Optional[str],
+        prompt: Optional[str],
+        arguments: Dict[str, Any],
     ) -> "npt.NDArray[Any]":
         if prompt is None and prompt_name is None:
             # Without such a prompt there is none, also no default prompt.
@@ -217,7 +223,7 @@ class SentenceTransformer(Model):
 
     @property
     def similarity_fn_name(self) -> str:
-        """"cosine", "dot", "euclidean" or "manhattan"; the last two are negative distances."""
+        """ "cosine", "dot", "euclidean" or "manhattan"; the last two are negative distances."""
         return self._similarity_fn_name
 
     @similarity_fn_name.setter

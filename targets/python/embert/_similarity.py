@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Similarities between vectors, as sentence-transformers computes them, in numpy."""
+
 from typing import Any, Callable, Dict, Optional
 
 import numpy as np

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tokenizer of a model, with the fields of the tokenizers package."""
+
 import ctypes
 from typing import Any, Iterable, List, Optional, Sequence, Tuple, Union
 
@@ -46,9 +47,7 @@ class Tokenizer:
     model's length) are cut, of a pair the longer one first.
     """
 
-    def __init__(
-        self, path: StrPath, *, max_length: Optional[int] = None, cache_folder: Optional[StrPath] = None
-    ) -> None:
+    def __init__(self, path: StrPath, *, max_length: Optional[int] = None, cache_folder: Optional[StrPath] = None) -> None:
         self._begin(Model(path, threads=1, max_tokens=max_length or 0, cache_folder=cache_folder))
 
     def _begin(self, model: Model) -> None:
@@ -92,9 +91,7 @@ class Tokenizer:
         pack(first, "texts")
         return [self._encode(text, pair, add_special_tokens, truncation) for text, pair in zip(first, second)]
 
-    def decode(
-        self, ids: Iterable[int], skip_special_tokens: bool = True, clean_up_tokenization_spaces: bool = False
-    ) -> str:
+    def decode(self, ids: Iterable[int], skip_special_tokens: bool = True, clean_up_tokenization_spaces: bool = False) -> str:
         """Returns the text of ids: pieces of a word joined, a blank between words, none before . ? ! and a comma; with
         clean_up_tokenization_spaces none around apostrophes, either."""
         array = np.ascontiguousarray(list(ids), np.int32)
@@ -115,9 +112,7 @@ class Tokenizer:
             while status == library.STATUS_BUFFER_TOO_SMALL:
                 room = ctypes.create_string_buffer(text.bytes)
                 text = library.TextBuffer(text=ctypes.addressof(room), capacity=len(room))
-                status = library.detokenize(
-                    model, array.ctypes.data, array.size, ctypes.byref(options), ctypes.byref(text)
-                )
+                status = library.detokenize(model, array.ctypes.data, array.size, ctypes.byref(options), ctypes.byref(text))
         library.check_status(status, "ids")
         return room.raw[: text.bytes].decode("utf-8", "replace")
 
@@ -154,9 +149,7 @@ class Tokenizer:
             capacity = limit or _FIRST_CAPACITY
             while True:
                 arrays = _TokenArrays(capacity)
-                status = library.tokenize(
-                    model, ctypes.byref(given), ctypes.byref(options), ctypes.byref(arrays.struct)
-                )
+                status = library.tokenize(model, ctypes.byref(given), ctypes.byref(options), ctypes.byref(arrays.struct))
                 if status != library.STATUS_BUFFER_TOO_SMALL or arrays.struct.length <= capacity:
                     break
                 capacity = arrays.struct.length

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tests run against the installed package: pip install ./targets/python && pytest tests/targets/python"""
+
 import json
 import os
 import pathlib
@@ -79,7 +80,9 @@ def sentence_model(tmp_path_factory: pytest.TempPathFactory) -> str:
     folders = [os.environ.get("EMBERT_MINILM_DIR"), SHARED / "models" / "tiny-embed"]
     folder = next((folder for folder in folders if folder and os.path.exists(os.path.join(folder, "config.json"))), None)
     if folder is None:
-        pytest.skip("!!!! SKIPPED: neither EMBERT_MINILM_DIR nor EMBERT_SHARED_DIR has a sentence model; retrieval is not tested")
+        pytest.skip(
+            "!!!! SKIPPED: neither EMBERT_MINILM_DIR nor EMBERT_SHARED_DIR has a sentence model; retrieval is not tested"
+        )
     path = tmp_path_factory.mktemp("sentence") / "sentence.emb"
     embert.convert(folder, path, rounding="nearest")
     return str(path)
@@ -105,9 +108,7 @@ def many_texts(intent_texts: List[str]) -> List[str]:
 def run_tool(*arguments: str, texts: List[str]) -> List[Dict[str, Any]]:
     """Runs the tool of the same package; each text is a line of JSON Lines, so that it may hold line ends."""
     lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
-    result = subprocess.run(
-        [TOOL, *arguments, "--jsonl", "--json"], input=lines.encode(), stdout=subprocess.PIPE, check=True
-    )
+    result = subprocess.run([TOOL, *arguments, "--jsonl", "--json"], input=lines.encode(), stdout=subprocess.PIPE, check=True)
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 

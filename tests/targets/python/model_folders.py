@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small Hugging Face folders with random weights, one for each head, written with numpy alone."""
+
 import json
 import pathlib
 import struct
@@ -110,17 +111,30 @@ def sentence_model(
     _bert(weights, "")
     _save(folder, _config("BertModel"), weights.tensors)
     modules = [("", "Transformer"), ("1_Pooling", "Pooling")] + ([("2_Normalize", "Normalize")] if normalize else [])
-    (folder / "modules.json").write_text(json.dumps([
-        {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
-        for i, (path, kind) in enumerate(modules)
-    ]))
+    (folder / "modules.json").write_text(
+        json.dumps(
+            [
+                {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
+                for i, (path, kind) in enumerate(modules)
+            ]
+        )
+    )
     (folder / "1_Pooling").mkdir()
-    (folder / "1_Pooling" / "config.json").write_text(json.dumps(
-        {"word_embedding_dimension": HIDDEN, "pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True,
-         "pooling_mode_max_tokens": False, "pooling_mode_mean_sqrt_len_tokens": False}))
+    (folder / "1_Pooling" / "config.json").write_text(
+        json.dumps(
+            {
+                "word_embedding_dimension": HIDDEN,
+                "pooling_mode_cls_token": False,
+                "pooling_mode_mean_tokens": True,
+                "pooling_mode_max_tokens": False,
+                "pooling_mode_mean_sqrt_len_tokens": False,
+            }
+        )
+    )
     (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": POSITIONS, "do_lower_case": False}))
-    (folder / "config_sentence_transformers.json").write_text(json.dumps(
-        {"prompts": prompts or {}, "default_prompt_name": default_prompt_name, "similarity_fn_name": "cosine"}))
+    (folder / "config_sentence_transformers.json").write_text(
+        json.dumps({"prompts": prompts or {}, "default_prompt_name": default_prompt_name, "similarity_fn_name": "cosine"})
+    )
     return folder
 
 

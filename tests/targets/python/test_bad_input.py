@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each mistake is an exception of a fitting type with one line."""
+
 import errno
 import os
 import pathlib
@@ -21,8 +22,9 @@ def one_line(error) -> str:
     return text
 
 
-@pytest.mark.parametrize("make", [embert.SentenceTransformer, embert.CrossEncoder, embert.Tokenizer,
-                                  lambda path: embert.pipeline("ner", path)])
+@pytest.mark.parametrize(
+    "make", [embert.SentenceTransformer, embert.CrossEncoder, embert.Tokenizer, lambda path: embert.pipeline("ner", path)]
+)
 def test_a_name_on_a_hub_is_no_path(make):
     with pytest.raises(FileNotFoundError) as error:
         make("sentence-transformers/all-MiniLM-L6-v2")
@@ -80,7 +82,9 @@ def test_model_without_the_head(models):
         embert.pipeline("ner", models("labels"))
 
 
-@pytest.mark.parametrize("item, kind", [(None, "None"), (7, "an int"), (b"bytes", "a bytes"), (["a"], "a list"), (1.5, "a float")])
+@pytest.mark.parametrize(
+    "item, kind", [(None, "None"), (7, "an int"), (b"bytes", "a bytes"), (["a"], "a list"), (1.5, "a float")]
+)
 def test_item_that_is_no_str(model, item, kind):
     with pytest.raises(TypeError) as error:
         model.encode(["a cat", "a dog", item])
@@ -167,18 +171,37 @@ def test_max_seq_length(model, max_seq_length):
     assert model.max_seq_length == 64
 
 
-@pytest.mark.parametrize("arguments", [
-    {"convert_to_tensor": True}, {"convert_to_numpy": False}, {"device": "cuda"}, {"device": ["cpu", "cpu"]},
-    {"output_value": "token_embeddings"}, {"output_value": None}, {"pool": {"processes": []}}, {"chunk_size": 7}])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"convert_to_tensor": True},
+        {"convert_to_numpy": False},
+        {"device": "cuda"},
+        {"device": ["cpu", "cpu"]},
+        {"output_value": "token_embeddings"},
+        {"output_value": None},
+        {"pool": {"processes": []}},
+        {"chunk_size": 7},
+    ],
+)
 def test_arguments_that_need_torch(model, arguments):
     with pytest.raises(ValueError) as error:
         model.encode("a cat", **arguments)
     assert next(iter(arguments)) in one_line(error) and "not supported" in one_line(error)
 
 
-@pytest.mark.parametrize("arguments", [
-    {"device": "cuda"}, {"trust_remote_code": True}, {"backend": "onnx"}, {"model_kwargs": {"a": 1}}, {"revision": "main"},
-    {"token": "secret"}, {"modules": []}])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"device": "cuda"},
+        {"trust_remote_code": True},
+        {"backend": "onnx"},
+        {"model_kwargs": {"a": 1}},
+        {"revision": "main"},
+        {"token": "secret"},
+        {"modules": []},
+    ],
+)
 def test_arguments_of_the_model_that_need_torch(models, arguments):
     for make in (embert.SentenceTransformer, embert.CrossEncoder):
         with pytest.raises(ValueError, match=next(iter(arguments))) as error:
@@ -204,8 +227,7 @@ def test_use_after_close(models):
     model.close()
     model.close()
     assert model.closed
-    for call in (lambda: model.encode("a cat"), lambda: tokenizer.encode("a cat"),
-                 lambda: setattr(model, "max_seq_length", 8)):
+    for call in (lambda: model.encode("a cat"), lambda: tokenizer.encode("a cat"), lambda: setattr(model, "max_seq_length", 8)):
         with pytest.raises(RuntimeError) as error:
             call()
         assert one_line(error).endswith("sentence.emb: the model is closed")
@@ -273,8 +295,13 @@ def test_cross_encoder(models):
 
 def test_tokenizer(models):
     with embert.Tokenizer(models("sentence")) as tokenizer:
-        for call in (lambda: tokenizer.encode(["a"]), lambda: tokenizer.encode_batch("a"), lambda: tokenizer.encode(None),
-                     lambda: tokenizer.encode_batch(["a", ("a", "b")]), lambda: tokenizer.encode("a", 7)):
+        for call in (
+            lambda: tokenizer.encode(["a"]),
+            lambda: tokenizer.encode_batch("a"),
+            lambda: tokenizer.encode(None),
+            lambda: tokenizer.encode_batch(["a", ("a", "b")]),
+            lambda: tokenizer.encode("a", 7),
+        ):
             with pytest.raises(TypeError):
                 call()
         with pytest.raises(ValueError, match=r"ids\[1\] is 99999"):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Conversion, the cache of converted folders, inspect and verify."""
+
 import pathlib
 import resource
 import shutil
@@ -86,8 +87,11 @@ def test_another_folder_is_another_file(models, tmp_path):
     embert.Tokenizer(folder, cache_folder=cache).close()
     assert len(list(cache.iterdir())) == 1
     (folder / "1_Pooling" / "config.json").write_text(
-        (folder / "1_Pooling" / "config.json").read_text().replace('"pooling_mode_cls_token": false', '"pooling_mode_cls_token": true')
-        .replace('"pooling_mode_mean_tokens": true', '"pooling_mode_mean_tokens": false'))
+        (folder / "1_Pooling" / "config.json")
+        .read_text()
+        .replace('"pooling_mode_cls_token": false', '"pooling_mode_cls_token": true')
+        .replace('"pooling_mode_mean_tokens": true', '"pooling_mode_mean_tokens": false')
+    )
     embert.Tokenizer(folder, cache_folder=cache).close()
     assert len(list(cache.iterdir())) == 2
 

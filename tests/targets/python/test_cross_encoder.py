@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """CrossEncoder: shapes, functions, ranking."""
+
 import embert
 import numpy as np
 import pytest

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """SentenceTransformer.encode: shapes, dtypes, prompts, precisions."""
+
 import embert
 import numpy as np
 import pytest
@@ -117,9 +118,7 @@ def test_prompt_goes_before_prompt_name_before_default(prompted):
 
 
 def test_query_without_such_a_prompt_has_none(models, model):
-    with embert.SentenceTransformer(
-        models("sentence"), prompts={"own": "dog "}, default_prompt_name="own"
-    ) as own:
+    with embert.SentenceTransformer(models("sentence"), prompts={"own": "dog "}, default_prompt_name="own") as own:
         assert np.array_equal(own.encode_query(TEXTS), model.encode(TEXTS))
         assert np.array_equal(own.encode(TEXTS), model.encode(["dog " + text for text in TEXTS]))
     assert model.prompts == {"query": "", "document": ""} and model.default_prompt_name is None
@@ -167,7 +166,10 @@ def test_max_seq_length(models):
 def test_tokenize(model):
     tokens = model.tokenize(["the cat", "a dog in the fog"])
     assert {name: array.shape for name, array in tokens.items()} == {
-        "input_ids": (2, 7), "token_type_ids": (2, 7), "attention_mask": (2, 7)}
+        "input_ids": (2, 7),
+        "token_type_ids": (2, 7),
+        "attention_mask": (2, 7),
+    }
     assert tokens["input_ids"].dtype == np.int64
     assert tokens["attention_mask"].sum(axis=1).tolist() == [4, 7]
     assert tokens["input_ids"][0, 4:].tolist() == [0, 0, 0]
@@ -186,8 +188,17 @@ def test_facts(model, models):
     assert "SentenceTransformer(" in repr(model)
 
 
-@pytest.mark.parametrize("arguments", [
-    {"convert_to_tensor": False}, {"device": "cpu"}, {"device": None}, {"output_value": "sentence_embedding"}, {"pool": None},
-    {"convert_to_numpy": True}, {"chunk_size": None}])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"convert_to_tensor": False},
+        {"device": "cpu"},
+        {"device": None},
+        {"output_value": "sentence_embedding"},
+        {"pool": None},
+        {"convert_to_numpy": True},
+        {"chunk_size": None},
+    ],
+)
 def test_harmless_arguments_of_torch(model, arguments):
     assert model.encode("a cat", **arguments).shape == (WIDTH,)

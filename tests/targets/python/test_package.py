@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package as installed: import, memory, types, files."""
+
 import importlib.metadata
 import json
 import pathlib
@@ -9,12 +10,29 @@ import embert
 import pytest
 from conftest import ROOT, TOOL, run_python
 
-MODULES_OF_OTHERS = {"torch", "transformers", "sentence_transformers", "tokenizers", "langchain_core", "llama_index", "haystack",
-                     "chromadb", "ray", "pyspark", "scipy", "sklearn", "tqdm", "asyncio", "multiprocessing", "hashlib"}
+MODULES_OF_OTHERS = {
+    "torch",
+    "transformers",
+    "sentence_transformers",
+    "tokenizers",
+    "langchain_core",
+    "llama_index",
+    "haystack",
+    "chromadb",
+    "ray",
+    "pyspark",
+    "scipy",
+    "sklearn",
+    "tqdm",
+    "asyncio",
+    "multiprocessing",
+    "hashlib",
+}
 
 
 def test_import_is_light():
     """At most 20 ms of processor time above numpy: the shortest of 20 runs of each, as other processes only add time."""
+
     def milliseconds(module: str) -> float:
         code = f"import time; begun = time.process_time(); import {module}; print(1000 * (time.process_time() - begun))"
         return min(float(run_python(code).stdout) for _ in range(20))
@@ -94,7 +112,9 @@ def test_types():
     pytest.importorskip("mypy", reason="!!!! SKIPPED: no mypy, types were not checked")
     from mypy import api
 
-    output, _, status = api.run(["--config-file", str(ROOT / "targets/python/pyproject.toml"), str(ROOT / "targets/python/embert")])
+    output, _, status = api.run(
+        ["--config-file", str(ROOT / "targets/python/pyproject.toml"), str(ROOT / "targets/python/embert")]
+    )
     assert status == 0, output
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same calls with sentence_transformers and transformers: shapes, dtypes, fields, and values as near as int8 allows."""
+
 import inspect
 import logging
 
@@ -107,8 +108,11 @@ def test_cross_encoders(models, name):
     ours = embert.CrossEncoder(models(name))
     theirs = sentence_transformers.CrossEncoder(str(models.folder(name)), device="cpu")
     assert ours.num_labels == theirs.num_labels and ours.max_seq_length == theirs.max_seq_length
-    steps = [lambda model: model.predict(PAIRS), lambda model: model.predict(PAIRS[0]),
-             lambda model: model.predict([list(pair) for pair in PAIRS], batch_size=2)]
+    steps = [
+        lambda model: model.predict(PAIRS),
+        lambda model: model.predict(PAIRS[0]),
+        lambda model: model.predict([list(pair) for pair in PAIRS], batch_size=2),
+    ]
     if name == "labels":
         steps.append(lambda model: model.predict(PAIRS, apply_softmax=True))
     for number, step in enumerate(steps):
@@ -140,17 +144,39 @@ def same_form(ours, theirs):
 
 
 PIPELINES = [
-    ("text-classification", "labels", [
-        lambda run: run(TEXTS[0]), lambda run: run(TEXTS), lambda run: run(TEXTS[0], top_k=None), lambda run: run(TEXTS, top_k=2),
-        lambda run: run({"text": "the cat", "text_pair": "a dog"}), lambda run: run(TEXTS[0], function_to_apply="sigmoid")]),
+    (
+        "text-classification",
+        "labels",
+        [
+            lambda run: run(TEXTS[0]),
+            lambda run: run(TEXTS),
+            lambda run: run(TEXTS[0], top_k=None),
+            lambda run: run(TEXTS, top_k=2),
+            lambda run: run({"text": "the cat", "text_pair": "a dog"}),
+            lambda run: run(TEXTS[0], function_to_apply="sigmoid"),
+        ],
+    ),
     ("text-classification", "rerank", [lambda run: run(TEXTS[0]), lambda run: run(TEXTS, top_k=1)]),
-    ("fill-mask", "mask", [
-        lambda run: run("the [MASK] sat"), lambda run: run(["the [MASK] sat"]), lambda run: run(["the [MASK]", "a [MASK] sat"]),
-        lambda run: run("the [MASK] [MASK]", top_k=2), lambda run: run("the [MASK]", targets=["cat", "dog"])]),
-    ("text-generation", "decoder", [
-        lambda run: run("once upon a time", do_sample=False, max_new_tokens=4),
-        lambda run: run(["once upon a time"] * 2, do_sample=False, max_new_tokens=4),
-        lambda run: run("once upon a time", do_sample=False, max_new_tokens=4, return_full_text=False)]),
+    (
+        "fill-mask",
+        "mask",
+        [
+            lambda run: run("the [MASK] sat"),
+            lambda run: run(["the [MASK] sat"]),
+            lambda run: run(["the [MASK]", "a [MASK] sat"]),
+            lambda run: run("the [MASK] [MASK]", top_k=2),
+            lambda run: run("the [MASK]", targets=["cat", "dog"]),
+        ],
+    ),
+    (
+        "text-generation",
+        "decoder",
+        [
+            lambda run: run("once upon a time", do_sample=False, max_new_tokens=4),
+            lambda run: run(["once upon a time"] * 2, do_sample=False, max_new_tokens=4),
+            lambda run: run("once upon a time", do_sample=False, max_new_tokens=4, return_full_text=False),
+        ],
+    ),
 ]
 
 
@@ -174,7 +200,9 @@ def test_entities(models, aggregation):
     for text in [*TEXTS, "The Cat's mat, Hamburg!", "John Smithing"]:
         mine, reference = ours(text), theirs(text)
         assert {key for entity in mine for key in entity} <= {key for entity in reference for key in entity} or not reference
-        strip = [[{key: value for key, value in entity.items() if key != "score"} for entity in run] for run in (mine, reference)]
+        strip = [
+            [{key: value for key, value in entity.items() if key != "score"} for entity in run] for run in (mine, reference)
+        ]
         equal += strip[0] == strip[1]
     assert equal >= 4
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """embert.pipeline: call shapes and fields of transformers, values of the tool."""
+
 import embert
 import pytest
 from conftest import run_tool

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Threads, forks, pickles, signals."""
+
 import concurrent.futures
 import multiprocessing
 import os
@@ -91,8 +92,11 @@ def test_pickle(models):
         assert len(pickle.dumps(model)) < 20_000
         copy.close()
         model.encode("a cat")
-    for original in (embert.CrossEncoder(models("labels")), embert.pipeline("ner", models("ner")),
-                     embert.Tokenizer(models("sentence"))):
+    for original in (
+        embert.CrossEncoder(models("labels")),
+        embert.pipeline("ner", models("ner")),
+        embert.Tokenizer(models("sentence")),
+    ):
         assert type(pickle.loads(pickle.dumps(original))) is type(original)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """10,000 texts: bytes equal the tool's, for any threads and batches."""
+
 import concurrent.futures
 
 import embert

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tokenizer: the fields of the tokenizers package, and its values where that package is installed."""
+
 import embert
 import numpy as np
 import pytest

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An opened model of the library, freed after its last call."""
+
 import ctypes
 import json
 import os
@@ -37,12 +38,8 @@ class Handle:
         self._calls = 0
         self._closed = False
         self.path = path
-        options = library.OpenOptions(
-            size=ctypes.sizeof(library.OpenOptions), threads=threads, max_tokens=max_tokens
-        )
-        Interruptible().run(
-            lambda: library.hosted_open(os.fsencode(path), ctypes.byref(options), ctypes.byref(self._pointer))
-        )
+        options = library.OpenOptions(size=ctypes.sizeof(library.OpenOptions), threads=threads, max_tokens=max_tokens)
+        Interruptible().run(lambda: library.hosted_open(os.fsencode(path), ctypes.byref(options), ctypes.byref(self._pointer)))
         self.threads: int = library.hosted_threads(self._pointer)
         self.max_tokens: int = library.hosted_max_tokens(self._pointer)
 
@@ -86,8 +83,9 @@ class Handle:
         if getattr(self, "_closed", True) is False and self._pointer:
             self.close()
 
-    def run(self, texts: Texts, call: Callable[[ctypes.c_void_p, Any], int],
-            report: Optional[Callable[[int, int], None]] = None) -> None:
+    def run(
+        self, texts: Texts, call: Callable[[ctypes.c_void_p, Any], int], report: Optional[Callable[[int, int], None]] = None
+    ) -> None:
         """Calls `call(model, texts)` with a progress function: it calls `report(done, total)`, and lets Ctrl-C end the call."""
         interruptible = Interruptible()
 
@@ -103,9 +101,12 @@ class Handle:
         """Runs a task of the tool; returns an object for each text."""
         json_text = ctypes.c_void_p()
         option_text = json.dumps(options).encode()
-        self.run(texts, lambda model, struct: int(
-            library.hosted_run_task(model, task.encode(), struct, option_text, ctypes.byref(json_text))
-        ))
+        self.run(
+            texts,
+            lambda model, struct: int(
+                library.hosted_run_task(model, task.encode(), struct, option_text, ctypes.byref(json_text))
+            ),
+        )
         return json.loads(library.take_json(json_text))  # type: ignore[no-any-return]
 
     def inspect(self) -> Dict[str, Any]:

@@ -8,6 +8,7 @@ only takes a note, and the progress function calls the real handler.
 Handlers run in the main thread only. Calls of other threads have a progress function only where the user gave one: a daemon
 thread that comes back to Python while the interpreter ends is ended by Python, which the library's frames would not survive.
 """
+
 import signal
 import sys
 import threading

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions of libembert_hosted.so as ctypes calls them. Their meaning is in targets/hosted/embert_hosted.h."""
+
 import ctypes
 import os
 from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_int32, c_size_t, c_uint32, c_void_p
@@ -137,23 +138,15 @@ hosted_close = _function("embert_hosted_close", None, c_void_p)
 hosted_model = _function("embert_hosted_model", c_void_p, c_void_p)
 hosted_threads = _function("embert_hosted_threads", c_uint32, c_void_p)
 hosted_max_tokens = _function("embert_hosted_max_tokens", c_uint32, c_void_p)
-hosted_vector_bytes = _function(
-    "embert_hosted_vector_bytes", c_int, c_void_p, POINTER(VectorOptions), POINTER(c_size_t)
-)
-hosted_embed = _function(
-    "embert_hosted_embed", c_int, c_void_p, POINTER(TextList), POINTER(VectorOptions), c_void_p, c_size_t
-)
+hosted_vector_bytes = _function("embert_hosted_vector_bytes", c_int, c_void_p, POINTER(VectorOptions), POINTER(c_size_t))
+hosted_embed = _function("embert_hosted_embed", c_int, c_void_p, POINTER(TextList), POINTER(VectorOptions), c_void_p, c_size_t)
 hosted_score = _function("embert_hosted_score", c_int, c_void_p, POINTER(TextList), c_char_p, c_void_p)
-hosted_run_task = _function(
-    "embert_hosted_run_task", c_int, c_void_p, c_char_p, POINTER(TextList), c_char_p, POINTER(c_void_p)
-)
+hosted_run_task = _function("embert_hosted_run_task", c_int, c_void_p, c_char_p, POINTER(TextList), c_char_p, POINTER(c_void_p))
 hosted_inspect = _function("embert_hosted_inspect", c_int, c_void_p, POINTER(c_void_p))
 hosted_free = _function("embert_hosted_free", None, c_void_p)
 hosted_convert = _function("embert_hosted_convert", c_int, POINTER(Conversion), POINTER(c_void_p))
 hosted_verify = _function("embert_hosted_verify", c_int, c_void_p, c_char_p, POINTER(TextList), POINTER(c_void_p))
-tokenize = _function(
-    "embert_tokenize", c_int, c_void_p, POINTER(TextOrPair), POINTER(TokenizeOptions), POINTER(Tokens)
-)
+tokenize = _function("embert_tokenize", c_int, c_void_p, POINTER(TextOrPair), POINTER(TokenizeOptions), POINTER(Tokens))
 token = _function("embert_token", c_int, c_void_p, c_uint32, POINTER(c_void_p), POINTER(c_size_t))
 detokenize = _function(
     "embert_detokenize", c_int, c_void_p, c_void_p, c_size_t, POINTER(DetokenizeOptions), POINTER(TextBuffer)
@@ -183,4 +176,3 @@ def take_json(pointer: c_void_p) -> str:
         return ctypes.string_at(pointer).decode("utf-8")
     finally:
         hosted_free(pointer)
-

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists of str as the library reads them: all bytes in one object, and where each text begins and ends."""
+
 from typing import Any, Iterable, List, Sequence, Tuple
 
 import numpy as np

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pipelines of transformers for the tasks that embert has."""
+
 from typing import Any, Dict, Optional, Type
 
 from .._model import StrPath

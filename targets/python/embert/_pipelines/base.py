@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the pipelines share: their arguments, given when a pipeline is made or called, and texts to objects of the tool."""
+
 from typing import Any, ClassVar, Dict, List, Optional, Sequence
 
 from .._binding.handle import Texts

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """pipeline("fill-mask")"""
+
 from typing import Any, Dict, List
 
 from .._refuse import Refused

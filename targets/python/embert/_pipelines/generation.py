@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """pipeline("text-generation") and pipeline("text2text-generation")"""
+
 from typing import Any, Dict, List
 
 from .._refuse import Refused

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """pipeline("text-classification")"""
+
 from typing import Any, Dict, List, Tuple
 
 from .._binding.texts import as_list
