@@ -8,14 +8,15 @@
 
 #include "embert/embert_inspect.h"
 #include "embert/embert_lm.h"
+#include "targets/cli/bench/bench_engine.hpp"
 #include "targets/cli/bench/bench_table.hpp"
 #include "targets/cli/bench/peak.hpp"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
-#include "targets/cli/model/model_session.hpp"
 #include "targets/cli/model/run_options.hpp"
 #include "targets/cli/tool_error.hpp"
 #include "targets/hosted/model/model_tasks.hpp"
+#include "targets/hosted/threads/work_slot.hpp"
 
 namespace embert::cli {
 namespace {
@@ -62,31 +63,30 @@ Batch random_text(const embert_model_info& info, uint32_t tokens) {
   return batch;
 }
 
-double seconds_of_run(const ModelSession& session, const embert_input& input) {
+double seconds_of_run(const BenchEngine& bench, const embert_input& input) {
   const int16_t* hidden = nullptr;
   embert_scale scale = {};
-  if (embert_cache_length(session.engine(), 0) > 0) {
-    check(embert_cache_clear(session.engine()), "embert_cache_clear");
+  if (embert_cache_length(bench.engine(), 0) > 0) {
+    check(embert_cache_clear(bench.engine()), "embert_cache_clear");
   }
   const auto start = std::chrono::steady_clock::now();
-  const embert_status status = embert_last_hidden_state(session.engine(), &input, &hidden, &scale);
+  const embert_status status = embert_last_hidden_state(bench.engine(), &input, &hidden, &scale);
   const auto stop = std::chrono::steady_clock::now();
   check(status, "embert_last_hidden_state");
   return std::chrono::duration<double>(stop - start).count();
 }
 
-std::vector<double> measure(const ModelSession& session, const embert_input& input,
-                            uint32_t repeats) {
+std::vector<double> measure(const BenchEngine& bench, const embert_input& input, uint32_t repeats) {
   double warm = 0;
   do {
-    warm += seconds_of_run(session, input);
+    warm += seconds_of_run(bench, input);
   } while (warm < kWarmUpSeconds);
   std::vector<double> seconds;
   double sum = 0;
   while (repeats ? seconds.size() < repeats
                  : seconds.size() < kFewestRepeats ||
                        (sum < kMeasureSeconds && seconds.size() < kMostRepeats)) {
-    seconds.push_back(seconds_of_run(session, input));
+    seconds.push_back(seconds_of_run(bench, input));
     sum += seconds.back();
   }
   std::sort(seconds.begin(), seconds.end());
@@ -116,21 +116,20 @@ void run_bench(const BenchOptions& options) {
   for (const uint32_t threads : options.threads) {
     const double peak = measure_peak_macs_per_second(isa_mask);
     for (const uint32_t tokens : lengths) {
-      const ModelSession session(file, threads, tokens, 1);
+      const BenchEngine bench(file, threads, tokens);
       const Batch batch = random_text(file.info(), tokens);
-      const std::vector<double> seconds = measure(session, batch.input(), options.repeats);
+      const std::vector<double> seconds = measure(bench, batch.input(), options.repeats);
       const double median = seconds[seconds.size() / 2];
       const double macs_per_second = encoder_macs(file.info(), tokens) / median;
       BenchResult result;
       result.tokens = tokens;
-      result.threads = session.options().threads;
+      result.threads = bench.threads();
       result.isa = embert_isa_name(file.info().isa_mask);
       result.min_ms = seconds.front() * 1e3;
       result.median_ms = median * 1e3;
       result.p90_ms = seconds[(seconds.size() * 9 - 1) / 10] * 1e3;
       result.gmac_per_s = macs_per_second / 1e9;
-      result.percent_of_peak =
-          peak > 0 ? 100 * macs_per_second / (peak * session.options().threads) : -1;
+      result.percent_of_peak = peak > 0 ? 100 * macs_per_second / (peak * bench.threads()) : -1;
       write_bench_result(options.format(), result);
     }
   }

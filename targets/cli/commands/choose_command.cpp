@@ -7,10 +7,10 @@
 #include "embert/embert_tasks.h"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
-#include "targets/cli/model/model_session.hpp"
 #include "targets/cli/tasks/text_call.hpp"
 #include "targets/hosted/model/model_tasks.hpp"
-#include "targets/hosted/tasks/logit_scores.hpp"
+#include "targets/hosted/tasks/common/logit_scores.hpp"
+#include "targets/hosted/texts/run_texts.hpp"
 
 namespace embert::cli {
 namespace {
@@ -36,24 +36,17 @@ void write_choices(const ChooseOptions& options, const Record& record,
 }
 
 void run_choose(const ChooseOptions& options) {
-  const ModelFile file(options.call.model, isa_mask_of(options.call.run.isa));
-  file.require_tokenizer();
-  require_task(file, Task::kChoose);
-  RecordSource source(options.call.input, kChooseForm);
-  const ModelSession session(file, options.call.run.threads, 0, kTextsPerRun);
+  const auto model = open_model(options.call);
+  model->file().require_tokenizer();
+  require_task(model->file(), Task::kChoose);
   const uint32_t top = options.top ? options.top : options.call.json ? 0 : 1;
-
-  for (auto records = source.next(1); !records.empty(); records = source.next(1)) {
-    const std::vector<std::string>& texts = records[0].texts;
-    std::vector<TextTokens> choices;
-    for (size_t i = 1; i < texts.size(); ++i) {
-      choices.push_back(session.tokenize(texts[0], &texts[i]));
-    }
-    const Rows<int32_t> logits = session.classify(choices);
+  for_records(options.call, kChooseForm, 1, [&](const std::vector<Record>& records) {
+    const TextList choices = list_with_first(records[0]);
+    const LogitRows logits = classify_all(*model, choices.view());
     write_choices(options, records[0],
-                  rank_labels({logits.values.data(), choices.size(), logits.scale},
+                  rank_labels({logits.values.data(), choices.count(), logits.scale},
                               EMBERT_SCORE_SOFTMAX, top));
-  }
+  });
 }
 
 }  // namespace

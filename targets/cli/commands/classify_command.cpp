@@ -3,94 +3,38 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "embert/embert_tasks.h"
 #include "targets/cli/commands/commands.hpp"
-#include "targets/cli/io/output.hpp"
-#include "targets/cli/model/model_session.hpp"
 #include "targets/cli/tasks/text_call.hpp"
-#include "targets/hosted/model/model_tasks.hpp"
-#include "targets/hosted/tasks/logit_scores.hpp"
+#include "targets/hosted/tasks/classify_task.hpp"
 
 namespace embert::cli {
 namespace {
 
-struct ClassifyOptions {
+struct ClassifyArguments {
   TextCall call;
   bool pairs = false;
-  std::string function;  ///< empty: the model's own
-  uint32_t top = 0;      ///< 0: the best one as text, all in JSON
+  ClassifyOptions options;
 };
 
-void write_labels_json(const ModelFile& file, const Record& record, size_t tokens,
-                       const std::vector<LabelScore>& scores) {
-  Json result = {{"text", record.texts[0]}};
-  if (record.texts.size() > 1) result["pair"] = record.texts[1];
-  result["tokens"] = tokens;
-  Json ranked;  // stays null if there are no scores
-  for (const LabelScore& entry : scores) {
-    ranked.push_back({{"label", label_name(file, entry.label)}, {"score", entry.score}});
-  }
-  result["label"] = ranked.is_null() ? Json() : ranked[0]["label"];
-  result["score"] = ranked.is_null() ? Json() : ranked[0]["score"];
-  result["scores"] = std::move(ranked);
-  output().json(result);
-}
-
-void write_labels_text(const ModelFile& file, const Record& record,
-                       const std::vector<LabelScore>& scores) {
-  if (scores.empty()) return output().line("");
-  std::string line;
-  for (const LabelScore& entry : scores) {
-    line += fixed(entry.score, 4) + '\t' + one_line(label_name(file, entry.label)) + '\t';
-  }
-  line += one_line(record.texts[0]);
-  if (record.texts.size() > 1) line += '\t' + one_line(record.texts[1]);
-  output().line(line);
-}
-
-void run_classify(const ClassifyOptions& options) {
-  const ModelFile file(options.call.model, isa_mask_of(options.call.run.isa));
-  file.require_tokenizer();
-  require_task(file, Task::kClassify);
-  RecordSource source(options.call.input, options.pairs ? kPairForm : kTextForm);
-  const uint32_t most = source.limit(kTextsPerRun);
-  const ModelSession session(file, options.call.run.threads, 0, most);
-  const embert_score_function function = score_function(options.function, file.info());
-  const uint32_t top = options.top ? options.top : options.call.json ? 0 : 1;
-
-  for (auto records = source.next(most); !records.empty(); records = source.next(most)) {
-    std::vector<TextTokens> texts;
-    for (const Record& record : records) {
-      texts.push_back(
-          session.tokenize(record.texts[0], options.pairs ? &record.texts[1] : nullptr));
-    }
-    const Rows<int32_t> logits = session.classify(texts);
-    for (size_t i = 0; i < records.size(); ++i) {
-      const size_t tokens = texts[i].ids.size();
-      std::vector<LabelScore> scores;
-      if (tokens > 0) {
-        scores = rank_labels({logits.row(i), logits.width, logits.scale}, function, top);
-      }
-      if (options.call.json) {
-        write_labels_json(file, records[i], tokens, scores);
-      } else {
-        write_labels_text(file, records[i], scores);
-      }
-    }
-  }
+void run_classify(const ClassifyArguments& arguments) {
+  const auto model = open_model(arguments.call);
+  run_text_task(arguments.call, arguments.pairs ? kPairForm : kTextForm,
+                prepare_classify(*model, arguments.options));
 }
 
 }  // namespace
 
 void add_classify_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("classify", "Show the best labels for each text");
-  auto options = std::make_shared<ClassifyOptions>();
-  add_text_call(*command, options->call, kTextForm, "text, tokens, label, score, scores");
-  command->add_flag("--pairs", options->pairs,
+  auto arguments = std::make_shared<ClassifyArguments>();
+  add_text_call(*command, arguments->call, kTextForm, "text, tokens, label, score, scores");
+  command->add_flag("--pairs", arguments->pairs,
                     "Two texts that belong together: as arguments, in lines with a tab between, "
                     "with --jsonl the keys text and pair");
-  add_function_option(*command, options->function);
-  command->add_option("--top", options->top, "How many labels to show; default: 1, all with --json")
+  add_function_option(*command, arguments->options.function);
+  command
+      ->add_option("--top", arguments->options.top,
+                   "How many labels to show; default: 1, all with --json")
       ->check(CLI::Range(1, 4096))
       ->type_name("K");
   command->footer(
@@ -100,7 +44,7 @@ void add_classify_command(CLI::App& app) {
       "Example:\n"
       "  embert classify intent.emb \"book me a flight to Paris\" --top 3\n"
       "  embert classify intent.emb --json < lines.txt > labels.jsonl");
-  command->callback([options] { run_classify(*options); });
+  command->callback([arguments] { run_classify(*arguments); });
 }
 
 }  // namespace embert::cli

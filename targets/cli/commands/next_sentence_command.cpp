@@ -6,30 +6,23 @@
 #include "embert/embert_tasks.h"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
-#include "targets/cli/model/model_session.hpp"
 #include "targets/cli/tasks/text_call.hpp"
 #include "targets/hosted/model/model_tasks.hpp"
-#include "targets/hosted/tasks/logit_scores.hpp"
+#include "targets/hosted/tasks/common/logit_scores.hpp"
+#include "targets/hosted/texts/run_texts.hpp"
 
 namespace embert::cli {
 namespace {
 
 void run_next_sentence(const TextCall& call) {
-  const ModelFile file(call.model, isa_mask_of(call.run.isa));
-  file.require_tokenizer();
-  require_task(file, Task::kNextSentence);
-  RecordSource source(call.input, kPairForm);
-  const uint32_t most = source.limit(kTextsPerRun);
-  const ModelSession session(file, call.run.threads, 0, most);
-
-  for (auto records = source.next(most); !records.empty(); records = source.next(most)) {
-    std::vector<TextTokens> pairs;
-    for (const Record& record : records) {
-      pairs.push_back(session.tokenize(record.texts[0], &record.texts[1]));
-    }
-    const Rows<int32_t> logits = session.classify(pairs);
+  const auto model = open_model(call);
+  model->file().require_tokenizer();
+  require_task(model->file(), Task::kNextSentence);
+  for_records(call, kPairForm, kSortedTextsAtOnce, [&](const std::vector<Record>& records) {
+    const TextList pairs = list_of(records);
+    const LogitRows logits = classify_all(*model, pairs.view());
     std::vector<embert_q30> scores(logits.values.size());  // label 0 means: it follows
-    check(embert_softmax_q30(logits.values.data(), pairs.size(), logits.width, logits.scale,
+    check(embert_softmax_q30(logits.values.data(), records.size(), logits.width, logits.scale,
                              scores.data()),
           "embert_softmax_q30");
     for (size_t i = 0; i < records.size(); ++i) {
@@ -41,7 +34,7 @@ void run_next_sentence(const TextCall& call) {
         output().line(fixed(score, 4) + '\t' + one_line(texts[0]) + '\t' + one_line(texts[1]));
       }
     }
-  }
+  });
 }
 
 }  // namespace

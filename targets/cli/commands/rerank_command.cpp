@@ -7,11 +7,12 @@
 #include "embert/embert_tasks.h"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
-#include "targets/cli/model/model_session.hpp"
+#include "targets/cli/tasks/task_arguments.hpp"
 #include "targets/cli/tasks/text_call.hpp"
 #include "targets/cli/tool_error.hpp"
 #include "targets/hosted/model/model_tasks.hpp"
-#include "targets/hosted/tasks/logit_scores.hpp"
+#include "targets/hosted/tasks/common/logit_scores.hpp"
+#include "targets/hosted/texts/run_texts.hpp"
 
 namespace embert::cli {
 namespace {
@@ -41,7 +42,7 @@ uint32_t label_to_sort_by(const RerankOptions& options, const ModelFile& file) {
 
 /// Scores each document by one label; best first, of equal scores the earlier document first. In
 /// the result LabelScore::label is the document's index.
-std::vector<LabelScore> rank_documents(const Rows<int32_t>& logits, size_t documents,
+std::vector<LabelScore> rank_documents(const LogitRows& logits, size_t documents,
                                        embert_score_function function, uint32_t label) {
   std::vector<LabelScore> ranked;
   for (uint32_t i = 0; i < documents; ++i) {
@@ -72,25 +73,19 @@ void write_documents(const RerankOptions& options, const Record& record,
 }
 
 void run_rerank(const RerankOptions& options) {
-  const ModelFile file(options.call.model, isa_mask_of(options.call.run.isa));
+  const auto model = open_model(options.call);
+  const ModelFile& file = model->file();
   file.require_tokenizer();
   require_task(file, Task::kClassify);
   const uint32_t label = label_to_sort_by(options, file);
   const embert_score_function function = score_function(options.function, file.info());
-  RecordSource source(options.call.input, kRerankForm);
-  const ModelSession session(file, options.call.run.threads, 0, kTextsPerRun);
-
-  for (auto records = source.next(1); !records.empty(); records = source.next(1)) {
-    const std::vector<std::string>& texts = records[0].texts;
-    std::vector<TextTokens> documents;
-    for (size_t i = 1; i < texts.size(); ++i) {
-      documents.push_back(session.tokenize(texts[0], &texts[i]));
-    }
+  for_records(options.call, kRerankForm, 1, [&](const std::vector<Record>& records) {
+    const TextList documents = list_with_first(records[0]);
     std::vector<LabelScore> ranked =
-        rank_documents(session.classify(documents), documents.size(), function, label);
+        rank_documents(classify_all(*model, documents.view()), documents.count(), function, label);
     if (options.top > 0 && options.top < ranked.size()) ranked.resize(options.top);
     write_documents(options, records[0], ranked);
-  }
+  });
 }
 
 }  // namespace

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // embert similarity: the cosine or the Hamming distance of two texts' vectors, in integers.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
+#include <vector>
 
-#include "embert/embert.h"
 #include "embert/embert_vector.h"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
+#include "targets/cli/tasks/task_arguments.hpp"
 #include "targets/cli/tasks/text_call.hpp"
-#include "targets/cli/tasks/vector_rows.hpp"
-#include "targets/hosted/model/model_tasks.hpp"
+#include "targets/hosted/vectors/text_vectors.hpp"
 
 namespace embert::cli {
 namespace {
@@ -19,11 +20,28 @@ struct SimilarityOptions {
   VectorOptions vectors;
 };
 
-double cosine(const int16_t* a, const int16_t* b, size_t size, VectorFormat format) {
+/// The vectors of a list of texts, as the runtime compares them.
+struct Vectors {
+  size_t dimensions;
+  std::vector<int16_t> values;   ///< [texts x dimensions]
+  std::vector<bool> has_tokens;  ///< [texts]
+
+  const int16_t* row(size_t i) const { return values.data() + i * dimensions; }
+};
+
+std::vector<uint8_t> packed(const int16_t* values, size_t size, embert_vector_format format) {
+  std::vector<uint8_t> bytes(packed_bytes(format, size));
+  pack_vector({values, size, {}}, format, bytes.data());
+  return bytes;
+}
+
+double cosine(const int16_t* a, const int16_t* b, size_t size, embert_vector_format format) {
   int32_t cosine_q30 = 0;
-  if (format == VectorFormat::kInt8) {
-    check(embert_cosine_int8(int8_vector(a, size).data(), int8_vector(b, size).data(), size,
-                             &cosine_q30),
+  if (format == EMBERT_VECTOR_INT8) {
+    std::vector<int8_t> bytes[2] = {std::vector<int8_t>(size), std::vector<int8_t>(size)};
+    pack_vector({a, size, {}}, format, bytes[0].data());
+    pack_vector({b, size, {}}, format, bytes[1].data());
+    check(embert_cosine_int8(bytes[0].data(), bytes[1].data(), size, &cosine_q30),
           "embert_cosine_int8");
   } else {
     check(embert_cosine_int16(a, b, size, &cosine_q30), "embert_cosine_int16");
@@ -31,21 +49,24 @@ double cosine(const int16_t* a, const int16_t* b, size_t size, VectorFormat form
   return cosine_q30 / double{EMBERT_Q30_ONE};
 }
 
-uint32_t hamming(const int16_t* a, const int16_t* b, size_t size) {
+uint32_t hamming(const int16_t* a, const int16_t* b, size_t size, embert_vector_format format) {
   uint32_t distance = 0;
-  check(embert_hamming(bit_vector(a, size).data(), bit_vector(b, size).data(), size, &distance),
+  check(embert_hamming(packed(a, size, format).data(), packed(b, size, format).data(), size,
+                       &distance),
         "embert_hamming");
   return distance;
 }
 
-/// a, b [size]: the vectors; null for a text without tokens.
-void write_similarity(const SimilarityOptions& options, const Record& record, const int16_t* a,
-                      const int16_t* b, size_t size) {
-  const VectorFormat format = options.vectors.vector_format();
-  const bool bits = format == VectorFormat::kBits;
+/// Writes the result of texts 2 * pair and 2 * pair + 1.
+void write_similarity(const SimilarityOptions& options, const Record& record,
+                      const Vectors& vectors, size_t pair) {
+  const embert_vector_format format = options.vectors.format;
+  const bool bits = format >= EMBERT_VECTOR_UBINARY;
   Json result;  // stays null if a text has no tokens
-  if (a != nullptr && b != nullptr) {
-    result = bits ? Json(hamming(a, b, size)) : Json(cosine(a, b, size, format));
+  if (vectors.has_tokens[2 * pair] && vectors.has_tokens[2 * pair + 1]) {
+    const int16_t *a = vectors.row(2 * pair), *b = vectors.row(2 * pair + 1);
+    result = bits ? Json(hamming(a, b, vectors.dimensions, format))
+                  : Json(cosine(a, b, vectors.dimensions, format));
   }
   if (options.call.json) {
     output().json({{"text", record.texts[0]},
@@ -60,27 +81,30 @@ void write_similarity(const SimilarityOptions& options, const Record& record, co
 }
 
 void run_similarity(const SimilarityOptions& options) {
-  const ModelFile file(options.call.model, isa_mask_of(options.call.run.isa));
-  file.require_tokenizer();
-  require_task(file, Task::kEmbed);
-  const std::string prompt = options.vectors.prompt(file);
-  RecordSource source(options.call.input, kPairForm);
-  const uint32_t most = source.limit(kTextsPerRun / 2);
-  const ModelSession session(file, options.call.run.threads, 0, 2 * most);
-
-  for (auto records = source.next(most); !records.empty(); records = source.next(most)) {
-    std::vector<TextTokens> texts;
-    for (const Record& record : records) {
-      for (const std::string& text : record.texts) texts.push_back(session.tokenize(prompt + text));
-    }
-    const Rows<int16_t> vectors = text_vectors(session, file, texts, options.vectors);
-    for (size_t i = 0; i < records.size(); ++i) {
-      const auto vector = [&](size_t text) {
-        return texts[text].ids.empty() ? nullptr : vectors.row(text);
-      };
-      write_similarity(options, records[i], vector(2 * i), vector(2 * i + 1), vectors.width);
-    }
-  }
+  const auto model = open_model(options.call);
+  model->file().require_tokenizer();
+  const uint32_t dimensions = check_vector_options(model->file(), options.vectors);
+  for_records(
+      options.call, kPairForm, kSortedTextsAtOnce / 2, [&](const std::vector<Record>& records) {
+        TextList texts;
+        for (const Record& record : records) {
+          for (const std::string& text : record.texts) texts.add(text);
+        }
+        Vectors vectors = {dimensions, std::vector<int16_t>(texts.count() * dimensions), {}};
+        std::vector<uint32_t> tokens(texts.count());
+        Progress no_progress(nullptr, nullptr, 0);
+        text_vectors(*model, texts.view(), options.vectors, no_progress,
+                     [&](const TextVector& row) {
+                       tokens[row.text] = row.tokens;
+                       if (row.tokens == 0) return;
+                       std::copy_n(row.vector.values, dimensions,
+                                   vectors.values.data() + row.text * dimensions);
+                     });
+        for (const uint32_t count : tokens) vectors.has_tokens.push_back(count > 0);
+        for (size_t i = 0; i < records.size(); ++i) {
+          write_similarity(options, records[i], vectors, i);
+        }
+      });
 }
 
 }  // namespace
@@ -90,7 +114,7 @@ void add_similarity_command(CLI::App& app) {
       app.add_subcommand("similarity", "Compare two texts by the cosine of their vectors");
   auto options = std::make_shared<SimilarityOptions>();
   add_text_call(*command, options->call, kPairForm, "text, pair, cosine, of bits hamming");
-  options->vectors.add_to(*command);
+  add_vector_options(*command, options->vectors);
   command->footer(
       "Without --json a line is: cosine (of bits the number of those that differ), text, pair,\n"
       "with tabs between. --prompt goes before both texts.\n"

@@ -2,10 +2,16 @@
 // The arguments and options that all subcommands share which run a model on texts.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "targets/cli/io/records.hpp"
 #include "targets/cli/model/run_options.hpp"
+#include "targets/hosted/hosted_model.hpp"
+#include "targets/hosted/tasks/common/text_task.hpp"
+#include "targets/hosted/texts/text_list.hpp"
 
 namespace embert::cli {
 
@@ -16,12 +22,26 @@ struct TextCall {
   RunOptions run;
 };
 
-/// Adds --function: softmax, sigmoid or none; empty: the model's own.
-void add_function_option(CLI::App& command, std::string& function);
-
 /// Adds MODEL, TEXT..., --jsonl, --json, --threads and --isa. json_keys: the keys of the results,
 /// for --help.
 void add_text_call(CLI::App& command, TextCall& call, const RecordForm& form,
                    const std::string& json_keys);
+
+/// Opens the model with the threads of the call; says so if there are fewer than --threads.
+std::unique_ptr<HostedModel> open_model(const TextCall& call);
+
+/// The texts of records for the hosted library: alone, or pairs.
+TextList list_of(const std::vector<Record>& records);
+
+/// Pairs of the record's first text with each of the others.
+TextList list_with_first(const Record& record);
+
+/// Calls use(records) for as many records as are available at once, up to `most`, until there are
+/// none. A text that fails ends the tool with the record's line.
+void for_records(const TextCall& call, const RecordForm& form, size_t most,
+                 const std::function<void(const std::vector<Record>& records)>& use);
+
+/// Runs a task on the records of the call and writes its lines.
+void run_text_task(const TextCall& call, const RecordForm& form, const TextTask& task);
 
 }  // namespace embert::cli

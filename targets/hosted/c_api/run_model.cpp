@@ -8,7 +8,7 @@
 #include "targets/hosted/c_api/hosted_calls.hpp"
 #include "targets/hosted/c_api/read_struct.hpp"
 #include "targets/hosted/model/model_tasks.hpp"
-#include "targets/hosted/tasks/logit_scores.hpp"
+#include "targets/hosted/tasks/common/logit_scores.hpp"
 #include "targets/hosted/vectors/text_vectors.hpp"
 
 namespace embert::hosted {
@@ -38,10 +38,6 @@ CallOptions call_options(const embert_hosted_vector_options* options) {
   chosen.scale = given.scale;
   if (given.prompt_name != nullptr) chosen.prompt_name = given.prompt_name;
   return chosen;
-}
-
-Progress progress_of(const embert_hosted_texts& texts) {
-  return Progress(texts.progress, texts.progress_context, texts.count);
 }
 
 }  // namespace

@@ -2,23 +2,12 @@
 #include "targets/hosted/texts/run_texts.hpp"
 
 #include <algorithm>
+#include <atomic>
 
-#include "targets/hosted/hosted_error.hpp"
-#include "targets/hosted/line_text.hpp"
 #include "targets/hosted/texts/token_chunk.hpp"
 
 namespace embert::hosted {
 namespace {
-
-void check_pass(const ModelFile& file, embert_status status) {
-  if (status == EMBERT_STATUS_TYPE_OUT_OF_RANGE) {
-    throw UsageError(quoted_path(file.path()) +
-                     ": the model tells no second text from the first: it has " +
-                     std::to_string(file.info().type_vocab_size) + " segment ids (" +
-                     embert_status_name(status) + ")");
-  }
-  check(status, "a pass through the model");
-}
 
 /// The results of a pass.
 template <typename T>
@@ -92,6 +81,20 @@ void classify_texts(HostedModel& model, const embert_hosted_texts& texts, Progre
     return Rows<int32_t>{width, slot.logits.data(), scale};
   };
   run_texts<int32_t>(model, {texts, {}}, progress, classify, sink);
+}
+
+LogitRows classify_all(HostedModel& model, const embert_hosted_texts& texts) {
+  LogitRows rows = {model.file().info().num_labels, {}, {}};
+  rows.values.resize(texts.count * rows.width);
+  std::atomic<uint32_t> scale = 0;
+  Progress no_progress(nullptr, nullptr, 0);
+  classify_texts(model, texts, no_progress, [&](const TextRow<int32_t>& row) {
+    if (row.tokens == 0) return;
+    std::copy_n(row.values, rows.width, rows.values.data() + row.text * rows.width);
+    scale.store(row.scale.float_bits, std::memory_order_relaxed);
+  });
+  rows.scale.float_bits = scale;
+  return rows;
 }
 
 }  // namespace embert::hosted

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <string_view>
+#include <vector>
 
 #include "embert/embert_run.h"
 #include "targets/hosted/hosted_model.hpp"
@@ -42,5 +43,15 @@ void embed_texts(HostedModel& model, const embert_hosted_texts& texts, const Emb
 /// Calls sink with the classifier's logits for each text, [num_labels] values.
 void classify_texts(HostedModel& model, const embert_hosted_texts& texts, Progress& progress,
                     const LogitSink& sink);
+
+/// Logits of texts in the order of the list; real = value * scale.
+struct LogitRows {
+  size_t width = 0;
+  std::vector<int32_t> values;  ///< [texts x width]; zeros for a text without tokens
+  embert_scale scale = {};
+
+  const int32_t* row(size_t i) const { return values.data() + i * width; }
+};
+LogitRows classify_all(HostedModel& model, const embert_hosted_texts& texts);
 
 }  // namespace embert::hosted

@@ -52,6 +52,10 @@ embert_hosted_texts checked_texts(const embert_hosted_texts* texts) {
   return whole;
 }
 
+Progress progress_of(const embert_hosted_texts& texts) {
+  return Progress(texts.progress, texts.progress_context, texts.count);
+}
+
 void TextList::add(std::string_view text) {
   bytes_ += text;
   offsets_.push_back(bytes_.size());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "targets/hosted/embert_hosted.h"
+#include "targets/hosted/threads/progress.hpp"
 
 namespace embert::hosted {
 
@@ -24,6 +25,8 @@ TextItem text_at(const embert_hosted_texts& texts, size_t i);
 /// Returns the list with zeros for what an older caller does not know. Throws UsageError for a list
 /// that cannot be: wrong size, null pointers, offsets that fall.
 embert_hosted_texts checked_texts(const embert_hosted_texts* texts);
+
+Progress progress_of(const embert_hosted_texts& texts);
 
 /// A list that owns its texts.
 class TextList {

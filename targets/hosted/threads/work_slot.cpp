@@ -5,6 +5,8 @@
 #include <new>
 
 #include "embert/embert_lm.h"
+#include "targets/hosted/hosted_error.hpp"
+#include "targets/hosted/line_text.hpp"
 
 namespace embert::hosted {
 
@@ -29,6 +31,16 @@ embert_input Batch::input() const {
   input.lengths = lengths.data();
   input.batch = static_cast<uint32_t>(lengths.size());
   return input;
+}
+
+void check_pass(const ModelFile& file, embert_status status) {
+  if (status == EMBERT_STATUS_TYPE_OUT_OF_RANGE) {
+    throw UsageError(quoted_path(file.path()) +
+                     ": the model tells no second text from the first: it has " +
+                     std::to_string(file.info().type_vocab_size) + " segment ids (" +
+                     embert_status_name(status) + ")");
+  }
+  check(status, "a pass through the model");
 }
 
 void WorkSlot::ArenaDeleter::operator()(void* arena) const {

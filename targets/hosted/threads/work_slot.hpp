@@ -32,6 +32,9 @@ struct Batch {
   embert_input input() const;
 };
 
+/// Throws UsageError if the model tells no second text from the first; any other status is a fault.
+void check_pass(const ModelFile& file, embert_status status);
+
 class WorkSlot {
  public:
   /// max_tokens: the longest text that will be run.

@@ -65,6 +65,11 @@ size_t packed_bytes(embert_vector_format format, size_t n) {
   }
 }
 
+bool is_signed(embert_vector_format format) {
+  return format == EMBERT_VECTOR_INT8 || format == EMBERT_VECTOR_INT8_UNIT ||
+         format == EMBERT_VECTOR_BINARY;
+}
+
 void pack_vector(const VectorView& vector, embert_vector_format format, void* packed) {
   const size_t bytes = packed_bytes(format, vector.n);
   switch (format) {

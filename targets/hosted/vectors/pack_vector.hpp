@@ -13,6 +13,9 @@ namespace embert::hosted {
 /// Bytes of a packed vector of n values.
 size_t packed_bytes(embert_vector_format format, size_t n);
 
+/// Whether the bytes of a packed vector are signed; not for FLOAT32 and INT16.
+bool is_signed(embert_vector_format format);
+
 /// A vector of the runtime; real = value * scale.
 struct VectorView {
   const int16_t* values;  ///< [n]

@@ -14,6 +14,11 @@ namespace {
 
 constexpr embert_scale kNormalizedScale = {(127u - 15u) << 23};  // 2^-15
 
+/// Returns what is put before each text.
+std::string prompt_of(const ModelFile& file, const VectorOptions& options) {
+  return options.prompt ? *options.prompt : prompt_text(file, options.prompt_name);
+}
+
 }  // namespace
 
 uint32_t check_vector_options(const ModelFile& file, const VectorOptions& options) {
@@ -28,6 +33,7 @@ uint32_t check_vector_options(const ModelFile& file, const VectorOptions& option
     throw UsageError("format int8-unit is for vectors of length 1: ask for normalize, as " +
                      quoted_path(file.path()) + " makes others");
   }
+  prompt_of(file, options);
   return wanted;
 }
 
@@ -37,8 +43,7 @@ void text_vectors(HostedModel& model, const embert_hosted_texts& texts,
   const uint32_t wanted = check_vector_options(file, options);
   const bool is_cut = wanted < file.info().hidden_size;
   const bool normalize = options.normalize || (file.info().normalize != 0 && is_cut);
-  const std::string prompt =
-      options.prompt ? *options.prompt : prompt_text(file, options.prompt_name);
+  const std::string prompt = prompt_of(file, options);
   embed_texts(model, texts, {options.pooling, prompt}, progress, [&](const TextRow<int16_t>& row) {
     TextVector result = {row.text, row.tokens, {row.values, wanted, row.scale}};
     std::vector<int16_t> unit;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tests/support/task_models.hpp"
+#include "tests/targets/cli/tool_runner.hpp"
 
 namespace embert::test {
 namespace {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/task_models.hpp"
+#include "tests/targets/cli/tool_runner.hpp"
 
 namespace embert::test {
 namespace {

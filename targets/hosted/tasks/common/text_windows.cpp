@@ -1,35 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "targets/cli/tasks/text_windows.hpp"
+#include "targets/hosted/tasks/common/text_windows.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "targets/cli/tool_error.hpp"
+#include "targets/hosted/hosted_error.hpp"
+#include "targets/hosted/line_text.hpp"
 
-namespace embert::cli {
+namespace embert::hosted {
 
 static constexpr size_t kLargestDefaultStride = 128;
 
-void WindowOptions::add_to(CLI::App& command) {
-  command
-      .add_option(
-          "--window", window,
-          "Longest piece of a text, in tokens, that the model sees at once; default: its own")
-      ->check(CLI::Range(1, 512))
-      ->type_name("N");
-  command
-      .add_option(
-          "--stride", stride,
-          "Tokens that a window repeats of the one before; default: half of it, at most 128")
-      ->check(CLI::Range(0, 512))
-      ->type_name("N");
+uint32_t window_size(const ModelFile& file, const WindowOptions& options, uint32_t max_tokens) {
+  const uint32_t positions = file.info().max_positions;
+  if (options.window > positions) {
+    throw UsageError(quoted_path(file.path()) + ": the model has " + std::to_string(positions) +
+                     " positions, not " + std::to_string(options.window));
+  }
+  return options.window != 0 ? options.window : max_tokens;
 }
 
-std::vector<TextTokens> windows_of(const embert_model& model, const Record& record, uint32_t most,
+std::vector<TextTokens> windows_of(const embert_model& model, const TextItem& item, uint32_t most,
                                    std::optional<uint32_t> stride) {
-  const bool pair = record.texts.size() > 1;
-  TextItem item = {record.texts[0], {}};
-  if (pair) item.pair = record.texts[1];
+  const bool pair = item.pair.has_value();
   TextTokens all = tokenize_text(model, item, 0);
   // The tokens are a prefix, the text to split, and a suffix. Special tokens and the first text of
   // a pair belong to prefix and suffix.
@@ -46,9 +38,9 @@ std::vector<TextTokens> windows_of(const embert_model& model, const Record& reco
   const auto end = std::max(begin, static_cast<size_t>(last - sequences.begin()));
   const size_t fixed_tokens = all.ids.size() - (end - begin);
   if (fixed_tokens >= most) {
-    record.refuse("the " + std::to_string(fixed_tokens) +
-                  " tokens around the text leave it no room in " + std::to_string(most) + " (" +
-                  embert_status_name(EMBERT_STATUS_TRUNCATION) + ")");
+    throw TextError(0, "the " + std::to_string(fixed_tokens) +
+                           " tokens around the text leave it no room in " + std::to_string(most) +
+                           " (" + embert_status_name(EMBERT_STATUS_TRUNCATION) + ")");
   }
   const size_t room = most - fixed_tokens;
   size_t overlap = stride.value_or(std::min<uint32_t>(most / 2, kLargestDefaultStride));
@@ -69,4 +61,4 @@ std::vector<TextTokens> windows_of(const embert_model& model, const Record& reco
   }
 }
 
-}  // namespace embert::cli
+}  // namespace embert::hosted

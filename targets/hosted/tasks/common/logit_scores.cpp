@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "targets/hosted/tasks/logit_scores.hpp"
+#include "targets/hosted/tasks/common/logit_scores.hpp"
 
 #include <cmath>
 

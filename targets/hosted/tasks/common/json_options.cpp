@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/hosted/tasks/common/json_options.hpp"
+
+#include <algorithm>
+
+#include "targets/hosted/hosted_error.hpp"
+
+namespace embert::hosted {
+
+JsonOptions::JsonOptions(const std::string& task, const char* json)
+    : task_(task), object_(json != nullptr ? Json::parse(json, nullptr, false) : Json::object()) {
+  if (!object_.is_object()) throw UsageError(task_ + ": options is no JSON object");
+}
+
+std::optional<Json> JsonOptions::take(const char* name) {
+  known_ += (known_.empty() ? "" : ", ") + std::string(name);
+  const auto found = object_.find(name);
+  if (found == object_.end()) return {};
+  Json value = *found;
+  object_.erase(found);
+  return value;
+}
+
+void JsonOptions::refuse(const char* name, const Json& value, const std::string& expected) const {
+  throw UsageError(task_ + ": " + name + " is " + one_line(json_line(value)) + "; it takes " +
+                   expected);
+}
+
+void JsonOptions::take(const char* name, bool& value) {
+  const std::optional<Json> given = take(name);
+  if (!given) return;
+  if (!given->is_boolean()) refuse(name, *given, "true or false");
+  value = given->get<bool>();
+}
+
+void JsonOptions::take(const char* name, double& value) {
+  const std::optional<Json> given = take(name);
+  if (!given) return;
+  if (!given->is_number()) refuse(name, *given, "a number");
+  value = given->get<double>();
+}
+
+void JsonOptions::take(const char* name, std::string& value) {
+  const std::optional<Json> given = take(name);
+  if (!given) return;
+  if (!given->is_string()) refuse(name, *given, "a text");
+  value = given->get<std::string>();
+}
+
+void JsonOptions::take(const char* name, std::vector<std::string>& value) {
+  const std::optional<Json> given = take(name);
+  if (!given) return;
+  const auto is_text = [](const Json& entry) { return entry.is_string(); };
+  if (!given->is_array() || !std::all_of(given->begin(), given->end(), is_text)) {
+    refuse(name, *given, "an array of texts");
+  }
+  value = given->get<std::vector<std::string>>();
+}
+
+void JsonOptions::take(const char* name, std::optional<uint32_t>& value, Range range) {
+  const std::optional<Json> given = take(name);
+  if (!given) return;
+  const bool is_whole = given->is_number_unsigned();
+  const uint64_t whole = is_whole ? given->get<uint64_t>() : 0;
+  if (!is_whole || whole < range.lowest || whole > range.highest) {
+    refuse(name, *given,
+           "a whole number from " + std::to_string(range.lowest) + " to " +
+               std::to_string(range.highest));
+  }
+  value = static_cast<uint32_t>(whole);
+}
+
+void JsonOptions::take(const char* name, uint32_t& value, Range range) {
+  std::optional<uint32_t> given;
+  take(name, given, range);
+  value = given.value_or(value);
+}
+
+void JsonOptions::finish() const {
+  if (object_.empty()) return;
+  throw UsageError(task_ + ": unknown option \"" + one_line(object_.begin().key()) + "\"; " +
+                   (known_.empty() ? "it takes none" : "there are " + known_));
+}
+
+}  // namespace embert::hosted

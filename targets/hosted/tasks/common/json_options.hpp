@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of a task as a JSON object, with the names of the tool's long options.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "targets/hosted/line_text.hpp"
+
+namespace embert::hosted {
+
+/// Each take() removes an option and leaves `value` as it is if there is none. They throw
+/// UsageError for a value of another type or out of range.
+class JsonOptions {
+ public:
+  /// json: null for no options. Throws UsageError for what is no JSON object.
+  JsonOptions(const std::string& task, const char* json);
+
+  void take(const char* name, bool& value);
+  void take(const char* name, double& value);
+  void take(const char* name, std::string& value);
+  void take(const char* name, std::vector<std::string>& value);
+  struct Range {
+    uint32_t lowest, highest;
+  };
+  void take(const char* name, uint32_t& value, Range range);
+  void take(const char* name, std::optional<uint32_t>& value, Range range);
+
+  /// Throws UsageError for an option that nothing has taken.
+  void finish() const;
+
+ private:
+  std::optional<Json> take(const char* name);
+  [[noreturn]] void refuse(const char* name, const Json& value, const std::string& expected) const;
+
+  std::string task_;
+  Json object_;
+  std::string known_;
+};
+
+}  // namespace embert::hosted

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/hosted/tasks/embed_task.hpp"
+
+#include "targets/hosted/line_text.hpp"
+
+namespace embert::hosted {
+namespace {
+
+std::vector<double> real_values(const VectorView& vector) {
+  const auto scale = static_cast<double>(embert_scale_to_float(vector.scale));
+  std::vector<double> reals(vector.n);
+  for (size_t i = 0; i < vector.n; ++i) reals[i] = static_cast<double>(vector.values[i]) * scale;
+  return reals;
+}
+
+/// The values of a packed vector: [n] reals, or bytes as whole numbers.
+Json values_json(const VectorView& vector, embert_vector_format format) {
+  if (format == EMBERT_VECTOR_FLOAT32) return real_values(vector);
+  std::vector<uint8_t> packed(packed_bytes(format, vector.n));
+  pack_vector(vector, format, packed.data());
+  if (!is_signed(format)) return packed;
+  return std::vector<int8_t>(packed.begin(), packed.end());
+}
+
+std::string values_plain(const VectorView& vector, embert_vector_format format) {
+  std::string line;
+  const Json values = values_json(vector, format);
+  for (const Json& value : values) {
+    if (!line.empty()) line += ' ';
+    line += value.is_number_float() ? fixed(value.get<double>(), 6) : value.dump();
+  }
+  return line;
+}
+
+}  // namespace
+
+TextTask prepare_embed(HostedModel& model, const VectorOptions& options) {
+  model.file().require_tokenizer();
+  check_vector_options(model.file(), options);
+  return {[&model, options](const embert_hosted_texts& texts, LineForm form, Progress& progress) {
+            TaskLines result;
+            result.lines.resize(texts.count);
+            text_vectors(model, texts, options, progress, [&](const TextVector& row) {
+              std::string& line = result.lines[row.text];
+              if (form == LineForm::kJson) {
+                Json values;  // stays null for a text without tokens
+                if (row.tokens > 0) values = values_json(row.vector, options.format);
+                line = json_line({{"text", text_at(texts, row.text).text},
+                                  {"tokens", row.tokens},
+                                  {"embedding", std::move(values)}});
+              } else if (row.tokens > 0) {
+                line = values_plain(row.vector, options.format);
+              }
+            });
+            return result;
+          },
+          kSortedTextsAtOnce};
+}
+
+}  // namespace embert::hosted
