@@ -81,22 +81,26 @@ add_licences() {
 }
 debian_licence() { echo "$1=/usr/share/doc/$2/copyright"; }
 
-# check_wheel PLATFORM: moves it to build/wheels under the name of the platform, with the libraries that it carries.
+# check_wheel PLATFORM: moves the wheel to build/wheels with the tag of the oldest system that it runs on, and with the libraries that
+# it carries. auditwheel takes no --plat of another processor than this one.
 check_wheel() {
-  $tools/bin/python -m auditwheel repair --plat "$1" --only-plat -w build/wheels build/wheels/unchecked/*.whl
+  $tools/bin/python -m auditwheel repair -w build/wheels build/wheels/unchecked/*.whl
   rm -rf build/wheels/unchecked
+  if ! ls build/wheels/embert-*"$1"*.whl >/dev/null; then
+    echo "build_wheels.sh: auditwheel gave the wheel another tag than $1" >&2
+    return 1
+  fi
 }
 
 headers="$(debian_licence CLI11 libcli11-dev) $(debian_licence nlohmann-json nlohmann-json3-dev)"
 for name in $wheels; do
   printf '\n== %s\n' "$name"
   if [ "$name" = native ]; then
-    libc=$(getconf GNU_LIBC_VERSION | sed 's/.* //; s/\./_/')
     build_wheel python "linux_$(uname -m)"
     # shellcheck disable=SC2086
     add_licences $headers "$(debian_licence Eigen libeigen3-dev)" "$(debian_licence XNNPACK libxnnpack-dev)" \
       "$(debian_licence cpuinfo libcpuinfo-dev)" "$(debian_licence pthreadpool libpthreadpool-dev)"
-    check_wheel "manylinux_${libc}_$(uname -m)"
+    check_wheel "_$(uname -m)"
   else
     toolchains/make_headers.sh
     build_wheel "python-$name" "linux_${name#*linux_*_*_}" "cmake.toolchain-file=$PWD/toolchains/zig.cmake" \
