@@ -64,7 +64,7 @@ build_wheel() {
   for setting in "build-dir=$PWD/build/$folder" "wheel.tags=py3-none-$platform" "$@"; do
     settings+=(--config-settings "$setting")
   done
-  rm -rf build/wheels/unchecked
+  rm -rf build/wheels/checked build/wheels/unchecked
   $tools/bin/python -m pip -q wheel --no-deps --no-build-isolation -w build/wheels/unchecked "${settings[@]}" ./targets/python
 }
 
@@ -84,12 +84,12 @@ debian_licence() { echo "$1=/usr/share/doc/$2/copyright"; }
 # check_wheel PLATFORM: moves the wheel to build/wheels with the tag of the oldest system that it runs on, and with the libraries that
 # it carries. auditwheel takes no --plat of another processor than this one.
 check_wheel() {
-  $tools/bin/python -m auditwheel repair -w build/wheels build/wheels/unchecked/*.whl
-  rm -rf build/wheels/unchecked
-  if ! ls build/wheels/embert-*"$1"*.whl >/dev/null; then
-    echo "build_wheels.sh: auditwheel gave the wheel another tag than $1" >&2
-    return 1
-  fi
+  $tools/bin/python -m auditwheel repair -w build/wheels/checked build/wheels/unchecked/*.whl
+  case "$(ls build/wheels/checked)" in
+    *"$1.whl") mv build/wheels/checked/*.whl build/wheels ;;
+    *) echo "build_wheels.sh: not $1 but $(ls build/wheels/checked), as auditwheel says what it needs" >&2; return 1 ;;
+  esac
+  rm -rf build/wheels/checked build/wheels/unchecked
 }
 
 headers="$(debian_licence CLI11 libcli11-dev) $(debian_licence nlohmann-json nlohmann-json3-dev)"
