@@ -49,8 +49,8 @@ def test_prompts(models: Any) -> None:
     with embert.SentenceTransformer(models("prompted")) as model:
         adapter = EmbertEmbeddings(model)
         expected = model.encode(["query: a cat", "passage: a cat"], prompt="")
-        assert np.array_equal(np.float32(adapter.embed_query("a cat")), expected[0])
-        assert np.array_equal(np.float32(adapter.embed_documents(["a cat"])), expected[1:])
+        assert np.array_equal(np.array(adapter.embed_query("a cat"), np.float32), expected[0])
+        assert np.array_equal(np.array(adapter.embed_documents(["a cat"]), np.float32), expected[1:])
 
 
 def test_truncation_and_empty_list(models: Any) -> None:

@@ -92,7 +92,7 @@ def digest_of(*arguments: Any) -> str:
 @pytest.fixture
 def own_model(sentence_model: str, tmp_path: pathlib.Path) -> str:
     """A file that a test may replace, and whose mappings are those of its run."""
-    return shutil.copy(sentence_model, tmp_path / "own.emb")
+    return shutil.copy(sentence_model, str(tmp_path / "own.emb"))
 
 
 def test_killed_worker(engine: str, large_corpus: Corpus, own_model: str, tmp_path: pathlib.Path) -> None:
