@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -49,6 +50,9 @@ struct VerifyOptions {
   std::size_t worst = 5;  ///< entries of VerifyResult::worst
   /// The right label of each text, or empty.
   std::span<const std::int32_t> labels;
+  /// Called with the number of texts that are compared, after each part. An exception that it
+  /// throws ends the comparison.
+  std::function<void(std::size_t done)> progress;
 };
 
 /// Collects the differences text by text.

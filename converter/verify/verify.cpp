@@ -134,8 +134,11 @@ VerifyResult verify(const ModelFolder& folder, FloatModel& floats, IntegerModel&
   if (batch.texts.lengths.empty()) throw ConvertError("nothing to verify: no texts");
   require_same_shape(folder.config, integers);
   Comparison comparison(folder.config);
+  std::size_t done = 0;
   for (const ModelBatch& part : cut_batch(batch, kComparedTogether)) {
     compare_part(folder, floats, integers, part, comparison);
+    done += part.texts.lengths.size();
+    if (options.progress) options.progress(done);
   }
   VerifyResult result = comparison.take(options);
   result.tokens = batch.texts.ids.size();

@@ -15,9 +15,6 @@
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/tool_error.hpp"
-#if EMBERT_HAS_CONVERTER
-#include "converter/convert_error.hpp"
-#endif
 
 namespace embert::cli {
 namespace {
@@ -108,10 +105,6 @@ int run(int argc, char** argv) {
     return kExitOk;
   } catch (const Error& error) {
     return report(exit_code_of(error), error.what());
-#if EMBERT_HAS_CONVERTER
-  } catch (const convert::ConvertError& error) {
-    return report(kExitInput, error.what());
-#endif
   } catch (const std::bad_alloc&) {
     return report(kExitInternal, "not enough memory");
   } catch (const std::exception& error) {

@@ -2,89 +2,51 @@
 // embert convert: makes one model file from a Hugging Face folder. The file is written whole or not
 // at all.
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <memory>
-#include <optional>
 
-#include "converter/convert.hpp"
-#include "converter/export/replace_file.hpp"
-#include "embert/embert.h"
 #include "targets/cli/commands/commands.hpp"
-#include "targets/cli/convert/convert_outputs.hpp"
 #include "targets/cli/convert/convert_summary.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/io/progress_bar.hpp"
-#include "targets/cli/model/run_options.hpp"
-#include "targets/cli/tool_error.hpp"
+#include "targets/hosted/convert/convert_folder.hpp"
 
 namespace embert::cli {
 namespace {
 
-struct ConvertArguments {
-  ConvertPaths paths;
-  std::string rounding = "gptq";
-  std::optional<int> max_tokens;
-  uint32_t threads = 0;
+struct ConvertCall {
+  ConvertArguments arguments;
   bool dry_run = false;
 };
 
-convert::ConvertOptions converter_options(const ConvertArguments& arguments) {
-  convert::ConvertOptions options;
-  options.folder = arguments.paths.folder;
-  if (arguments.paths.calibration) options.calibration_texts = *arguments.paths.calibration;
-  if (arguments.paths.calibration_ids) options.calibration_ids = *arguments.paths.calibration_ids;
-  options.rounding =
-      arguments.rounding == "nearest" ? convert::Rounding::kNearest : convert::Rounding::kGptq;
-  options.max_tokens = arguments.max_tokens;
-  options.threads = static_cast<int>(allowed_threads(arguments.threads));
-  options.isa_mask = embert_isa_detect();
-  return options;
-}
-
-void write_file(const std::string& path, std::span<const uint8_t> bytes) {
+/// An output that cannot be written is, before the work, a wrong call.
+void check_outputs_of_call(const ConvertPaths& paths) {
+  if (paths.model.empty()) throw UsageError("-o MODEL is missing; or give --dry-run");
   try {
-    convert::replace_file(path, bytes);
-  } catch (const convert::ConvertError& error) {
-    throw InternalError(error.what());
+    check_outputs(paths);
+  } catch (const WriteError& error) {
+    throw UsageError(error.what());
   }
 }
 
-void run_convert(const ConvertArguments& arguments) {
-  if (!arguments.dry_run) {
-    if (arguments.paths.model.empty()) throw UsageError("-o MODEL is missing; or give --dry-run");
-    check_outputs(arguments.paths);
-  }
-  convert::ConvertOptions options = converter_options(arguments);
-  const auto start = std::chrono::steady_clock::now();
-  convert::ConvertResult result = [&] {
+void run_convert(const ConvertCall& call) {
+  const ConvertPaths& paths = call.arguments.paths;
+  if (!call.dry_run) check_outputs_of_call(paths);
+  const Conversion conversion = [&] {
     ProgressBar bar;
-    options.progress = [&bar](const std::string& stage, double done) { bar.show(stage, done); };
-    return convert::convert(options);
+    return convert_folder(call.arguments,
+                          [&bar](const std::string& stage, double done) { bar.show(stage, done); });
   }();
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-
-  for (std::string& warning : quality_warnings(result)) {
-    result.warnings.push_back(std::move(warning));
-  }
-  for (const std::string& warning : result.warnings) note("warning: " + warning);
-  if (!arguments.dry_run) {
-    write_file(arguments.paths.model, result.blob);
-    if (arguments.paths.report) {
-      const std::string text = convert_report(result, arguments.rounding, elapsed.count())
-                                   .dump(2, ' ', false, Json::error_handler_t::replace) +
-                               "\n";
-      write_file(*arguments.paths.report,
-                 {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
-    }
-  }
-  write_summary(result, arguments.dry_run ? "" : arguments.paths.model, elapsed.count());
+  for (const std::string& warning : conversion.result.warnings) note("warning: " + warning);
+  if (!call.dry_run) write_conversion(call.arguments, conversion);
+  write_summary(conversion.result, call.dry_run ? "" : paths.model, conversion.seconds);
 }
 
 }  // namespace
 
 void add_convert_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("convert", "Make a model file from a Hugging Face folder");
-  auto arguments = std::make_shared<ConvertArguments>();
+  auto call = std::make_shared<ConvertCall>();
+  ConvertArguments* arguments = &call->arguments;
   command
       ->add_option("HF_DIR", arguments->paths.folder,
                    "Folder with config.json, model.safetensors and a tokenizer")
@@ -118,7 +80,7 @@ void add_convert_command(CLI::App& app) {
       ->type_name("N");
   command->add_option("--report", arguments->paths.report, "Write the summary and more as JSON")
       ->type_name("FILE");
-  command->add_flag("--dry-run", arguments->dry_run, "Do everything but write files");
+  command->add_flag("--dry-run", call->dry_run, "Do everything but write files");
   command
       ->add_option("--threads", arguments->threads,
                    "Threads; 0: all processors that this process may use. The bytes do not depend "
@@ -129,7 +91,7 @@ void add_convert_command(CLI::App& app) {
   command->footer(
       "Example:\n"
       "  embert convert tiny-intent -o intent.emb --report intent.json");
-  command->callback([arguments] { run_convert(*arguments); });
+  command->callback([call] { run_convert(*call); });
 }
 
 }  // namespace embert::cli

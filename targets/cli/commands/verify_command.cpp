@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // embert verify: compares the int8 model with the float32 model of the folder it was made from.
-#include "converter/verify/verify.hpp"
-
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "converter/calibrate/tokens/calibration_files.hpp"
-#include "converter/reference/float_model.hpp"
+#include "converter/convert_error.hpp"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/model/run_options.hpp"
-#include "targets/cli/tool_error.hpp"
-#include "targets/hosted/model/model_file.hpp"
+#include "targets/hosted/convert/verify_model.hpp"
 
 namespace embert::cli {
 namespace {
@@ -22,45 +19,8 @@ struct VerifyArguments {
   bool json = false;
 };
 
-std::string name_of_label(const ModelFile& file, int32_t label) {
-  const char* name =
-      label < 0 ? nullptr : embert_model_label(file.model(), static_cast<uint32_t>(label));
-  return name ? name : std::to_string(label);
-}
-
-Json worst_texts_json(const ModelFile& file, const convert::VerifyResult& result,
-                      const std::vector<std::string>& texts) {
-  Json worst = Json::array();
-  for (const convert::WorstText& entry : result.worst) {
-    Json one = {{"text", texts[entry.text]}, {"cosine", entry.cosine}};
-    if (entry.float_label >= 0) {
-      one["margin"] = entry.margin;
-      one["float_label"] = name_of_label(file, entry.float_label);
-      one["int8_label"] = name_of_label(file, entry.int8_label);
-    }
-    worst.push_back(std::move(one));
-  }
-  return worst;
-}
-
-void write_comparison_json(const ModelFile& file, const convert::VerifyResult& result,
-                           const std::vector<std::string>& texts) {
-  Json json = {{"compared", convert::compared_name(result.compared)},
-               {"texts", result.texts},
-               {"tokens", result.tokens}};
-  if (result.compared != convert::Compared::kEmbeddings) {
-    json["agreement"] = result.agreement;
-    json["logit_error_max"] = result.logit_error_max;
-  }
-  json["cosine_mean"] = result.cosine_mean;
-  json["cosine_p01"] = result.cosine_p01;
-  json["cosine_min"] = result.cosine_min;
-  json["worst"] = worst_texts_json(file, result, texts);
-  output().json(json);
-}
-
 void write_comparison_text(const ModelFile& file, const convert::VerifyResult& result,
-                           const std::vector<std::string>& texts) {
+                           const embert_hosted_texts& texts) {
   output().line("compared     " + std::string(convert::compared_name(result.compared)));
   output().line("texts        " + std::to_string(result.texts));
   if (result.compared != convert::Compared::kEmbeddings) {
@@ -74,38 +34,36 @@ void write_comparison_text(const ModelFile& file, const convert::VerifyResult& r
   for (const convert::WorstText& entry : result.worst) {
     std::string line = "  " + fixed(entry.cosine, 6) + "  ";
     if (entry.float_label != entry.int8_label) {
-      line += "float32 " + one_line(name_of_label(file, entry.float_label)) + ", int8 " +
-              one_line(name_of_label(file, entry.int8_label)) + ": ";
+      line += "float32 " + one_line(compared_label(file, entry.float_label)) + ", int8 " +
+              one_line(compared_label(file, entry.int8_label)) + ": ";
     }
-    output().line(line + one_line(std::string_view(texts[entry.text]).substr(0, 100)));
+    output().line(line + one_line(text_at(texts, entry.text).text.substr(0, 100)));
   }
 }
 
-void run_verify(const VerifyArguments& arguments) {
-  const uint32_t isa_mask = isa_mask_of(arguments.run.isa);
-  const ModelFile file(arguments.model, isa_mask);
-  file.require_tokenizer();
-  const std::vector<std::string> texts = convert::read_lines(arguments.texts);
-  if (texts.empty()) {
-    throw InputError(quoted_path(arguments.texts) + ": has no text; put one on each line");
+std::vector<std::string> read_texts(const std::string& path) {
+  try {
+    std::vector<std::string> texts = convert::read_lines(path);
+    if (!texts.empty()) return texts;
+  } catch (const convert::ConvertError& error) {
+    throw InputError(error.what());
   }
-  const std::vector<std::string_view> views(texts.begin(), texts.end());
+  throw InputError(quoted_path(path) + ": has no text; put one on each line");
+}
 
-  const convert::ModelFolder folder = convert::read_model_folder(arguments.folder);
-  for (const std::string& warning : folder.warnings) note(warning);
-  const uint32_t threads = allowed_threads(arguments.run.threads);
-  convert::FloatModel float_model(folder.config, folder.weights, static_cast<int>(threads));
-  convert::IntegerModel::Options options;
-  options.isa_mask = isa_mask;
-  options.threads = threads;
-  convert::IntegerModel int8_model({file.data(), file.bytes()}, options);
-
-  const convert::VerifyResult result = convert::verify(
-      folder, float_model, int8_model, convert::batch_of_texts(folder.config, int8_model, views));
+void run_verify(const VerifyArguments& arguments) {
+  const ModelFile file(arguments.model, isa_mask_of(arguments.run.isa));
+  file.require_tokenizer();
+  TextList list;
+  for (const std::string& text : read_texts(arguments.texts)) list.add(text);
+  const embert_hosted_texts texts = list.view();
+  const ModelComparison comparison =
+      verify_model(file, arguments.folder, texts, allowed_threads(arguments.run.threads));
+  for (const std::string& warning : comparison.warnings) note(warning);
   if (arguments.json) {
-    write_comparison_json(file, result, texts);
+    output().json(comparison_json(file, comparison.result, texts));
   } else {
-    write_comparison_text(file, result, texts);
+    write_comparison_text(file, comparison.result, texts);
   }
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the files that `embert convert` writes: none may be an input, and no two may be the same.
+// Checks the files that a conversion writes: none may be an input, and no two may be the same.
 #pragma once
 
 #include <optional>
 #include <string>
 
-namespace embert::cli {
+namespace embert::hosted {
 
 struct ConvertPaths {
   std::string folder;                                       ///< input
@@ -14,7 +14,8 @@ struct ConvertPaths {
   std::optional<std::string> report;                        ///< output
 };
 
-/// Called before the long work. Throws UsageError that names the file and the reason.
+/// Called before the long work. Throws WriteError for a file that cannot be written, UsageError for
+/// one that is an input; both name the file and the reason.
 void check_outputs(const ConvertPaths& paths);
 
-}  // namespace embert::cli
+}  // namespace embert::hosted

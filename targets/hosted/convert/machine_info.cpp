@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "targets/cli/convert/machine_info.hpp"
+#include "targets/hosted/convert/machine_info.hpp"
 
 #include <cpuinfo.h>
 
 #include "embert/embert.h"
 
-namespace embert::cli {
+namespace embert::hosted {
 
 Json machine_info() {
   Json features = Json::array();
@@ -35,4 +35,4 @@ Json machine_info() {
           {"versions", {{"embert", embert_version()}, {"compiler", compiler}}}};
 }
 
-}  // namespace embert::cli
+}  // namespace embert::hosted

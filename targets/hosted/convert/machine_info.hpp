@@ -3,11 +3,11 @@
 // kernels by processor, so blobs from different kinds of processor may differ.
 #pragma once
 
-#include "targets/cli/io/output.hpp"
+#include "targets/hosted/line_text.hpp"
 
-namespace embert::cli {
+namespace embert::hosted {
 
 /// Returns {"cpu": {name, features, kernels}, "versions": {embert, compiler}}.
 Json machine_info();
 
-}  // namespace embert::cli
+}  // namespace embert::hosted

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "targets/cli/convert/convert_outputs.hpp"
+#include "targets/hosted/convert/convert_outputs.hpp"
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 
 #include "converter/export/replace_file.hpp"
-#include "targets/cli/io/output.hpp"
-#include "targets/cli/tool_error.hpp"
+#include "targets/hosted/hosted_error.hpp"
+#include "targets/hosted/line_text.hpp"
 
-namespace embert::cli {
+namespace embert::hosted {
 namespace {
 
 namespace fs = std::filesystem;
@@ -49,7 +49,7 @@ void check_output(const std::string& path, const ConvertPaths& paths) {
   try {
     convert::check_output_path(path);
   } catch (const convert::ConvertError& error) {
-    throw UsageError(error.what());
+    throw WriteError(error.what());
   }
   if (!input_behind(path, paths.folder).empty()) {
     throw UsageError(quoted_path(path) + ": is a file of the model folder, which is read; give " +
@@ -77,4 +77,4 @@ void check_outputs(const ConvertPaths& paths) {
   }
 }
 
-}  // namespace embert::cli
+}  // namespace embert::hosted

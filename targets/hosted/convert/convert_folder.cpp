@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/hosted/convert/convert_folder.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+
+#include "converter/convert_error.hpp"
+#include "converter/export/replace_file.hpp"
+#include "embert/embert.h"
+#include "targets/hosted/convert/convert_report.hpp"
+#include "targets/hosted/hosted_error.hpp"
+#include "targets/hosted/threads/thread_team.hpp"
+
+namespace embert::hosted {
+namespace {
+
+convert::ConvertOptions converter_options(const ConvertArguments& arguments) {
+  if (arguments.rounding != "gptq" && arguments.rounding != "nearest") {
+    throw UsageError("rounding \"" + one_line(arguments.rounding) +
+                     "\": there are gptq and nearest");
+  }
+  const uint32_t processors = allowed_processors();
+  convert::ConvertOptions options;
+  options.folder = arguments.paths.folder;
+  if (arguments.paths.calibration) options.calibration_texts = *arguments.paths.calibration;
+  if (arguments.paths.calibration_ids) options.calibration_ids = *arguments.paths.calibration_ids;
+  options.rounding =
+      arguments.rounding == "nearest" ? convert::Rounding::kNearest : convert::Rounding::kGptq;
+  options.max_tokens = arguments.max_tokens;
+  options.threads = static_cast<int>(
+      arguments.threads == 0 ? processors : std::min(arguments.threads, processors));
+  options.isa_mask = embert_isa_detect();
+  return options;
+}
+
+void write_file(const std::string& path, std::span<const uint8_t> bytes) {
+  try {
+    convert::replace_file(path, bytes);
+  } catch (const convert::ConvertError& error) {
+    throw WriteError(error.what());
+  }
+}
+
+}  // namespace
+
+Conversion convert_folder(const ConvertArguments& arguments, const StageReport& report) {
+  convert::ConvertOptions options = converter_options(arguments);
+  options.progress = report;
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    Conversion conversion = {convert::convert(options), 0};
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    conversion.seconds = elapsed.count();
+    for (std::string& warning : quality_warnings(conversion.result)) {
+      conversion.result.warnings.push_back(std::move(warning));
+    }
+    return conversion;
+  } catch (const convert::ConvertError& error) {
+    throw InputError(error.what());
+  }
+}
+
+Json conversion_json(const ConvertArguments& arguments, const Conversion& conversion) {
+  return convert_report(conversion.result, arguments.rounding, conversion.seconds);
+}
+
+void write_conversion(const ConvertArguments& arguments, const Conversion& conversion) {
+  write_file(arguments.paths.model, conversion.result.blob);
+  if (!arguments.paths.report) return;
+  const std::string text =
+      conversion_json(arguments, conversion).dump(2, ' ', false, Json::error_handler_t::replace) +
+      "\n";
+  write_file(*arguments.paths.report, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+}
+
+}  // namespace embert::hosted

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Hugging Face folder to a model file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "converter/convert.hpp"
+#include "targets/hosted/convert/convert_outputs.hpp"
+#include "targets/hosted/line_text.hpp"
+
+namespace embert::hosted {
+
+struct ConvertArguments {
+  ConvertPaths paths;
+  std::string rounding = "gptq";  ///< or nearest
+  std::optional<int> max_tokens;
+  uint32_t threads = 0;  ///< 0: all processors that this process may use
+};
+
+struct Conversion {
+  convert::ConvertResult result;
+  double seconds;
+};
+
+/// Called in the caller's thread; an exception that it throws ends the conversion.
+using StageReport = std::function<void(const std::string& stage, double done)>;
+
+/// Converts in memory. Throws InputError for a folder that cannot be converted.
+Conversion convert_folder(const ConvertArguments& arguments, const StageReport& report);
+
+/// Writes the model and, where wanted, the report; each appears whole or not at all. Throws
+/// WriteError.
+void write_conversion(const ConvertArguments& arguments, const Conversion& conversion);
+
+/// The JSON of `embert convert --report`.
+Json conversion_json(const ConvertArguments& arguments, const Conversion& conversion);
+
+}  // namespace embert::hosted

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory does not grow with calls, and threads without work use no processor.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "tests/targets/hosted/hosted_fixture.hpp"
+
+namespace embert::test {
+namespace {
+
+size_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  size_t size = 0, resident = 0;
+  file >> size >> resident;
+  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+double processor_seconds() {
+  rusage used = {};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+TEST(Resources, MemoryStaysAfterTheFirstCalls) {
+  const ScratchFolder scratch;
+  const ModelHandle model = open_model(write_model(scratch, "m.emb", classifier(3)), 2);
+  const Texts list(random_texts(5000, 7));
+  embert_hosted_texts view = list.view();
+  std::vector<int8_t> vectors(view.count * 36);
+  const embert_hosted_vector_options options = vectors_as(EMBERT_VECTOR_INT8);
+  const auto call = [&] {
+    ASSERT_EQ(embert_hosted_embed(model.get(), &view, &options, vectors.data(), vectors.size()),
+              EMBERT_HOSTED_OK);
+  };
+  for (int i = 0; i < 2; ++i) call();
+  const size_t before = resident_bytes();
+  for (int i = 0; i < 20; ++i) {
+    view.batch = i % 2 == 0 ? 1000 : 0;
+    call();
+  }
+  EXPECT_LE(resident_bytes(), before + (size_t{1} << 20));
+}
+
+TEST(Resources, IdleThreadsUseNoProcessor) {
+  const ScratchFolder scratch;
+  const ModelHandle model = open_model(write_model(scratch, "m.emb", classifier(3)), 2);
+  const Texts list(random_texts(200, 8));
+  embed(model.get(), list.view(), vectors_as(EMBERT_VECTOR_INT8));
+  const double before = processor_seconds();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_LT(processor_seconds() - before, 0.03);
+}
+
+}  // namespace
+}  // namespace embert::test
