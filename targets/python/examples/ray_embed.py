@@ -5,16 +5,15 @@
 Connects to the cluster that RAY_ADDRESS names, else starts Ray on this machine. README.md tells more.
 """
 import logging
-import pathlib
 from typing import Any, Dict, Iterable, List
 
 import numpy as np
 import ray
 import ray.data
+
+import corpus
 from corpus import driver
 from corpus.worker import Record, Work, Worker
-
-CORPUS = pathlib.Path(__file__).resolve().parent / "corpus"
 
 
 class EmbedShards:
@@ -30,8 +29,10 @@ class EmbedShards:
 
 class RayEngine:
     def __init__(self, workers: int) -> None:
-        # Sends the package corpus to all hosts; embert, numpy and pyarrow are installed there.
-        ray.init(runtime_env={"py_modules": [str(CORPUS)]}, logging_level=logging.ERROR, log_to_driver=False)
+        ray.init(logging_level=logging.ERROR, log_to_driver=False)
+        logging.getLogger("ray.data").setLevel(logging.ERROR)
+        # The code of this folder travels with the work; embert, numpy and pyarrow are installed on all hosts.
+        ray.cloudpickle.register_pickle_by_value(corpus)
         ray.data.DataContext.get_current().enable_progress_bars = False
         self.workers = workers
 

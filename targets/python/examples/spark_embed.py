@@ -5,21 +5,20 @@
 On a cluster: spark-submit --master URL spark_embed.py INPUT OUTPUT --model MODEL. README.md tells more.
 """
 import os
-import pathlib
-import shutil
 import sys
-import tempfile
 from typing import Any, Callable, Iterable, List
 
 import numpy as np
-from corpus import driver
-from corpus.worker import Record, Work, Worker
 from pyspark import SparkConf
+from pyspark.cloudpickle import register_pickle_by_value
 from pyspark.ml.functions import predict_batch_udf
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
-HERE = pathlib.Path(__file__).resolve().parent
+import corpus
+from corpus import driver
+from corpus.worker import Record, Work, Worker
+
 # Tries for a shard whose worker was lost. Spark gives local workers one try only, unless it is told.
 TRIES = 4
 RECORD = StructType().add("shard", "string").add("texts", "long").add("seconds", "double").add("error", "string")
@@ -50,9 +49,8 @@ class SparkEngine:
         self._spark = SparkSession.builder.config(conf=settings).getOrCreate()
         self._context = self._spark.sparkContext
         self.workers: int = self._context.defaultParallelism
-        # Sends the package corpus to all hosts; embert, numpy, pandas and pyarrow are installed there.
-        self._scratch = tempfile.TemporaryDirectory()
-        self._context.addPyFile(shutil.make_archive(f"{self._scratch.name}/corpus", "zip", HERE, "corpus"))
+        # The code of this folder travels with the work; embert, numpy, pandas and pyarrow are installed on all hosts.
+        register_pickle_by_value(corpus)
 
     def embed(self, work: Work, shard_jsons: List[str]) -> Iterable[Record]:
         # A partition for each shard: a lost worker costs one shard, which Spark gives to another.
@@ -67,7 +65,6 @@ class SparkEngine:
 
     def stop(self) -> None:
         self._spark.stop()
-        self._scratch.cleanup()
 
 
 if __name__ == "__main__":

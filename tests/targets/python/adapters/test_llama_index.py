@@ -28,10 +28,10 @@ def test_prompts_and_batches(models: Any) -> None:
     adapter = EmbertEmbedding(models("prompted"), embed_batch_size=2)
     with embert.SentenceTransformer(models("prompted")) as model:
         expected = model.encode(["query: a cat", *(f"passage: {text}" for text in TEXTS)], prompt="")
-    assert np.array_equal(np.float32(adapter.get_query_embedding("a cat")), expected[0])
-    assert np.array_equal(np.float32(adapter.get_text_embedding(TEXTS[0])), expected[1])
-    assert np.array_equal(np.float32(adapter.get_text_embedding_batch(TEXTS)), expected[1:])
-    assert np.array_equal(np.float32(asyncio.run(adapter.aget_text_embedding_batch(TEXTS))), expected[1:])
+    assert np.array_equal(np.array(adapter.get_query_embedding("a cat"), np.float32), expected[0])
+    assert np.array_equal(np.array(adapter.get_text_embedding(TEXTS[0]), np.float32), expected[1])
+    assert np.array_equal(np.array(adapter.get_text_embedding_batch(TEXTS), np.float32), expected[1:])
+    assert np.array_equal(np.array(asyncio.run(adapter.aget_text_embedding_batch(TEXTS)), np.float32), expected[1:])
 
 
 def test_copies(models: Any) -> None:

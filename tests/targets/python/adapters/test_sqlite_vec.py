@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """precision="int8-unit" and bits of sqlite-vec's order are the bytes that sqlite-vec's own functions make."""
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List
 
 import embert
 import numpy as np
@@ -11,7 +11,7 @@ import pytest
 apsw = pytest.importorskip("apsw", reason="!!!! SKIPPED: apsw is not installed; sqlite-vec's packing is not compared")
 sqlite_vec = pytest.importorskip("sqlite_vec", reason="!!!! SKIPPED: sqlite-vec is not installed; its packing is not compared")
 
-TASKS: Dict[str, Tuple[Dict[str, Any], Any]] = {
+TASKS: Dict[str, Any] = {
     "vec_quantize_int8(?, 'unit')": ({"precision": "int8-unit"}, np.int8),
     "vec_quantize_binary(?)": ({"precision": "ubinary", "bit_order": "lsb"}, np.uint8),
 }

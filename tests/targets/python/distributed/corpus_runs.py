@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 EXAMPLES = ROOT / "targets" / "python" / "examples"
@@ -164,11 +164,10 @@ def run(engine: str, source: pathlib.Path, output: pathlib.Path, model: str, sha
         started.close()
 
 
-def host_of(worker: Process) -> Optional[Process]:
+def host_of(worker: Process) -> Process:
     """The Java process of Spark that started a Python worker."""
     process = worker
-    while process.pid > 1:
-        if "CoarseGrainedExecutorBackend" in process.command():
-            return process
+    while "CoarseGrainedExecutorBackend" not in process.command():
+        assert process.pid > 1, f"process {worker.pid} is no worker of Spark"
         process = Process(process.parent())
-    return None
+    return process
