@@ -9,7 +9,6 @@ import sys
 from typing import Any, Callable, Iterable, List
 
 import numpy as np
-from pyspark import SparkConf
 from pyspark.cloudpickle import register_pickle_by_value
 from pyspark.ml.functions import predict_batch_udf
 from pyspark.sql import SparkSession
@@ -19,7 +18,7 @@ import corpus
 from corpus import driver
 from corpus.worker import Record, Work, Worker
 
-# Tries for a shard whose worker was lost. Spark gives local workers one try only, unless it is told.
+# Tries for a shard whose worker was lost; without it Spark gives local workers one.
 TRIES = 4
 RECORD = StructType().add("shard", "string").add("texts", "long").add("seconds", "double").add("error", "string")
 
@@ -40,13 +39,11 @@ def make_embed_shards(work: Work) -> Callable[[], Callable[[Any], List[Record]]]
 
 class SparkEngine:
     def __init__(self, workers: int) -> None:
+        # What Spark takes where spark-submit has not started this script.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        settings = SparkConf()
-        settings.setIfMissing("spark.master", f"local[{workers},{TRIES}]")
-        settings.setIfMissing("spark.app.name", "embert")
-        settings.setIfMissing("spark.ui.enabled", "false")
-        settings.setIfMissing("spark.ui.showConsoleProgress", "false")
-        self._spark = SparkSession.builder.config(conf=settings).getOrCreate()
+        os.environ.setdefault("PYSPARK_SUBMIT_ARGS",
+                              f"--master local[{workers},{TRIES}] --conf spark.ui.enabled=false pyspark-shell")
+        self._spark = SparkSession.builder.appName("embert").getOrCreate()
         self._context = self._spark.sparkContext
         self.workers: int = self._context.defaultParallelism
         # The code of this folder travels with the work; embert, numpy, pandas and pyarrow are installed on all hosts.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs of the examples, as processes that a test can watch and kill."""
 import contextlib
+import importlib.util
 import json
 import os
 import pathlib
@@ -16,15 +17,19 @@ WORKERS = 2
 # Nothing here takes as long on a busy machine.
 PATIENCE_SECONDS = 900.0
 
-ENVIRONMENT = {
-    "ray": {
-        # Ray kills workers when the machine's memory is full, whoever fills it.
-        "RAY_memory_monitor_refresh_ms": "0",
-        "RAY_USAGE_STATS_ENABLED": "0",
-    },
-    # Two executors of one core, each a Java process with a Python worker of its own.
-    "spark": {"PYSPARK_SUBMIT_ARGS": f"--master local-cluster[{WORKERS},1,1024] pyspark-shell"},
-}
+# Ray kills workers when the machine's memory is full, whoever fills it.
+ENVIRONMENT = {"RAY_memory_monitor_refresh_ms": "0", "RAY_USAGE_STATS_ENABLED": "0", "PYSPARK_PYTHON": sys.executable}
+
+
+def starter(engine: str) -> List[str]:
+    """What a user writes before the arguments of an example."""
+    script = str(EXAMPLES / f"{engine}_embed.py")
+    if engine == "ray":
+        return [sys.executable, script]
+    spark = importlib.util.find_spec("pyspark")
+    assert spark is not None and spark.submodule_search_locations
+    # A driver, and executors of one core: each is a Java process with a Python worker of its own.
+    return [f"{spark.submodule_search_locations[0]}/bin/spark-submit", "--master", f"local-cluster[{WORKERS},1,1024]", script]
 
 
 class Process:
@@ -68,13 +73,12 @@ class Run:
         self.output = output
         self._model = model
         self._seen: Dict[int, str] = {}  # what the run started, with the time of its start
-        # Folders of the user are no part of the test: the working directory is empty but for the output.
         self._errors = output.with_name(f"{output.name}.stderr").open("w+")
         self._process = subprocess.Popen(
-            [sys.executable, str(EXAMPLES / f"{engine}_embed.py"), str(source), str(output), "--model", model,
-             "--workers", str(WORKERS), "--shard-texts", str(shard_texts)],
-            env={**os.environ, "PYSPARK_PYTHON": sys.executable, **ENVIRONMENT[engine]}, stdout=subprocess.PIPE, stderr=self._errors,
-            stdin=subprocess.DEVNULL, text=True, start_new_session=True)
+            [*starter(engine), str(source), str(output), "--model", model, "--workers", str(WORKERS),
+             "--shard-texts", str(shard_texts)],
+            env={**os.environ, **ENVIRONMENT}, stdout=subprocess.PIPE, stderr=self._errors, stdin=subprocess.DEVNULL, text=True,
+            start_new_session=True)
 
     def finished(self) -> Dict[str, Tuple[int, int]]:
         """Shards that are there: name to inode and time of the last change."""
@@ -105,7 +109,7 @@ class Run:
         self._end_what_is_left()
 
     def end(self) -> Tuple[int, str, str]:
-        """Exit code, stdout and stderr."""
+        """Exit code, stdout and stderr; Ray and Spark write to both."""
         output, _ = self._process.communicate(timeout=PATIENCE_SECONDS)
         self._end_what_is_left()
         return self._process.returncode, output, self.errors()
