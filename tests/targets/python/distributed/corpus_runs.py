@@ -91,8 +91,9 @@ class Run:
         self._wait(lambda: len(self.finished()) >= count, f"{count} finished shards")
 
     def workers(self) -> List[Process]:
-        """Processes of this run that have the model mapped."""
-        return [process for process in self._descendants() if process.modes_of(self._model)]
+        """Processes of this run that have the model mapped, but the driver, which opens it for a moment."""
+        return [process for process in self._descendants()
+                if process.modes_of(self._model) and str(EXAMPLES) not in process.command()]
 
     def wait_for_workers(self, count: int) -> List[Process]:
         self._wait(lambda: len(self.workers()) >= count, f"{count} workers")
