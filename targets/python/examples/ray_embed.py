@@ -7,11 +7,10 @@ Connects to the cluster that RAY_ADDRESS names, else starts Ray on this machine.
 import logging
 from typing import Any, Dict, Iterable, List
 
+import corpus
 import numpy as np
 import ray
 import ray.data
-
-import corpus
 from corpus import driver
 from corpus.worker import Record, Work, Worker
 

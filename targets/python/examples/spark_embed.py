@@ -8,15 +8,14 @@ import os
 import sys
 from typing import Any, Callable, Iterable, List
 
+import corpus
 import numpy as np
+from corpus import driver
+from corpus.worker import Record, Work, Worker
 from pyspark.cloudpickle import register_pickle_by_value
 from pyspark.ml.functions import predict_batch_udf
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
-
-import corpus
-from corpus import driver
-from corpus.worker import Record, Work, Worker
 
 # Tries for a shard whose worker was lost; without it Spark gives local workers one.
 TRIES = 4
