@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * embed_lines MODEL.emb < LINES > VECTORS: float32 vectors of the lines, one after the other. test_portable_wheels.py links it to
- * the library of a wheel where no Python can be had.
+ * embed_lines MODEL.emb < LINES > VECTORS: float32 vectors of the lines, one after the other.
+ * test_portable_wheels.py links it to the library of a wheel where no Python can be had.
  */
 #include <stdio.h>
 #include <stdlib.h>
