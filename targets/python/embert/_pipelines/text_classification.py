@@ -41,9 +41,11 @@ class TextClassificationPipeline(Pipeline):
         is_list = top != _NOT_GIVEN
         if is_list and top is not None and (not isinstance(top, int) or isinstance(top, bool) or top < 1):
             raise ValueError(f"top_k={top!r}: give a number from 1, or None for all labels")
+        if top is not None:
+            options["top"] = top if is_list else 1
         is_single = isinstance(inputs, (str, dict))
         items = [inputs] if is_single else as_list(inputs, "inputs")[0]
-        ranked = [_labels(result, 1 if not is_list else top) for result in self._classify(items, options)]
+        ranked = [_labels(result) for result in self._classify(items, options)]
         results: List[Any] = ranked if is_list else [labels[0] for labels in ranked]
         if not is_single:
             return results
@@ -69,8 +71,8 @@ def _pair(index: int, item: Dict[str, Any]) -> Tuple[str, str]:
     return item["text"], item["text_pair"]
 
 
-def _labels(result: Dict[str, Any], top: Any) -> List[Dict[str, Any]]:
+def _labels(result: Dict[str, Any]) -> List[Dict[str, Any]]:
     scores = result["scores"]
     if scores is None:
         raise ValueError(f"the text {result['text']!r} has no token, so that there is no label for it")
-    return [{"label": entry["label"], "score": entry["score"]} for entry in scores[:top]]
+    return [{"label": entry["label"], "score": entry["score"]} for entry in scores]
