@@ -12,6 +12,7 @@ from ._binding.errors import ModelFileError
 from ._binding.handle import Handle, Texts
 from ._binding.interrupt import Interruptible, is_main_thread
 from ._binding.texts import as_list, pack
+from ._folder_cache import no_such_file
 from ._model import Model, StrPath, checked_path
 from ._progress import Bar, wanted
 
@@ -78,7 +79,8 @@ def convert(
 def inspect(path: StrPath) -> Dict[str, Any]:
     """Returns what `embert inspect --json` shows of a model file: sizes, tokenizer, tasks, labels, prompts, memory."""
     text = checked_path(path)
-    os.stat(text)  # a missing file is a FileNotFoundError
+    if not os.path.exists(text):
+        raise no_such_file(text)
     handle = Handle(text, 1, 0)
     try:
         return handle.inspect()
@@ -122,4 +124,4 @@ def _existing_folder(folder: StrPath) -> str:
         return path
     if os.path.exists(path):
         raise NotADirectoryError(errno.ENOTDIR, "a Hugging Face folder with config.json and model.safetensors is needed", path)
-    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    raise no_such_file(path)

@@ -8,11 +8,10 @@ import numpy.typing as npt
 
 from ._binding import library
 from ._binding.handle import Texts
-from ._binding.texts import as_list, as_pairs, pack
-from ._model import Model, StrPath, require_task
+from ._binding.texts import as_list, as_pairs, check_text, pack
+from ._model import Model, StrPath, positive, require_task
 from ._progress import Bar, wanted
 from ._refuse import OPEN, PREDICT, refuse
-from ._sentence_transformer import positive
 
 Scores = npt.NDArray[np.float32]
 Activation = Union[None, str, Callable[[Scores], Any]]
@@ -100,10 +99,11 @@ class CrossEncoder(Model):
             raise ValueError(
                 f"rank: {self.path} has {self._num_labels} labels, and rank needs a model with one; use predict with pairs"
             )
+        most = None if top_k is None else positive("top_k", top_k)
         items, is_str = as_list(documents, "documents")
         if is_str:
             raise TypeError("documents is a str: give a list of str")
-        pack([query], "query")
+        check_text(query, "query")
         pack(items, "documents")
         scores = self.predict([(query, document) for document in items], **arguments)
         results: List[Dict[str, Any]] = []
@@ -111,7 +111,7 @@ class CrossEncoder(Model):
             results.append({"corpus_id": index, "score": scores[index]})
             if return_documents:
                 results[-1]["text"] = items[index]
-        return results[:top_k]
+        return results[:most]
 
     def _scores(self, texts: Texts, activation: Activation, apply_softmax: bool, is_shown: bool) -> Scores:
         """Returns shape (texts, labels)."""
@@ -134,6 +134,8 @@ class CrossEncoder(Model):
                 bar.end()
         if function is None and callable(activation):
             scores = np.asarray(activation(scores), np.float32)
+            if scores.shape[:1] != (texts.count,):
+                raise ValueError(f"activation_fn gave shape {scores.shape}: give a row for each of the {texts.count} pairs")
         return scores
 
     def _function_name(self, activation: Activation) -> Optional[str]:

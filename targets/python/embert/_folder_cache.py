@@ -8,6 +8,8 @@ import re
 import sys
 from typing import Iterator, Optional
 
+from ._binding.errors import ModelFileError
+
 _READ_FOR_CONVERSION = (".json", ".txt", ".safetensors")
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
@@ -18,16 +20,21 @@ def model_file(path: str, given: str, cache_folder: Optional[str]) -> str:
         return _converted(path, cache_folder)
     if os.path.exists(path):
         return path
+    raise no_such_file(given)
+
+
+def no_such_file(given: str) -> FileNotFoundError:
+    """The error for a path that does not exist; for what may be a name on the hub, how to get the folder."""
     if _HUB_NAME.fullmatch(given) and not given.endswith(".emb"):
         folder = given.rsplit("/", 1)[-1]
-        raise FileNotFoundError(
+        return FileNotFoundError(
             errno.ENOENT,
             "no such file or folder, and embert uses no network; if this is a name on the Hugging Face hub, fetch the folder "
             f"with `huggingface-cli download {given} --local-dir {folder}` (newer: `hf download`) or git clone, "
             f'and give "{folder}"',
             given,
         )
-    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), given)
+    return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), given)
 
 
 def cache_root(cache_folder: Optional[str]) -> str:
@@ -41,6 +48,8 @@ def cache_root(cache_folder: Optional[str]) -> str:
 def _converted(folder: str, cache_folder: Optional[str]) -> str:
     from ._convert import convert
 
+    if not os.path.exists(os.path.join(folder, "config.json")):
+        raise ModelFileError(f"{folder}: has no config.json; give a Hugging Face folder of a model, or a model file")
     root = cache_root(cache_folder)
     name = re.sub(r"[^\w.-]", "_", os.path.basename(folder)) or "model"
     path = os.path.join(root, f"{name}-{_folder_digest(folder)[:32]}.emb")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the classes for a model share: open, close, pickle."""
 
+import operator
 import os
 import threading
 from typing import Any, Dict, Optional, Type, TypeVar, Union
@@ -23,11 +24,9 @@ class Model:
     def __init__(
         self, path: StrPath, threads: Optional[int] = None, max_tokens: int = 0, cache_folder: Optional[StrPath] = None
     ) -> None:
-        if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
-            raise ValueError(f"threads={threads!r}: give a number from 1, or None for one for each processor")
+        self._threads = 0 if threads is None else positive("threads", threads)
         self._source = os.path.abspath(checked_path(path))
-        self._cache_folder = None if cache_folder is None else os.path.abspath(os.fspath(cache_folder))
-        self._threads = threads or 0
+        self._cache_folder = None if cache_folder is None else os.path.abspath(checked_path(cache_folder, "cache_folder"))
         self._info: Optional[Dict[str, Any]] = None
         self._digest: Optional[str] = None
         self._path = model_file(self._source, os.fspath(path), self._cache_folder)
@@ -110,12 +109,26 @@ class Model:
         self._swap = threading.Lock()
 
 
-def checked_path(path: object) -> str:
-    if isinstance(path, (str, os.PathLike)):
-        text = os.fspath(path)
-        if isinstance(text, str):
-            return text
-    raise TypeError(f"path is {path!r}: give a str or a pathlib.Path")
+def checked_path(path: object, name: str = "path") -> str:
+    text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(text, str):
+        raise TypeError(f"{name} is {path!r}: give a str or a pathlib.Path")
+    if not text:
+        raise ValueError(f"{name} is empty")  # os.path.abspath would make the current folder of it
+    if "\0" in text:
+        raise ValueError(f"{name} {text!r} has a zero character")  # the library would read the path up to it
+    return text
+
+
+def positive(name: str, value: Any) -> int:
+    """Returns a number of at least 1; bool is none."""
+    try:
+        number = 0 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise ValueError(f"{name}={value!r}: give a number from 1")
+    return number
 
 
 def digest_of(path: str) -> str:

@@ -23,17 +23,17 @@ _FORMS = {
 
 def form_of(precision: object, bit_order: object) -> Form:
     """Returns the form for the arguments of `encode`."""
-    if precision == "uint8":
+    if isinstance(precision, str) and precision == "uint8":
         raise ValueError(
             'precision="uint8": sentence-transformers takes its ranges from the batch, so that a text gets other bytes in another '
             'batch; use "int8", "int8-unit" or "ubinary", which depend on the text alone'
         )
     if precision is None:
         precision = "float32"
-    if precision not in {name for name, _ in _FORMS}:
+    if not isinstance(precision, str) or precision not in {name for name, _ in _FORMS}:
         known = ", ".join(dict.fromkeys(name for name, _ in _FORMS))
         raise ValueError(f"precision={precision!r}: embert has {known}")
-    if bit_order not in ("msb", "lsb"):
+    if not isinstance(bit_order, str) or bit_order not in ("msb", "lsb"):
         raise ValueError(f'bit_order={bit_order!r}: give "msb", the first value in the highest bit, or "lsb"')
     if (precision, bit_order) not in _FORMS:
         raise ValueError(f'bit_order="lsb" goes with precision="ubinary", as sqlite-vec packs bits, and not with {precision!r}')

@@ -10,21 +10,14 @@ import numpy.typing as npt
 from . import _similarity
 from ._binding import library
 from ._binding.handle import Texts
-from ._binding.texts import as_list, pack
-from ._model import Model, StrPath, require_task
+from ._binding.texts import as_list, check_text, pack
+from ._model import Model, StrPath, positive, require_task
 from ._precision import Form, form_of
 from ._progress import Bar, wanted
 from ._refuse import ENCODE, OPEN, refuse
 from ._tokenizer import Tokenizer
 
 Sentences = Union[str, Sequence[str], "npt.NDArray[Any]"]
-
-
-def positive(name: str, value: Any) -> int:
-    """Returns a number of at least 1; bool is none."""
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name}={value!r}: give a number from 1")
-    return int(value)
 
 
 class SentenceTransformer(Model):
@@ -66,10 +59,11 @@ class SentenceTransformer(Model):
     def _merged_prompts(self, prompts: Optional[Mapping[str, str]]) -> Dict[str, str]:
         # As in sentence-transformers, these two names are always there.
         merged = {"query": "", "document": "", **(self.info.get("prompts") or {})}
+        if not isinstance(prompts, (Mapping, type(None))):
+            raise TypeError(f"prompts is {prompts!r}: give a dict of names and texts")
         for name, text in (prompts or {}).items():
-            if not isinstance(name, str) or not isinstance(text, str):
-                raise TypeError(f"prompts: {name!r}: {text!r}: give names and texts of str")
-            merged[name] = text
+            check_text(name, "a name of prompts")
+            merged[name] = _checked_prompt(text, f"prompts[{name!r}]")
         return merged
 
     # ---- Vectors ----------------------------------------------------------------------------------------------------
@@ -166,7 +160,7 @@ class SentenceTransformer(Model):
     # ---- Prompts ----------------------------------------------------------------------------------------------------
 
     def _prompt_named(self, name: str) -> str:
-        if name not in self.prompts:
+        if not isinstance(name, str) or name not in self.prompts:
             raise ValueError(f"prompt_name={name!r}: {self.path} has {', '.join(map(repr, self.prompts))}")
         return self.prompts[name]
 
@@ -174,10 +168,7 @@ class SentenceTransformer(Model):
         if prompt is None:
             name = self.default_prompt_name if name is None else name
             prompt = "" if name is None else self._prompt_named(name)
-        pack([prompt], "prompt")  # refuses what is no str, and lone surrogates
-        if "\0" in prompt:
-            raise ValueError("prompt: it has a zero character; remove it")
-        return prompt
+        return _checked_prompt(prompt, "prompt")
 
     # ---- Sizes ------------------------------------------------------------------------------------------------------
 
@@ -257,3 +248,11 @@ class SentenceTransformer(Model):
                 values = getattr(encoding, attribute)
                 arrays[name][row, : len(values)] = values
         return arrays
+
+
+def _checked_prompt(text: Any, name: str) -> str:
+    """Refuses what the library cannot put before a text: it takes a prompt up to its first zero."""
+    check_text(text, name)
+    if "\0" in text:
+        raise ValueError(f"{name} has a zero character; remove it")
+    return str(text)

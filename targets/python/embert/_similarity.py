@@ -54,7 +54,7 @@ def checked_name(name: Optional[Any]) -> str:
     text = getattr(name, "value", name)
     if text is None:
         return "cosine"
-    if text not in _FUNCTIONS:
+    if not isinstance(text, str) or text not in _FUNCTIONS:
         raise ValueError(f"similarity_fn_name={text!r}: embert has {', '.join(_FUNCTIONS)}")
     return str(text)
 

@@ -7,8 +7,8 @@ from typing import Any, Iterable, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from ._binding import library
-from ._binding.texts import as_list, as_pairs, pack
-from ._model import Model, StrPath
+from ._binding.texts import as_list, as_pairs, check_text, pack
+from ._model import Model, StrPath, positive
 
 _NO_TRUNCATION = 0
 _LONGEST_FIRST = 1
@@ -48,7 +48,7 @@ class Tokenizer:
     """
 
     def __init__(self, path: StrPath, *, max_length: Optional[int] = None, cache_folder: Optional[StrPath] = None) -> None:
-        self._begin(Model(path, threads=1, max_tokens=max_length or 0, cache_folder=cache_folder))
+        self._begin(Model(path, threads=1, max_tokens=0 if max_length is None else positive("max_length", max_length), cache_folder=cache_folder))
 
     def _begin(self, model: Model) -> None:
         self._model = model
@@ -71,9 +71,9 @@ class Tokenizer:
         texts, is_single = as_list(text, "text")
         if not is_single:
             raise TypeError("text is a list: use encode_batch")
-        pack(texts, "text")
+        check_text(text, "text")
         if pair is not None:
-            pack([pair], "pair")
+            check_text(pair, "pair")
         return self._encode(texts[0], pair, add_special_tokens, truncation)
 
     def encode_batch(
@@ -94,12 +94,18 @@ class Tokenizer:
     def decode(self, ids: Iterable[int], skip_special_tokens: bool = True, clean_up_tokenization_spaces: bool = False) -> str:
         """Returns the text of ids: pieces of a word joined, a blank between words, none before . ? ! and a comma; with
         clean_up_tokenization_spaces none around apostrophes, either."""
-        array = np.ascontiguousarray(list(ids), np.int32)
-        for index, token_id in enumerate(array):
+        if not isinstance(ids, Iterable):
+            raise TypeError(f"ids is {ids!r}: give a list of int")
+        checked = []
+        for index, token_id in enumerate(ids):
+            if not isinstance(token_id, (int, np.integer)):
+                raise TypeError(f"ids[{index}] is {token_id!r}: give an int")
             if not 0 <= token_id < self._token_count:
                 raise ValueError(f"ids[{index}] is {token_id}: the vocabulary has {self._token_count} tokens")
-        if array.size == 0:
+            checked.append(token_id)
+        if not checked:
             return ""
+        array = np.array(checked, np.int32)
         options = library.DetokenizeOptions(
             size=ctypes.sizeof(library.DetokenizeOptions),
             skip_special=int(skip_special_tokens),

@@ -31,6 +31,29 @@ def test_a_name_on_a_hub_is_no_path(make):
     assert "huggingface-cli download sentence-transformers/all-MiniLM-L6-v2 --local-dir all-MiniLM-L6-v2" in one_line(error)
 
 
+@pytest.mark.parametrize("call", [embert.inspect, lambda name: embert.convert(name, "out.emb")])
+def test_a_name_on_a_hub_is_no_path_elsewhere(call):
+    with pytest.raises(FileNotFoundError, match="huggingface-cli download"):
+        call("sentence-transformers/all-MiniLM-L6-v2")
+
+
+def test_empty_path_is_not_the_current_folder(models, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for call in (embert.SentenceTransformer, embert.inspect, lambda path: embert.convert(path, "out.emb")):
+        with pytest.raises(ValueError, match="path is empty"):
+            call("")
+        with pytest.raises(ValueError, match="zero character"):
+            call("a\0b")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folder_without_a_model(tmp_path):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(embert.ModelFileError, match="has no config.json"):
+        embert.SentenceTransformer(tmp_path / "folder", cache_folder=tmp_path / "cache")
+    assert not (tmp_path / "cache").exists()
+
+
 def test_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError) as error:
         embert.SentenceTransformer(tmp_path / "none.emb")
@@ -164,6 +187,41 @@ def test_threads(models, threads):
         embert.SentenceTransformer(models("sentence"), threads=threads)
 
 
+def test_large_numbers_are_not_cut_to_32_bits(models):
+    with embert.SentenceTransformer(models("sentence"), threads=2**32 + 1) as many:
+        with embert.SentenceTransformer(models("sentence")) as all_processors:
+            assert many.threads == all_processors.threads
+    with pytest.raises(ValueError, match="64 positions"):
+        embert.Tokenizer(models("sentence"), max_length=2**32 + 1)
+
+
+@pytest.mark.parametrize("max_length", [0, -1, 1.5, "3", True])
+def test_max_length(models, max_length):
+    with pytest.raises(ValueError, match="max_length="):
+        embert.Tokenizer(models("sentence"), max_length=max_length)
+
+
+@pytest.mark.parametrize(
+    "prompts, message",
+    [
+        ("abc", "prompts is 'abc': give a dict"),
+        ({"query": 5}, r"prompts\['query'\] is an int"),
+        ({5: "a"}, "a name of prompts is an int"),
+        ({"query": "\udfff"}, r"prompts\['query'\] has a lone surrogate"),
+        ({"query": "a\0"}, r"prompts\['query'\] has a zero character"),
+    ],
+)
+def test_prompts(models, prompts, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        embert.SentenceTransformer(models("sentence"), prompts=prompts)
+
+
+@pytest.mark.parametrize("argument", ["precision", "bit_order", "prompt_name"])
+def test_name_that_is_a_list(model, argument):
+    with pytest.raises(ValueError, match=f"{argument}="):
+        model.encode("a cat", **{argument: ["int8"]})
+
+
 @pytest.mark.parametrize("max_seq_length", [0, 65, None])
 def test_max_seq_length(model, max_seq_length):
     with pytest.raises(ValueError, match="max_seq_length="):
@@ -289,8 +347,12 @@ def test_cross_encoder(models):
     with embert.CrossEncoder(models("rerank")) as model:
         with pytest.raises(TypeError, match=r"documents\[1\] is None"):
             model.rank("a", ["b", None])
-        with pytest.raises(TypeError, match=r"query\[0\] is None"):
+        with pytest.raises(TypeError, match="query is None"):
             model.rank(None, ["b"])
+        with pytest.raises(ValueError, match="top_k=-1"):
+            model.rank("a", ["b", "c"], top_k=-1)
+        with pytest.raises(ValueError, match=r"activation_fn gave shape \(\)"):
+            model.predict([("a", "b")], activation_fn=lambda scores: None)
 
 
 def test_tokenizer(models):
@@ -306,7 +368,12 @@ def test_tokenizer(models):
                 call()
         with pytest.raises(ValueError, match=r"ids\[1\] is 99999"):
             tokenizer.decode([1, 99999])
-        with pytest.raises(ValueError, match=r"pair\[0\] has a lone surrogate"):
+        for ids, message in ((5, "ids is 5"), ([1, 1.5], r"ids\[1\] is 1.5"), (["a"], r"ids\[0\] is 'a'"), ([[1]], r"ids\[0\]")):
+            with pytest.raises(TypeError, match=message):
+                tokenizer.decode(ids)
+        with pytest.raises(ValueError, match=r"ids\[0\] is 1099511627776"):
+            tokenizer.decode([2**40])
+        with pytest.raises(ValueError, match="pair has a lone surrogate"):
             tokenizer.encode("a", "\ud800")
 
 

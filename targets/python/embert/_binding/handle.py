@@ -13,6 +13,7 @@ from .texts import Packed
 
 # The library's limit for the texts of one pass. More would change memory only.
 MOST_TEXTS_OF_A_PASS = 1024
+_MOST_UINT32 = 0xFFFFFFFF
 
 
 class Texts:
@@ -38,7 +39,9 @@ class Handle:
         self._calls = 0
         self._closed = False
         self.path = path
-        options = library.OpenOptions(size=ctypes.sizeof(library.OpenOptions), threads=threads, max_tokens=max_tokens)
+        options = library.OpenOptions(size=ctypes.sizeof(library.OpenOptions))
+        # ctypes would drop the higher bits. The library uses no more threads than processors, and refuses so many tokens.
+        options.threads, options.max_tokens = min(threads, _MOST_UINT32), min(max_tokens, _MOST_UINT32)
         Interruptible().run(lambda: library.hosted_open(os.fsencode(path), ctypes.byref(options), ctypes.byref(self._pointer)))
         self.threads: int = library.hosted_threads(self._pointer)
         self.max_tokens: int = library.hosted_max_tokens(self._pointer)

@@ -20,18 +20,25 @@ def pack(texts: Sequence[str], name: str) -> Packed:
     return b"".join(encoded), offsets
 
 
+def check_text(text: Any, name: str) -> None:
+    """Refuses what is no str, and lone surrogates."""
+    if not isinstance(text, str):
+        raise TypeError(f"{name} is {_kind(text)}: give a str")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{name} has a lone surrogate U+{ord(text[error.start]):04X} at character {error.start}: it is no text; "
+            'decode the bytes with errors="replace", or remove it'
+        ) from None
+
+
 def _bad_text(texts: Sequence[Any], name: str) -> Exception:
     for index, text in enumerate(texts):
-        if not isinstance(text, str):
-            return TypeError(f"{name}[{index}] is {_kind(text)}: give a str")
         try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            surrogate = text[error.start]
-            return ValueError(
-                f"{name}[{index}] has a lone surrogate U+{ord(surrogate):04X} at character {error.start}: it is no text; "
-                'decode the bytes with errors="replace", or remove it'
-            )
+            check_text(text, f"{name}[{index}]")
+        except (TypeError, ValueError) as error:
+            return error
     return TypeError(f"{name}: the texts changed while they were read")
 
 

@@ -37,7 +37,7 @@ def pipeline(
     text-generation, text2text-generation. `model` is a model file or a Hugging Face folder. Further arguments are defaults of
     the calls.
     """
-    if task not in _PIPELINES:
+    if not isinstance(task, str) or task not in _PIPELINES:
         raise ValueError(f"task {task!r}: embert has {', '.join(_PIPELINES)}")
     if model is None:
         raise ValueError(f'pipeline("{task}"): give model=, a model file or a Hugging Face folder; embert fetches none')
