@@ -109,16 +109,16 @@ class Run:
             time.sleep(0.1)
         self._end_what_is_left()
 
-    def end(self) -> Tuple[int, str, str]:
-        """Exit code, stdout and stderr; Ray and Spark write to both."""
+    def end(self) -> Tuple[int, str]:
+        """Exit code, and all that was written: spark-submit puts both streams of the script into stdout, and Ray writes there."""
         output, _ = self._process.communicate(timeout=PATIENCE_SECONDS)
         self._end_what_is_left()
-        return self._process.returncode, output, self.errors()
+        return self._process.returncode, self.errors() + output
 
     def result(self) -> Dict[str, Any]:
         """What a run prints that must succeed."""
-        code, output, errors = self.end()
-        assert code == 0, errors[-4000:]
+        code, output = self.end()
+        assert code == 0, output[-4000:]
         result: Dict[str, Any] = json.loads(output.splitlines()[-1])
         return result
 
