@@ -132,6 +132,7 @@ if [ -n "$python" ]; then
   if [ "$python" = full ]; then
     test_python_full
     python_tests=tests/targets/python
+    export EMBERT_FULL=1
   fi
   step "Test"
   # shellcheck disable=SC2086
