@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/system/run_threads.hpp"
 
-#include <atomic>
+#include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <thread>
@@ -16,13 +16,17 @@ class Worker {
   Worker() : thread_([this] { work(); }) {}
 
   void start(void (*task)(void*, std::size_t), void* argument, std::size_t index) {
+    const std::lock_guard<std::mutex> lock(mutex_);
     task_ = task;
     argument_ = argument;
     index_ = index;
-    is_busy_.store(true, std::memory_order_release);
-    is_busy_.notify_one();
+    is_busy_ = true;
+    wake_.notify_all();
   }
-  void wait() { is_busy_.wait(true, std::memory_order_acquire); }
+  void wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    wake_.wait(lock, [this] { return !is_busy_; });
+  }
 
   ~Worker() {
     start(nullptr, nullptr, 0);
@@ -31,19 +35,24 @@ class Worker {
 
  private:
   void work() {
+    std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
-      is_busy_.wait(false, std::memory_order_acquire);
+      wake_.wait(lock, [this] { return is_busy_; });
       if (task_ == nullptr) return;
+      lock.unlock();
       task_(argument_, index_);
-      is_busy_.store(false, std::memory_order_release);
-      is_busy_.notify_one();
+      lock.lock();
+      is_busy_ = false;
+      wake_.notify_all();
     }
   }
 
+  std::mutex mutex_;
+  std::condition_variable wake_;
   void (*task_)(void*, std::size_t) = nullptr;
   void* argument_ = nullptr;
   std::size_t index_ = 0;
-  std::atomic<bool> is_busy_{false};
+  bool is_busy_ = false;
   std::thread thread_;  // the last member: it uses the others
 };
 
