@@ -81,10 +81,10 @@ add_licences() {
 }
 debian_licence() { echo "$1=/usr/share/doc/$2/copyright"; }
 
-# check_wheel PLATFORM: moves the wheel to build/wheels with the tag of the oldest system that it runs on, and with the libraries that
+# check_wheel PLATFORM [OPTION]...: moves the wheel to build/wheels with the tag of the oldest system that it runs on, and with the libraries that
 # it carries. auditwheel takes no --plat of another processor than this one.
 check_wheel() {
-  $tools/bin/python -m auditwheel repair -w build/wheels/checked build/wheels/unchecked/*.whl
+  $tools/bin/python -m auditwheel repair "${@:2}" -w build/wheels/checked build/wheels/unchecked/*.whl
   case "$(ls build/wheels/checked)" in
     *"$1.whl") mv build/wheels/checked/*.whl build/wheels ;;
     *) echo "build_wheels.sh: not $1 but $(ls build/wheels/checked), as auditwheel says what it needs" >&2; return 1 ;;
@@ -103,12 +103,20 @@ for name in $wheels; do
     check_wheel "_$(uname -m)"
   else
     toolchains/make_headers.sh
-    build_wheel "python-$name" "linux_${name#*linux_*_*_}" "cmake.toolchain-file=$PWD/toolchains/zig.cmake" \
+    tag=linux_${name#*linux_*_*_}
+    libraries=()
+    if [ "${name#musl}" != "$name" ]; then
+      # For auditwheel: that a wheel is for musl, and the libc.so of musl, not that of this machine.
+      tag=$name
+      for architecture in amd64 arm64 armhf; do toolchains/make_sysroot.sh $architecture musl; done
+      libraries=(--ldpaths "$(printf '%s:' "$PWD"/build/musl-*/lib/*-linux-musl*)")
+    fi
+    build_wheel "python-$name" "$tag" "cmake.toolchain-file=$PWD/toolchains/zig.cmake" \
       "cmake.define.EMBERT_ZIG=$zig" "cmake.define.EMBERT_ZIG_TARGET=${zig_targets[$name]}" \
       cmake.define.EMBERT_CONVERTER=OFF cmake.define.EMBERT_HOST_LIBRARIES=OFF install.strip=false
     # shellcheck disable=SC2086
     add_licences $headers "libc++=${zig%/*}/lib/libcxx/LICENSE.TXT" "musl=${zig%/*}/lib/libc/musl/COPYRIGHT"
-    check_wheel "$name"
+    check_wheel "$name" "${libraries[@]}"
   fi
 done
 ls -l build/wheels

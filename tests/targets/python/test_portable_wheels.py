@@ -35,7 +35,8 @@ SYSTEMS = {
     "aarch64": System("qemu-aarch64", "arm64", "aarch64-linux-gnu", "aarch64-linux-musl", "ld-musl-aarch64.so.1"),
     "armv7l": System("qemu-arm", "armhf", "arm-linux-gnueabihf", "arm-linux-musleabihf", "ld-musl-armhf.so.1"),
 }
-# A processor for each set of kernels that an emulator has: scalar (numpy of the index needs AVX) and AVX2; NEON, dot product and I8MM; scalar and NEON.
+# A processor for each set of kernels that an emulator has: scalar and AVX2 (numpy itself needs AVX); NEON, dot product and I8MM;
+# scalar and NEON.
 CPUS = [("x86_64", "SandyBridge"), ("x86_64", "Haswell"), ("aarch64", "cortex-a53"), ("aarch64", "cortex-a76"), ("aarch64", "max"),
         ("armv7l", "cortex-r5f"), ("armv7l", "cortex-a7")]
 
