@@ -15,8 +15,9 @@ namespace {
 constexpr size_t kTextsPerChunk = 2048;
 constexpr size_t kBytesPerChunk = size_t{256} << 10;
 constexpr size_t kTextsPerBlock = 16;  // what one thread tokenises at a time
-/// Passes for each thread that a small chunk is cut into, so that threads end together.
-constexpr size_t kPassesPerThread = 8;
+/// With several threads a pass takes at most this part of a thread's share of the tokens that are
+/// left, so that passes become small towards the end and threads end together.
+constexpr size_t kPartOfShare = 2;
 
 size_t end_of_chunk(const embert_hosted_texts& texts, size_t begin) {
   size_t bytes = 0, end = begin;
@@ -73,17 +74,19 @@ void TokenChunk::read(HostedModel& model, const PromptedTexts& input, size_t beg
 }
 
 std::vector<PassRange> TokenChunk::passes(uint32_t most_texts, uint32_t threads) const {
-  size_t tokens = 0;
-  for (const Text& text : order_) tokens += text.length;
-  size_t budget = kTokensPerPass;
-  if (threads > 1) budget = std::min(budget, tokens / (threads * kPassesPerThread));
+  size_t tokens_left = 0;
+  for (const Text& text : order_) tokens_left += text.length;
   std::vector<PassRange> passes;
   for (size_t begin = 0; begin < order_.size() && order_[begin].length > 0;) {
+    size_t budget = kTokensPerPass;
+    if (threads > 1) budget = std::min(budget, tokens_left / (threads * kPartOfShare));
     // The first text is the longest, and the arena has room for as many of its length.
     const size_t longest = order_[begin].length;
     const size_t most = std::clamp<size_t>(budget / longest, 1, most_texts);
-    size_t end = begin + 1;
-    while (end < order_.size() && end - begin < most && order_[end].length > 0) ++end;
+    size_t end = begin;
+    do {
+      tokens_left -= order_[end++].length;
+    } while (end < order_.size() && end - begin < most && order_[end].length > 0);
     passes.push_back({begin, end});
     begin = end;
   }

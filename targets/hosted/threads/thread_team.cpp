@@ -12,8 +12,8 @@
 
 namespace embert::hosted {
 
-/// How long a caller keeps a slot while others wait: long beside the switch of threads, about 10
-/// us, and short for those who wait.
+/// How long a caller keeps a slot while others wait: long beside a switch of threads, and short for
+/// those who wait.
 static constexpr std::chrono::milliseconds kTurn{2};
 
 uint32_t allowed_processors() {

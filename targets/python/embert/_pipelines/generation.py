@@ -31,14 +31,12 @@ _REFUSED = {
     "repetition_penalty": Refused((None, 1.0), "embert has greedy, beams and sampling"),
     "generation_config": Refused((None,), "give its values as arguments"),
 }
-_MOST_NEW_TOKENS = 512
-
 
 class GenerationPipeline(Pipeline):
     TASK_OF_TOOL = "generate"
 
     def _generate(self, items: List[str], merged: Dict[str, Any]) -> List[Dict[str, Any]]:
-        options: Dict[str, Any] = {"max-new-tokens": min(merged["max_new_tokens"], _MOST_NEW_TOKENS)}
+        options: Dict[str, Any] = {"max-new-tokens": merged["max_new_tokens"]}
         if merged["do_sample"]:
             options["sample"] = True
         if merged["num_beams"] != 1:

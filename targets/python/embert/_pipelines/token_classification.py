@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """pipeline("token-classification")"""
 
-from typing import Any, Dict, List
+import bisect
+from typing import Any, Dict, List, Tuple
 
 from .._refuse import Refused
 from .._tokenizer import Encoding, Tokenizer
@@ -45,23 +46,35 @@ class TokenClassificationPipeline(Pipeline):
         for result in self._run(items, options):
             encoding = tokenizer.encode(result["text"], truncation=False) if result["entities"] else Encoding([], [], [])
             make = _token if aggregation == "none" else _group
-            results.append([make(entity, encoding, tokenizer) for entity in result["entities"]])
+            tokens = _text_tokens(encoding)
+            results.append([make(entity, _tokens_of(entity, tokens), encoding, tokenizer) for entity in result["entities"]])
         return results[0] if is_single else results
 
 
-def _tokens_of(entity: Dict[str, Any], encoding: Encoding) -> List[int]:
-    """Indices of the tokens between the entity's offsets."""
-    begin, end = entity["char_offsets"]
+_TextToken = Tuple[int, int, int]
+
+
+def _text_tokens(encoding: Encoding) -> List[_TextToken]:
+    """Begin, end and index of each token that is no special token, in the order of the text."""
     return [
-        index
-        for index, (first, last) in enumerate(encoding.offsets)
-        if encoding.word_ids[index] is not None and begin <= first and last <= end
+        (begin, end, index) for index, (begin, end) in enumerate(encoding.offsets) if encoding.word_ids[index] is not None
     ]
 
 
-def _token(entity: Dict[str, Any], encoding: Encoding, _tokenizer: Tokenizer) -> Dict[str, Any]:
+def _tokens_of(entity: Dict[str, Any], tokens: List[_TextToken]) -> List[int]:
+    """Indices of the tokens between the entity's offsets. A text of 100,000 words may have as many entities."""
     begin, end = entity["char_offsets"]
-    index = _tokens_of(entity, encoding)[0]
+    indices = []
+    for at in range(bisect.bisect_left(tokens, (begin,)), len(tokens)):
+        if tokens[at][1] > end:
+            break
+        indices.append(tokens[at][2])
+    return indices
+
+
+def _token(entity: Dict[str, Any], tokens: List[int], encoding: Encoding, _tokenizer: Tokenizer) -> Dict[str, Any]:
+    begin, end = entity["char_offsets"]
+    index = tokens[0]
     return {
         "entity": entity["label"],
         "score": entity["score"],
@@ -72,9 +85,9 @@ def _token(entity: Dict[str, Any], encoding: Encoding, _tokenizer: Tokenizer) ->
     }
 
 
-def _group(entity: Dict[str, Any], encoding: Encoding, tokenizer: Tokenizer) -> Dict[str, Any]:
+def _group(entity: Dict[str, Any], tokens: List[int], encoding: Encoding, tokenizer: Tokenizer) -> Dict[str, Any]:
     begin, end = entity["char_offsets"]
-    ids = [encoding.ids[index] for index in _tokens_of(entity, encoding)]
+    ids = [encoding.ids[index] for index in tokens]
     return {
         "entity_group": entity["label"],
         "score": entity["score"],
