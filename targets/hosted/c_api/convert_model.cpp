@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // embert_hosted_convert and embert_hosted_verify, in builds with the converter.
 #include "targets/hosted/c_api/hosted_calls.hpp"
-#include "targets/hosted/c_api/read_struct.hpp"
 #include "targets/hosted/convert/convert_folder.hpp"
 #include "targets/hosted/convert/verify_model.hpp"
+#include "targets/hosted/read_struct.hpp"
 #include "targets/hosted/tasks/common/json_options.hpp"
 
 namespace embert::hosted {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // embert_hosted_open, _close and what a model tells about itself.
 #include "targets/hosted/c_api/hosted_calls.hpp"
-#include "targets/hosted/c_api/read_struct.hpp"
+#include "targets/hosted/read_struct.hpp"
 
 using namespace embert::hosted;
 

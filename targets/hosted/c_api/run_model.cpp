@@ -6,8 +6,8 @@
 
 #include "embert/embert_tasks.h"
 #include "targets/hosted/c_api/hosted_calls.hpp"
-#include "targets/hosted/c_api/read_struct.hpp"
 #include "targets/hosted/model/model_tasks.hpp"
+#include "targets/hosted/read_struct.hpp"
 #include "targets/hosted/tasks/common/logit_scores.hpp"
 #include "targets/hosted/vectors/text_vectors.hpp"
 

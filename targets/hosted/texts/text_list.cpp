@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/hosted/texts/text_list.hpp"
 
-#include "targets/hosted/c_api/read_struct.hpp"
 #include "targets/hosted/hosted_error.hpp"
+#include "targets/hosted/read_struct.hpp"
 
 namespace embert::hosted {
 namespace {

@@ -13,7 +13,7 @@ from ._binding.handle import Handle, Texts
 from ._binding.interrupt import Interruptible, is_main_thread
 from ._binding.texts import as_list, pack
 from ._folder_cache import no_such_file
-from ._model import Model, StrPath, checked_path
+from ._model import Model, StrPath, checked_path, positive
 from ._progress import Bar, wanted
 
 ProgressFunction = Callable[[str, float], None]
@@ -41,10 +41,10 @@ def convert(
     options: Dict[str, Any] = {"rounding": rounding}
     for name, value in (("calibration", calibration), ("calibration-ids", calibration_ids)):
         if value is not None:
-            options[name] = checked_path(value)
+            options[name] = _existing_file(value)
     for name, number in (("max-tokens", max_tokens), ("threads", threads)):
         if number is not None:
-            options[name] = number
+            options[name] = positive(name.replace("-", "_"), number)
     source = _existing_folder(folder)
     is_shown = wanted(show_progress_bar)
     bar = Bar("Converting", is_shown)
@@ -125,3 +125,10 @@ def _existing_folder(folder: StrPath) -> str:
     if os.path.exists(path):
         raise NotADirectoryError(errno.ENOTDIR, "a Hugging Face folder with config.json and model.safetensors is needed", path)
     raise no_such_file(path)
+
+
+def _existing_file(file: StrPath) -> str:
+    path = checked_path(file)
+    if not os.path.exists(path):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    return path

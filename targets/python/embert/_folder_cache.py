@@ -19,6 +19,8 @@ def model_file(path: str, given: str, cache_folder: Optional[str]) -> str:
     if os.path.isdir(path):
         return _converted(path, cache_folder)
     if os.path.exists(path):
+        if not os.access(path, os.R_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), given)
         return path
     raise no_such_file(given)
 

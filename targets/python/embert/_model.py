@@ -65,7 +65,7 @@ class Model:
         return self._handle.closed
 
     def close(self) -> None:
-        """Frees the model; calls of other threads that run end first. A second close does nothing."""
+        """Frees the model when the last call of another thread has ended. A second close does nothing."""
         self._handle.close()
 
     def __enter__(self: Self) -> Self:

@@ -135,3 +135,16 @@ def test_verify(models):
     assert result["compared"] == "embeddings" and result["texts"] == 3 and result["cosine_mean"] > 0.99
     with embert.SentenceTransformer(models("sentence")) as model:
         assert embert.verify(model, models.folder("sentence"), texts) == result
+
+
+@pytest.mark.parametrize("threads", [float("nan"), 0, -1, True, "2"])
+def test_convert_refuses_numbers_by_name(models, tmp_path, threads):
+    with pytest.raises(ValueError, match=r"^threads="):
+        embert.convert(models.folder("intent"), tmp_path / "m.emb", threads=threads)
+    assert not list(tmp_path.iterdir())
+
+
+def test_missing_calibration_file_is_named(models, tmp_path):
+    with pytest.raises(FileNotFoundError, match="texts.txt"):
+        embert.convert(models.folder("intent"), tmp_path / "m.emb", calibration=tmp_path / "texts.txt")
+    assert not list(tmp_path.iterdir())

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """embert.pipeline: call shapes and fields of transformers, values of the tool."""
 
+import time
+
 import embert
 import pytest
 from conftest import run_tool
@@ -138,3 +140,20 @@ def test_transformation(models):
         tool = run_tool("generate", models("pair"), "--max-new-tokens", "6", texts=["the cat"])
         assert result == {"generated_text": tool[0]["generated"]}
         assert transform(["the cat"] * 2, max_new_tokens=6) == [result, result]
+
+
+def test_entities_of_a_long_text_in_linear_time(ner):
+    """Time of the processor for ten times the words; a search of all tokens for each entity takes a hundred times as long."""
+    seconds = []
+    for words in (3000, 30000):
+        begin = time.process_time()
+        entities = ner("word " * words)
+        seconds.append(time.process_time() - begin)
+        assert all(entity["end"] - entity["start"] <= 4 for entity in entities)
+    assert seconds[1] < 30 * seconds[0]
+
+
+def test_too_many_new_tokens_are_refused(models):
+    with embert.pipeline("text-generation", models("decoder")) as generate:
+        with pytest.raises(ValueError, match="max-new-tokens"):
+            generate("once upon a time", max_new_tokens=1000)

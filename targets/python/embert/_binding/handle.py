@@ -30,7 +30,7 @@ class Texts:
 
 
 class Handle:
-    """Any number of threads may call it. `close` waits for no call: the last one to end frees the model."""
+    """Any number of threads may call it. `close` returns at once; calls that still run go on, and the last one frees the model."""
 
     def __init__(self, path: str, threads: int, max_tokens: int) -> None:
         self._pointer = ctypes.c_void_p()
