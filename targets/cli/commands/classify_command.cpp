@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "targets/cli/commands/commands.hpp"
+#include "targets/cli/tasks/task_arguments.hpp"
 #include "targets/cli/tasks/text_call.hpp"
 #include "targets/hosted/tasks/classify_task.hpp"
 
