@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the functions of embert_hosted.h share: the model behind the handle, and exceptions as
-// codes.
+// The functions of embert_hosted.h share this: the model behind the handle, and the way from an
+// exception to a code.
 #pragma once
 
 #include <exception>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a conversion tells about itself.
+// The report of a conversion: certificate, warnings, sizes.
 #pragma once
 
 #include <cstddef>

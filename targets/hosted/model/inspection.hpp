@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model file holds and the memory that it needs, as JSON.
+// The content of a model file and the memory that it needs, as JSON.
 #pragma once
 
 #include "targets/hosted/line_text.hpp"

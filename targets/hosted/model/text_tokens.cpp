@@ -46,29 +46,40 @@ void check_tokenize(embert_status status) {
   check(status, "embert_tokenize");
 }
 
-TextTokens tokenize_with(const embert_model& model, const TextItem& item,
-                         const embert_tokenize_options& options) {
+/// Tokenizes into buffers that set_buffers(result, capacity) makes, and makes them anew if the text
+/// needs more: a text that is cut fits at once, unless its special tokens alone exceed the limit.
+/// Returns the number of tokens.
+template <typename SetBuffers>
+size_t tokenize_growing(const embert_model& model, const TextItem& item,
+                        const embert_tokenize_options& options, const SetBuffers& set_buffers) {
   const embert_text input = text_of_item(item);
-  TextTokens tokens;
   embert_tokens result = {.size = sizeof(result)};
   embert_status status = EMBERT_STATUS_OK;
-  // A text that is cut fits at once, unless its special tokens alone exceed the limit.
   for (size_t capacity = options.max_tokens > 0 ? static_cast<size_t>(options.max_tokens)
                                                 : kFirstCapacity;
        ; capacity = result.length) {
-    resize_tokens(tokens, capacity);
+    set_buffers(result, capacity);
     result.capacity = capacity;
+    status = embert_tokenize(&model, &input, &options, &result);
+    if (status != EMBERT_STATUS_BUFFER_TOO_SMALL || result.length <= capacity) break;
+  }
+  check_tokenize(status);
+  return result.length;
+}
+
+TextTokens tokenize_with(const embert_model& model, const TextItem& item,
+                         const embert_tokenize_options& options) {
+  TextTokens tokens;
+  const auto set_buffers = [&](embert_tokens& result, size_t capacity) {
+    resize_tokens(tokens, capacity);
     result.ids = tokens.ids.data();
     result.type_ids = tokens.type_ids.data();
     result.byte_offsets = tokens.byte_offsets.data();
     result.char_offsets = tokens.char_offsets.data();
     result.word_ids = tokens.word_ids.data();
     result.sequence_ids = tokens.sequence_ids.data();
-    status = embert_tokenize(&model, &input, &options, &result);
-    if (status != EMBERT_STATUS_BUFFER_TOO_SMALL || result.length <= capacity) break;
-  }
-  check_tokenize(status);
-  resize_tokens(tokens, result.length);
+  };
+  resize_tokens(tokens, tokenize_growing(model, item, options, set_buffers));
   return tokens;
 }
 
@@ -95,26 +106,17 @@ TextTokens tokenize_text(const embert_model& model, const TextItem& item, uint32
 
 void append_ids(const embert_model& model, const TextItem& item, uint32_t max_tokens,
                 TokenSink sink) {
-  const embert_text input = text_of_item(item);
-  const embert_tokenize_options options = options_for(model, max_tokens);
   const size_t start = sink.ids.size();
-  embert_tokens result = {.size = sizeof(result)};
-  embert_status status = EMBERT_STATUS_OK;
-  // The special tokens alone may exceed the limit, and then the first buffer is too small.
-  for (size_t capacity = max_tokens;; capacity = result.length) {
-    sink.ids.resize(start + capacity);
-    result.capacity = capacity;
+  const auto resize = [&](size_t size) {
+    sink.ids.resize(start + size);
+    if (item.pair) sink.type_ids.resize(start + size);
+  };
+  const auto set_buffers = [&](embert_tokens& result, size_t capacity) {
+    resize(capacity);
     result.ids = sink.ids.data() + start;
-    if (item.pair) {
-      sink.type_ids.resize(start + capacity);
-      result.type_ids = sink.type_ids.data() + start;
-    }
-    status = embert_tokenize(&model, &input, &options, &result);
-    if (status != EMBERT_STATUS_BUFFER_TOO_SMALL || result.length <= capacity) break;
-  }
-  check_tokenize(status);
-  sink.ids.resize(start + result.length);
-  if (item.pair) sink.type_ids.resize(start + result.length);
+    if (item.pair) result.type_ids = sink.type_ids.data() + start;
+  };
+  resize(tokenize_growing(model, item, options_for(model, max_tokens), set_buffers));
 }
 
 std::vector<int32_t> plain_ids(const embert_model& model, std::string_view text) {

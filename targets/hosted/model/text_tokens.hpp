@@ -26,7 +26,7 @@ struct TextTokens {
 /// TextError, with index 0, for a text of 2^30 bytes.
 TextTokens tokenize_text(const embert_model& model, const TextItem& item, uint32_t max_tokens);
 
-/// Where append_ids() puts tokens.
+/// The arrays that append_ids() appends to.
 struct TokenSink {
   std::vector<int32_t>& ids;
   std::vector<int32_t>& type_ids;  ///< stays as it is for a text alone: its segments are zeros

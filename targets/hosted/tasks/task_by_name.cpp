@@ -73,12 +73,12 @@ TextTask generate_by_options(HostedModel& model, JsonOptions& given) {
   return prepare_generate(model, options);
 }
 
-struct TaskEntry {
+struct NamedTask {
   const char* name;
   TextTask (*prepare)(HostedModel& model, JsonOptions& given);
 };
 
-constexpr TaskEntry kTasks[] = {
+constexpr NamedTask kNamedTasks[] = {
     {"tokenize", tokenize_by_options},
     {"classify", classify_by_options},
     {"tag", tag_by_options},
@@ -91,12 +91,12 @@ constexpr TaskEntry kTasks[] = {
 
 TextTask task_by_name(HostedModel& model, const std::string& name, const char* options) {
   std::string known;
-  for (const TaskEntry& entry : kTasks) {
-    if (name == entry.name) {
+  for (const NamedTask& task : kNamedTasks) {
+    if (name == task.name) {
       JsonOptions given(name, options);
-      return entry.prepare(model, given);
+      return task.prepare(model, given);
     }
-    known += (known.empty() ? "" : ", ") + std::string(entry.name);
+    known += (known.empty() ? "" : ", ") + std::string(task.name);
   }
   throw UsageError("unknown task \"" + one_line(name) + "\"; there are " + known);
 }

@@ -30,7 +30,7 @@ uint32_t allowed_processors() {
   return online > 0 ? static_cast<uint32_t>(online) : 1;
 }
 
-/// What one call of run() wants done. All members but the first two belong to the team's mutex.
+/// The work of one call of run(). All members but the first two belong to the team's mutex.
 struct ThreadTeam::Job {
   size_t items;
   const Work& work;

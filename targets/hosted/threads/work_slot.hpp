@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one thread needs to run a model: an arena, the engine in it, and buffers for a pass.
+// Each thread needs this to run a model: an arena, the engine in it, and buffers for a pass.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace embert::hosted {
 
-/// The most tokens of a pass, unless a single text is longer. The arena grows with it, and more do
-/// not make short texts faster (README.md has the measurement).
+/// The most tokens of a pass, unless a single text is longer. The arena grows with it; larger
+/// passes are hardly faster (the README of targets/hosted has the table).
 constexpr uint32_t kTokensPerPass = 512;
 
 /// The longest text and the most texts of a pass.

@@ -18,7 +18,7 @@ import embert
 
 __all__ = ["EmbertEmbeddingFunction"]
 
-# What get_config() holds: the arguments of the constructor and their types.
+# get_config() has these keys: the arguments of the constructor, with their types.
 CONFIG_TYPES = {"model": (str,), "threads": (int, type(None)), "truncate_dim": (int, type(None))}
 
 

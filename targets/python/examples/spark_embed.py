@@ -38,7 +38,7 @@ def make_embed_shards(work: Work) -> Callable[[], Callable[[Any], List[Record]]]
 
 class SparkEngine:
     def __init__(self, workers: int) -> None:
-        # What Spark takes where spark-submit has not started this script.
+        # Spark uses this master where spark-submit has not started the script.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         os.environ.setdefault("PYSPARK_SUBMIT_ARGS",
                               f"--master local[{workers},{TRIES}] --conf spark.ui.enabled=false pyspark-shell")
