@@ -8,43 +8,14 @@
 #include <string.h>
 
 #include "embert/embert_inspect.h"
-#include "kernels/arithmetic/layout.hpp"
 #include "kernels/dispatch.hpp"
+#include "runtime/model/optional_sections.hpp"
+#include "runtime/model/record_checks.hpp"
 #include "runtime/model/scale.hpp"
+#include "runtime/model/section_walk.hpp"
 
 namespace embert {
 namespace {
-
-bool in_range(uint32_t x, uint32_t lowest, uint32_t highest) { return x >= lowest && x <= highest; }
-
-bool shifts_ok(const BlobShifts& s) {
-  return s.left >= 0 && s.left <= 15 && s.right >= 0 && s.right <= 31 &&
-         (s.left == 0 || s.right == 0);
-}
-bool attention_ok(const BlobAttention& a) {
-  return shifts_ok(a.query) && shifts_ok(a.key) && shifts_ok(a.value) && shifts_ok(a.context) &&
-         shifts_ok(a.out);
-}
-bool has_norm(const BlobNorm& n) { return n.shift != 0; }
-bool norm_ok(const BlobNorm& n) {
-  return n.epsilon_n2 >= 1 && n.epsilon_n2 <= kMaxEpsilon && n.shift >= 8 && n.shift <= 38 &&
-         n.reserved == 0;
-}
-bool optional_norm_ok(const BlobNorm& n) {
-  return has_norm(n) ? norm_ok(n) : n.epsilon_n2 == 0 && n.reserved == 0;
-}
-bool dense16_ok(const BlobDense16& d) {
-  return shifts_ok(d.shifts) && d.join_shift >= 0 && d.join_shift <= 8 && d.reserved == 0;
-}
-template <typename T>
-bool all_zero(const T& object) {
-  uint8_t bytes[sizeof(T)], any = 0;
-  memcpy(bytes, &object, sizeof(T));
-  for (uint8_t byte : bytes) any |= byte;
-  return any == 0;
-}
-/// Must be zero in a model that does not use it.
-bool dense16_ok(const BlobDense16& d, bool used) { return used ? dense16_ok(d) : all_zero(d); }
 
 bool stack_ok(const BlobStack& s) {
   const bool cross = (s.flags & kStackCrossAttention) != 0;
@@ -119,171 +90,6 @@ bool layer_ok(const BlobStack& s, const BlobLayer& l) {
                       l.cross_join_shift <= 8
                 : all_zero(l.cross) && all_zero(l.norm_after_cross) && l.cross_join_shift == 0);
 }
-
-template <typename T>
-bool all_in(const T* values, size_t count, T lowest, T highest) {
-  uint32_t outside = 0;  // no early exit: the loop reads megabytes and must vectorise
-  for (size_t i = 0; i < count; ++i) {
-    outside |=
-        static_cast<uint32_t>(values[i] < lowest) | static_cast<uint32_t>(values[i] > highest);
-  }
-  return outside == 0;
-}
-bool all_within(const int32_t* values, size_t count, int32_t bound) {
-  return all_in<int32_t>(values, count, -bound, bound);
-}
-
-/// Sums must be the column sums of the weights with their padding. Only some kernels use them, so
-/// wrong sums would give different bits on different processors.
-bool sums_ok(const int8_t* weights, size_t columns, size_t inputs, const int32_t* sums) {
-  for (size_t panel = 0; panel < columns; panel += kPanelColumns) {
-    int32_t lanes[kPanelColumns * kStepInputs] =
-        {};  // one for each byte of a group of 4 inputs, so that the loop vectorises
-    for (size_t step = 0; step < inputs / kStepInputs;
-         ++step, weights += kPanelColumns * kStepInputs) {
-      for (size_t lane = 0; lane < kPanelColumns * kStepInputs; ++lane) {
-        lanes[lane] += weights[lane];
-      }
-    }
-    for (size_t column = 0; column < kPanelColumns; ++column) {
-      const int32_t* of_column = lanes + column * kStepInputs;
-      if (of_column[0] + of_column[1] + of_column[2] + of_column[3] != sums[panel + column]) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
-/// Walks the blob's sections in their fixed order. Checks the position of each section, and its
-/// size and values with one function for each kind of contents. Keeps the first failure.
-class Walk {
- public:
-  Walk(const uint8_t* blob, const BlobHeader& header)
-      : blob_(blob),
-        header_(header),
-        table_(reinterpret_cast<const BlobSection*>(blob + sizeof(BlobHeader))),
-        next_(table_),
-        end_(sizeof(BlobHeader) + uint64_t{header.section_count} * sizeof(BlobSection)) {
-    if (end_ > header.blob_bytes) status_ = EMBERT_STATUS_BLOB_SECTION;
-  }
-
-  embert_status finish() {
-    if (status_ == EMBERT_STATUS_OK && end_ != header_.blob_bytes) {
-      status_ = EMBERT_STATUS_BLOB_SECTION;
-    }
-    return status_;
-  }
-  bool sound() const { return status_ == EMBERT_STATUS_OK; }
-  void require(bool ok, embert_status otherwise) {
-    if (sound() && !ok) status_ = otherwise;
-  }
-  void require_value(bool ok) { require(ok, EMBERT_STATUS_BLOB_VALUE); }
-
-  void enter(uint32_t stack, uint32_t layer) {
-    stack_ = stack;
-    layer_ = layer;
-  }
-
-  /// Contents of the next section, which must have this kind and size. Null if it is empty, and
-  /// after a failure.
-  const uint8_t* next(uint32_t kind, uint64_t bytes) {
-    const BlobSection* s = check_position(kind);
-    require(s != nullptr && s->bytes == bytes, EMBERT_STATUS_BLOB_SECTION);
-    return sound() && bytes > 0 ? blob_ + s->offset : nullptr;
-  }
-  /// The same for a section that may have any size.
-  const uint8_t* next_of_any_size(uint32_t kind, uint64_t* bytes) {
-    const BlobSection* s = check_position(kind);
-    if (!sound()) return nullptr;
-    *bytes = s->bytes;
-    return blob_ + s->offset;
-  }
-  template <typename T>
-  const T* array(uint32_t kind, uint64_t count) {
-    return reinterpret_cast<const T*>(next(kind, count * sizeof(T)));
-  }
-
-  void weights(const int8_t* weights, size_t columns, size_t inputs, const int32_t* sums) {
-    require_value(all_in<int8_t>(weights, columns * inputs, -127, 127) &&
-                  sums_ok(weights, columns, inputs, sums));
-  }
-  void dense(uint32_t kind, bool there, size_t n, size_t k) {
-    const size_t columns = pad_columns(n), inputs = pad_inputs(k);
-    const uint8_t* at = next(kind, there ? columns * inputs + 12 * columns : 0);
-    if (at == nullptr) return;
-    const int32_t* bias = reinterpret_cast<const int32_t*>(at + columns * inputs);
-    weights(reinterpret_cast<const int8_t*>(at), columns, inputs, bias + columns);
-    require_value(all_within(bias, columns, kMaxDenseBias) &&
-                  all_in<int32_t>(bias + 2 * columns, columns, 0, INT32_MAX));
-  }
-  void residual_dense(uint32_t kind, bool there, size_t n, size_t k) {
-    const size_t columns = pad_columns(n), inputs = pad_inputs(k);
-    const uint8_t* at = next(kind, there ? columns * inputs + 16 * columns : 0);
-    if (at == nullptr) return;
-    const int32_t* sums = reinterpret_cast<const int32_t*>(at + columns * inputs);
-    weights(reinterpret_cast<const int8_t*>(at), columns, inputs, sums);
-    require_value(all_in<int32_t>(sums + columns, columns, 0, INT32_MAX) &&
-                  all_within(sums + 2 * columns, columns, kMaxResidualMultiplier) &&
-                  all_within(sums + 3 * columns, columns, kMaxResidualConstant));
-  }
-  void norm(uint32_t kind, bool there, size_t size) {
-    const int32_t* gain = array<int32_t>(kind, there ? 2 * size : 0);
-    if (gain == nullptr) return;
-    require_value(all_within(gain, size, INT32_MAX) && all_within(gain + size, size, kMaxNormBias));
-  }
-  void scores(uint32_t kind, bool there, size_t heads) {
-    const uint32_t* multipliers = array<uint32_t>(kind, there ? 2 * heads : 0);
-    if (multipliers == nullptr) return;
-    require_value(all_in<uint32_t>(multipliers, heads, 1, kMaxScoreMultiplier));
-    for (size_t i = 0; i < heads; ++i) {
-      const uint64_t cap = multipliers[heads + i];
-      const uint64_t exponent = cap * multipliers[i] + (1u << 21);
-      require_value(cap <= kMaxScoreCap && exponent <= UINT32_MAX && exponent >> 22 >= kExpEnd);
-    }
-  }
-  void multipliers(uint32_t kind, uint64_t count, int32_t highest) {
-    const int32_t* values = array<int32_t>(kind, count);
-    if (values != nullptr) {
-      require_value(all_in<int32_t>(values, static_cast<size_t>(count), 0, highest));
-    }
-  }
-  void names(uint32_t kind, uint32_t count) {
-    uint64_t bytes = 0;
-    const uint8_t* text = next_of_any_size(kind, &bytes);
-    if (text != nullptr) strings(text, bytes, count);
-  }
-  /// Zero-terminated strings that fill these bytes.
-  void strings(const uint8_t* text, uint64_t bytes, uint32_t count) {
-    uint64_t ends = 0;
-    for (uint64_t i = 0; i < bytes; ++i) ends += text[i] == 0;
-    require_value(ends == count && (bytes == 0 || text[bytes - 1] == 0));
-  }
-  bool at_end() const { return next_ == table_ + header_.section_count; }
-  /// Not at the end.
-  uint32_t next_kind() const { return next_->kind; }
-
- private:
-  const BlobSection* check_position(uint32_t kind) {
-    if (!sound()) return nullptr;
-    const BlobSection& s = *next_++;
-    const uint64_t start = (end_ + kBlobAlignment - 1) / kBlobAlignment * kBlobAlignment;
-    bool ok = s.kind == kind && s.stack == stack_ && s.layer == layer_ && s.offset == start &&
-              start <= header_.blob_bytes && s.bytes <= header_.blob_bytes - start;
-    for (uint64_t i = end_; ok && i < start; ++i) ok = blob_[i] == 0;
-    require(ok, EMBERT_STATUS_BLOB_SECTION);
-    end_ = start + s.bytes;
-    return &s;
-  }
-
-  const uint8_t* blob_;
-  const BlobHeader& header_;
-  const BlobSection* table_;  ///< [section_count]
-  const BlobSection* next_;
-  uint64_t end_;  ///< of the sections so far
-  uint32_t stack_ = 0, layer_ = 0;
-  embert_status status_ = EMBERT_STATUS_OK;
-};
 
 void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l) {
   const bool cross = (s.flags & kStackCrossAttention) != 0;
@@ -372,46 +178,6 @@ void check_selftest(Walk& walk, const BlobHeader& h, bool has_tokenizer) {
     walk.require_value(
         test.tokens <= stack.max_positions &&
         all_in<int32_t>(ids, test.tokens, 0, static_cast<int32_t>(stack.vocab_size) - 1));
-  }
-}
-
-/// Of zero-terminated strings.
-bool comes_before(const uint8_t* a, const uint8_t* b) {
-  while (*a == *b && *a != 0) {
-    ++a;
-    ++b;
-  }
-  return *a < *b;
-}
-
-/// section: null after a failure.
-void check_prompts(Walk& walk, const uint8_t* section, uint64_t bytes) {
-  walk.require(bytes >= sizeof(BlobPrompts), EMBERT_STATUS_BLOB_SECTION);
-  if (!walk.sound()) return;
-  const BlobPrompts& prompts = *reinterpret_cast<const BlobPrompts*>(section);
-  walk.require_value(
-      in_range(prompts.count, 1, kMaxPrompts) &&
-      (prompts.default_prompt < prompts.count || prompts.default_prompt == UINT32_MAX));
-  const uint8_t* name = section + sizeof(prompts);
-  walk.strings(name, bytes - sizeof(prompts), 2 * prompts.count);
-  const uint8_t empty = 0, *previous = &empty;
-  for (uint32_t i = 0; i < prompts.count && walk.sound(); ++i) {
-    walk.require_value(comes_before(previous, name));  // an empty name comes before no other
-    previous = name;
-    for (uint32_t ends = 0; ends < 2; ++name) ends += *name == 0;  // to the next name
-  }
-}
-
-/// The entries behind the required ones. A kind that this reader does not know has any contents.
-void check_optional_sections(Walk& walk) {
-  uint32_t previous = kFirstOptionalSection - 1;
-  while (walk.sound() && !walk.at_end()) {
-    const uint32_t kind = walk.next_kind();
-    walk.require(kind > previous, EMBERT_STATUS_BLOB_SECTION);
-    previous = kind;
-    uint64_t bytes = 0;
-    const uint8_t* section = walk.next_of_any_size(kind, &bytes);
-    if (kind == kSectionPrompts) check_prompts(walk, section, bytes);
   }
 }
 
