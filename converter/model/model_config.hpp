@@ -82,6 +82,8 @@ enum class ProblemType : std::uint32_t {
 /// A model: its stacks, and the task heads on the last of them. A pooler without a classifier
 /// appears only in ModelWeights::pooler.
 struct ModelConfig {
+  /// The first model_type of the family (import/families), which names the tensors of the file.
+  std::string model_type = "bert";
   std::vector<StackConfig> stacks;  ///< one; or the encoder, then the decoder
 
   ClassifierTask classifier = ClassifierTask::kNone;

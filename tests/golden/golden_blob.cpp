@@ -16,16 +16,11 @@ bool decodes(const std::string& golden_case) {
   return config.value("is_decoder", false) || config.value("is_encoder_decoder", false);
 }
 
-std::vector<std::string> or_no_data(std::vector<std::string> names) {
-  if (names.empty()) names.emplace_back("no_data");
-  return names;
-}
-
 }  // namespace
 
 std::string why_no_golden_blob(const std::string& golden_case) {
-  const std::filesystem::path folder = golden_folder(EMBERT_SHARED_DIR, golden_case);
-  if (!std::filesystem::exists(folder)) return "no reference data at " + folder.string();
+  const std::string why_not = why_no_golden_case(EMBERT_SHARED_DIR, golden_case);
+  if (!why_not.empty()) return why_not;
   const std::string file = saved_golden_blob(golden_case);
   if (!kGoldenBlobsAreSaved || std::filesystem::exists(file)) return "";
   return "no " + file + "; golden_test makes it where the converter is built: tests/run.sh";
@@ -38,12 +33,11 @@ const AlignedBytes& golden_blob(const std::string& golden_case) {
   return blobs.emplace(golden_case, AlignedBytes(make_golden_blob(golden_case))).first->second;
 }
 
-std::vector<std::string> all_cases() { return or_no_data(golden_cases(EMBERT_SHARED_DIR)); }
-
 std::vector<std::string> decoder_cases() {
   std::vector<std::string> names = golden_cases(EMBERT_SHARED_DIR);
   std::erase_if(names, [](const std::string& name) { return !decodes(name); });
-  return or_no_data(names);
+  if (names.empty()) names.emplace_back("no_data");
+  return names;
 }
 
 }  // namespace embert::test

@@ -22,8 +22,7 @@ const AlignedBytes& golden_blob(const std::string& golden_case);
 std::vector<std::uint8_t> make_golden_blob(const std::string& golden_case);
 extern const bool kGoldenBlobsAreSaved;
 
-/// Names of all cases, or of those with a decoder; {"no_data"} where there is no reference data.
-std::vector<std::string> all_cases();
+/// Names of the cases with a decoder; {"no_data"} where there is no reference data.
 std::vector<std::string> decoder_cases();
 
 }  // namespace embert::test

@@ -4,23 +4,56 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string_view>
 
 #include "converter/import/json_file.hpp"
 
 namespace embert::test {
 
+namespace {
+
+constexpr const char* kSets[] = {"models", "families"};
+
+// Cases of families that are not converted yet begin with one of these.
+constexpr std::string_view kNotConverted[] = {
+    "albert",         "camembert",  "deberta_v2", "distilbert", "electra",
+    "mobilebert",     "modernbert", "mpnet",      "roberta",    "sentence_bert_unigram",
+    "sentence_mpnet", "xlm_roberta"};
+
+}  // namespace
+
 std::filesystem::path golden_folder(const std::string& shared_dir, const std::string& name) {
-  return std::filesystem::path(shared_dir) / "reference" / "models" / name;
+  const auto root = std::filesystem::path(shared_dir) / "reference";
+  for (const char* set : kSets) {
+    if (std::filesystem::exists(root / set / name)) return root / set / name;
+  }
+  return root / kSets[0] / name;
 }
 
 std::vector<std::string> golden_cases(const std::string& shared_dir) {
   std::vector<std::string> names;
-  const std::filesystem::path folder = golden_folder(shared_dir, "");
-  if (!std::filesystem::exists(folder)) return names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.is_directory()) names.push_back(entry.path().filename().string());
+  for (const char* set : kSets) {
+    const auto folder = std::filesystem::path(shared_dir) / "reference" / set;
+    if (!std::filesystem::exists(folder)) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (entry.is_directory()) names.push_back(entry.path().filename().string());
+    }
   }
   std::ranges::sort(names);
+  return names;
+}
+
+std::string why_no_golden_case(const std::string& shared_dir, const std::string& name) {
+  const std::filesystem::path folder = golden_folder(shared_dir, name);
+  if (!std::filesystem::exists(folder)) return "no reference data at " + folder.string();
+  const bool converted = std::ranges::none_of(
+      kNotConverted, [&](std::string_view family) { return name.starts_with(family); });
+  return converted ? "" : "the converter refuses the family of " + name;
+}
+
+std::vector<std::string> all_cases() {
+  std::vector<std::string> names = golden_cases(EMBERT_SHARED_DIR);
+  if (names.empty()) names.emplace_back("no_data");
   return names;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One case of the reference data (shared/reference/models/<case>): its calls from case.json, and
+// One case of the reference data (shared/reference/models/<case> for BERT, families/<case> for
+// other encoders): its calls from case.json, and
 // their inputs and expected outputs from io.safetensors, in tensors named <call>.<name>.
 #pragma once
 
@@ -21,6 +22,12 @@ std::filesystem::path golden_folder(const std::string& shared_dir, const std::st
 
 /// Names of all cases, sorted; none without the data.
 std::vector<std::string> golden_cases(const std::string& shared_dir);
+
+/// golden_cases() of the build's data, or {"no_data"}.
+std::vector<std::string> all_cases();
+
+/// Why a case can not be tested: there is no data, or its family is not converted. Empty if it can.
+std::string why_no_golden_case(const std::string& shared_dir, const std::string& name);
 
 /// A call's texts without padding, and the length of the padded [batch, length] outputs.
 struct GoldenTexts {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Golden vectors of the reference implementation, end to end: folder -> converter -> blob ->
-// runtime. The models have no tokenizer, so seeded random ids calibrate them. Prints a table with a
+// runtime. Seeded random ids calibrate
+// the models, which have no tokenizer but in sentence_*. Prints a table with a
 // line for each output: the lowest cosine of a tensor and of a row, the largest error as a fraction
 // of the tensor's largest value, the number of rows whose largest value is at another index than in
 // the reference, and the largest lead of these rows (agreement.hpp).

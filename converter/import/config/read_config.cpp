@@ -3,12 +3,12 @@
 // encoder and a decoder that share one config.
 #include "converter/import/config/read_config.hpp"
 
-#include <algorithm>
 #include <cstdint>
-#include <string_view>
 
 #include "converter/import/config/read_head_config.hpp"
 #include "converter/import/config/read_stack_config.hpp"
+#include "converter/import/config/stack_options.hpp"
+#include "converter/import/families/families.hpp"
 #include "converter/import/json_file.hpp"
 
 namespace embert::convert {
@@ -17,35 +17,37 @@ namespace {
 constexpr const char* kFile = "config.json";
 constexpr const char* kGenerationFile = "generation_config.json";
 
-// Relatives of BERT that embert may convert one day; their error message says so.
-constexpr std::string_view kFamily[] = {"albert",     "camembert",  "deberta",    "deberta-v2",
-                                        "distilbert", "electra",    "mobilebert", "modernbert",
-                                        "roberta",    "xlm-roberta"};
-
-void check_model_type(const JsonFields& config, std::vector<std::string>& warnings) {
+// The family of a config. Without a model_type it is BERT.
+const Family& read_family(const JsonFields& config, std::vector<std::string>& warnings) {
   const std::string type = config.get_string("model_type", "");
-  if (type == "bert") return;
   if (type.empty()) {
     warnings.push_back(config.file() + ": no \"model_type\"; read as bert");
-    return;
+    return kBert;
   }
-  const bool relative = std::ranges::find(kFamily, type) != std::end(kFamily);
-  throw ConvertError(config.file() + ": model_type \"" + printable(type) + "\" is not " +
-                     (relative ? "converted yet" : "supported") +
-                     "; embert reads \"bert\" and \"encoder-decoder\" of two of them");
+  const Family* family = find_family(type);
+  if (family == nullptr) refuse_model_type(config.file(), type);
+  return *family;
 }
 
-void warn_of_code(const JsonFields& config, std::vector<std::string>& warnings) {
-  if (config.has("auto_map")) {
-    warnings.push_back(config.file() +
-                       ": auto_map names code of the model's own; converted as a plain BERT");
+// Code of the model's own may compute anything. What is known to be no plain encoder is refused.
+void check_code(const JsonFields& config, std::vector<std::string>& warnings) {
+  const Json* code = config.find("auto_map");
+  if (code == nullptr) return;
+  const std::string text = code->dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.find("jina") != std::string::npos) {
+    throw ConvertError(config.file() +
+                       ": auto_map names the code of Jina's models, whose attention has linear "
+                       "biases (ALiBi) or adapters; embert does not compute these");
   }
+  warnings.push_back(config.file() +
+                     ": auto_map names code of the model's own; converted as a plain " +
+                     config.get_string("model_type", "bert"));
 }
 
-void read_one_stack(const JsonFields& config, ModelConfig& out,
+void read_one_stack(const JsonFields& config, const Family& family, ModelConfig& out,
                     std::vector<std::string>& warnings) {
-  out.stacks.push_back(read_stack_config(config, warnings));
-  read_head_config(config, out, warnings);
+  out.stacks.push_back(read_stack_config(config, family, warnings));
+  read_head_config(config, family, out, warnings);
   out.tied_output = config.get_bool("tie_word_embeddings", true);
 }
 
@@ -58,7 +60,7 @@ void read_plain_pair(const JsonFields& config, ModelConfig& out,
         "model_type \"bert\" with is_encoder_decoder true and architecture " + printable(names[0]),
         "the config of an EncoderDecoderModel has model_type \"encoder-decoder\"");
   }
-  const StackConfig encoder = read_stack_config(config, warnings);
+  const StackConfig encoder = read_stack_config(config, kBert, warnings);
   if (encoder.is_decoder) {
     refuse_option(config.file(), "is_decoder true with is_encoder_decoder true",
                   "the decoder of a pair needs no is_decoder");
@@ -113,8 +115,11 @@ void read_nested_pair(const JsonFields& config, ModelConfig& out,
   };
   const JsonFields encoder = nested("encoder"), decoder = nested("decoder");
   for (const JsonFields* stack : {&encoder, &decoder}) {
-    check_model_type(*stack, warnings);
-    out.stacks.push_back(read_stack_config(*stack, warnings));
+    if (const std::string type = stack->get_string("model_type", "bert"); type != "bert") {
+      throw ConvertError(stack->file() + ": model_type \"" + printable(type) +
+                         "\" is not supported in a pair; embert reads pairs of two bert");
+    }
+    out.stacks.push_back(read_stack_config(*stack, kBert, warnings));
   }
   if (out.first().is_decoder) {
     refuse_option(encoder.file(), "is_decoder true", "the encoder of a pair is not causal");
@@ -139,18 +144,19 @@ void read_nested_pair(const JsonFields& config, ModelConfig& out,
 ModelConfig read_config(const std::filesystem::path& folder, std::vector<std::string>& warnings) {
   const Json document = read_json_file(folder / kFile, kFile);
   const JsonFields config(document, kFile);
+  check_code(config, warnings);
   ModelConfig out;
   if (config.get_string("model_type", "") == "encoder-decoder") {
     read_nested_pair(config, out, warnings);
   } else {
-    check_model_type(config, warnings);
-    if (config.get_bool("is_encoder_decoder", false)) {
+    const Family& family = read_family(config, warnings);
+    out.model_type = family.model_types.front();
+    if (&family == &kBert && config.get_bool("is_encoder_decoder", false)) {
       read_plain_pair(config, out, warnings);
     } else {
-      read_one_stack(config, out, warnings);
+      read_one_stack(config, family, out, warnings);
     }
   }
-  warn_of_code(config, warnings);
   read_special_ids(config, out);
   read_generation_config(folder, out);
   return out;

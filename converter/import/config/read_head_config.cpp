@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table lists the task heads of each architecture.
+// The family lists the task heads of each architecture.
 #include "converter/import/config/read_head_config.hpp"
 
 #include <algorithm>
@@ -7,25 +7,6 @@
 
 namespace embert::convert {
 namespace {
-
-struct Architecture {
-  std::string_view name;
-  ClassifierTask classifier = ClassifierTask::kNone;
-  TokenTask token_classifier = TokenTask::kNone;
-  LanguageHeadKind language_head = LanguageHeadKind::kNone;
-};
-
-constexpr Architecture kArchitectures[] = {
-    {"BertModel"},
-    {"BertForPreTraining", ClassifierTask::kNextSentence, TokenTask::kNone,
-     LanguageHeadKind::kBert},
-    {"BertForMaskedLM", ClassifierTask::kNone, TokenTask::kNone, LanguageHeadKind::kBert},
-    {"BertLMHeadModel", ClassifierTask::kNone, TokenTask::kNone, LanguageHeadKind::kBert},
-    {"BertForNextSentencePrediction", ClassifierTask::kNextSentence},
-    {"BertForSequenceClassification", ClassifierTask::kSequenceClassification},
-    {"BertForMultipleChoice", ClassifierTask::kMultipleChoice},
-    {"BertForTokenClassification", ClassifierTask::kNone, TokenTask::kTokenClassification},
-    {"BertForQuestionAnswering", ClassifierTask::kNone, TokenTask::kQuestionAnswering}};
 
 // id2label is an object {"0": name, "1": name, ...}. Without it there are num_labels labels, by
 // default 2, as in transformers.
@@ -119,13 +100,12 @@ std::vector<std::string> read_architectures(const JsonFields& config) {
   return names;
 }
 
-void read_head_config(const JsonFields& config, ModelConfig& out,
+void read_head_config(const JsonFields& config, const Family& family, ModelConfig& out,
                       std::vector<std::string>& warnings) {
   const std::vector<std::string> architectures = read_architectures(config);
   if (architectures.empty()) return;
-  const auto* const found =
-      std::ranges::find(kArchitectures, architectures[0], &Architecture::name);
-  if (found == std::end(kArchitectures)) {
+  const auto found = std::ranges::find(family.architectures, architectures[0], &Architecture::name);
+  if (found == family.architectures.end()) {
     warnings.push_back(config.file() + ": head of architecture " + printable(architectures[0]) +
                        " is not supported; converted without");
     return;
@@ -134,6 +114,7 @@ void read_head_config(const JsonFields& config, ModelConfig& out,
   out.token_classifier = found->token_classifier;
   out.language_head = found->language_head;
   read_labels(config, out);
+  if (family.read_head_options != nullptr) family.read_head_options(config, out);
 }
 
 }  // namespace embert::convert

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "converter/import/families/family.hpp"
 #include "converter/import/json_file.hpp"
 #include "converter/model/model_config.hpp"
 
@@ -14,9 +15,9 @@ namespace embert::convert {
 /// The field "architectures"; empty where it is absent. Throws ConvertError.
 std::vector<std::string> read_architectures(const JsonFields& config);
 
-/// Sets the task heads of `out` by the first architecture; an unknown architecture gets a warning
-/// and no head. Throws ConvertError.
-void read_head_config(const JsonFields& config, ModelConfig& out,
+/// Sets the task heads of `out` by the first architecture; an architecture that `family` does not
+/// list gets a warning and no head. Throws ConvertError.
+void read_head_config(const JsonFields& config, const Family& family, ModelConfig& out,
                       std::vector<std::string>& warnings);
 
 }  // namespace embert::convert

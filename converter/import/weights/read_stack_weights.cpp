@@ -36,12 +36,12 @@ void keep_rows(Matrix& table, std::size_t first, std::size_t rows) {
   table.rows = rows;
 }
 
-void read_embeddings(TensorPicker& tensors, const std::string& prefix, const StackConfig& config,
-                     StackWeights& out) {
+void read_embeddings(TensorPicker& tensors, const StackNames& names, const std::string& prefix,
+                     const StackConfig& config, StackWeights& out) {
   const int hidden = config.hidden_size;
-  const std::string positions = prefix + "embeddings.position_embeddings.weight";
+  const std::string positions = joined(prefix, names.position_embeddings);
   out.word_embeddings =
-      tensors.matrix(prefix + "embeddings.word_embeddings.weight", config.vocab_size, hidden);
+      tensors.matrix(joined(prefix, names.word_embeddings), config.vocab_size, hidden);
   if (config.position_kind != PositionKind::kAbsolute) {
     tensors.skip(positions);  // transformers stores the table without using it
   } else if (config.sinusoidal) {
@@ -51,8 +51,8 @@ void read_embeddings(TensorPicker& tensors, const std::string& prefix, const Sta
     keep_rows(out.position_embeddings, 0, static_cast<std::size_t>(config.max_position_embeddings));
   }
   if (config.stored_types) {
-    out.token_type_embeddings = tensors.matrix(prefix + "embeddings.token_type_embeddings.weight",
-                                               config.type_vocab_size, hidden);
+    out.token_type_embeddings =
+        tensors.matrix(joined(prefix, names.token_type_embeddings), config.type_vocab_size, hidden);
   } else {
     const auto width = static_cast<std::size_t>(hidden);
     out.token_type_embeddings = {1, width, std::vector<float>(width)};
@@ -65,14 +65,14 @@ struct AttentionSizes {
   int width;          // attention heads * head size
 };
 
-// `name` is "attention" or "crossattention" of a layer.
-AttentionWeights read_attention(TensorPicker& tensors, const std::string& name,
-                                const AttentionSizes& sizes) {
+// `layer` is the layer's prefix.
+AttentionWeights read_attention(TensorPicker& tensors, const AttentionNames& names,
+                                const std::string& layer, const AttentionSizes& sizes) {
   AttentionWeights out;
-  out.query = tensors.linear(name + ".self.query", sizes.width, sizes.hidden);
-  out.key = tensors.linear(name + ".self.key", sizes.width, sizes.source_hidden);
-  out.value = tensors.linear(name + ".self.value", sizes.width, sizes.source_hidden);
-  out.out = tensors.linear(name + ".output.dense", sizes.hidden, sizes.width);
+  out.query = tensors.linear(joined(layer, names.query), sizes.width, sizes.hidden);
+  out.key = tensors.linear(joined(layer, names.key), sizes.width, sizes.source_hidden);
+  out.value = tensors.linear(joined(layer, names.value), sizes.width, sizes.source_hidden);
+  out.out = tensors.linear(joined(layer, names.out), sizes.hidden, sizes.width);
   return out;
 }
 
@@ -86,58 +86,62 @@ Matrix read_relative_positions(TensorPicker& tensors, const std::string& name,
   return out;
 }
 
-// `norm`, in post-LayerNorm stacks: on entry the LayerNorm that makes this layer's input,
-// afterwards the one that makes the next layer's.
-LayerWeights read_layer(TensorPicker& tensors, const std::string& layer, const StackConfig& config,
-                        int heads, std::optional<LayerNorm>& norm) {
+struct LayerState {
+  int heads;  // of this layer
+  // In post-LayerNorm stacks: before the layer the LayerNorm that makes its input, afterwards the
+  // one that makes the next layer's.
+  std::optional<LayerNorm> norm;
+};
+
+LayerWeights read_layer(TensorPicker& tensors, const StackNames& names, const std::string& layer,
+                        const StackConfig& config, LayerState& state) {
   const int hidden = config.hidden_size;
   const bool pre = config.norm_position == NormPosition::kPre;
-  // The LayerNorm that makes the next block's input. `stored` names the one in that block's module:
+  // The LayerNorm that makes the next block's input. `block` names the one in that block's module:
   // in post-LayerNorm stacks it makes the input of the block after.
-  const auto norm_of_next_block = [&](const std::string& stored) {
-    LayerNorm own = tensors.layer_norm(layer + stored, hidden);
-    return pre ? std::move(own) : std::exchange(norm, std::move(own));
+  const auto norm_of_next_block = [&](const auto& block) {
+    LayerNorm own = tensors.layer_norm(joined(layer, pre ? block.pre_norm : block.norm), hidden);
+    return pre ? std::move(own) : std::exchange(state.norm, std::move(own));
   };
   LayerWeights out;
-  out.input_norm = norm_of_next_block(pre ? "attention.LayerNorm" : "attention.output.LayerNorm");
+  out.input_norm = norm_of_next_block(names.attention);
   out.attention = read_attention(
-      tensors, layer + "attention",
-      {.hidden = hidden, .source_hidden = hidden, .width = heads * config.head_size()});
+      tensors, names.attention, layer,
+      {.hidden = hidden, .source_hidden = hidden, .width = state.heads * config.head_size()});
   if (config.position_kind != PositionKind::kAbsolute) {
-    out.attention.distance_embedding = read_relative_positions(
-        tensors, layer + "attention.self.distance_embedding.weight", config);
+    out.attention.distance_embedding =
+        read_relative_positions(tensors, joined(layer, names.relative_positions), config);
   }
   if (config.cross_attention) {
-    out.cross_norm =
-        *norm_of_next_block(pre ? "crossattention.LayerNorm" : "crossattention.output.LayerNorm");
+    out.cross_norm = *norm_of_next_block(names.cross);
     out.cross = read_attention(
-        tensors, layer + "crossattention",
+        tensors, names.cross, layer,
         {.hidden = hidden, .source_hidden = config.cross_hidden_size, .width = hidden});
   }
-  out.ffn_norm = *norm_of_next_block(pre ? "intermediate.LayerNorm" : "output.LayerNorm");
-  out.ffn_up = tensors.linear(layer + "intermediate.dense", config.intermediate_size, hidden);
-  out.ffn_down = tensors.linear(layer + "output.dense", hidden, config.intermediate_size);
+  out.ffn_norm = *norm_of_next_block(names.ffn);
+  out.ffn_up = tensors.linear(joined(layer, names.ffn.up), config.intermediate_size, hidden);
+  out.ffn_down = tensors.linear(joined(layer, names.ffn.down), hidden, config.intermediate_size);
   return out;
 }
 
 }  // namespace
 
-StackWeights read_stack_weights(TensorPicker& tensors, const std::string& prefix,
-                                const StackConfig& config) {
+StackWeights read_stack_weights(TensorPicker& tensors, const StackNames& names,
+                                const std::string& prefix, const StackConfig& config) {
   StackWeights out;
-  read_embeddings(tensors, prefix, config, out);
-  std::optional<LayerNorm> norm;
+  read_embeddings(tensors, names, prefix, config, out);
+  LayerState state = {};
   if (config.embedding_layer_norm) {
-    norm = tensors.layer_norm(prefix + "embeddings.LayerNorm", config.hidden_size);
+    state.norm = tensors.layer_norm(joined(prefix, names.embedding_norm), config.hidden_size);
   }
   for (int l = 0; l < config.num_hidden_layers; ++l) {
-    out.layers.push_back(read_layer(tensors, prefix + "encoder.layer." + std::to_string(l) + ".",
-                                    config, config.num_heads_of_layer[static_cast<std::size_t>(l)],
-                                    norm));
+    state.heads = config.num_heads_of_layer[static_cast<std::size_t>(l)];
+    const std::string layer = joined(prefix, names.layers) + std::to_string(l) + ".";
+    out.layers.push_back(read_layer(tensors, names, layer, config, state));
   }
   out.final_norm = config.final_layer_norm
-                       ? tensors.layer_norm(prefix + "LayerNorm", config.hidden_size)
-                       : *norm;
+                       ? tensors.layer_norm(joined(prefix, names.final_norm), config.hidden_size)
+                       : *state.norm;
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "converter/convert_error.hpp"
+#include "converter/import/families/family.hpp"
 #include "converter/import/weights/read_stack_weights.hpp"
 #include "converter/import/weights/tensor_picker.hpp"
 #include "converter/import/weights/weight_files.hpp"
@@ -25,15 +26,24 @@ std::string list_names(const std::vector<std::string>& names) {
   return text;
 }
 
-// The names of a stack's tensors begin with "bert." in models with a task head.
-std::string stack_prefix(const TensorPicker& tensors, const std::string& base) {
-  const std::string prefix = base + "bert.";
-  return tensors.has(prefix + "embeddings.word_embeddings.weight") ? prefix : base;
+// The names of a stack's tensors have a prefix in models with a task head.
+std::string stack_prefix(const TensorPicker& tensors, const StackNames& names,
+                         const std::string& base) {
+  const std::string prefix = joined(base, names.prefix);
+  return tensors.has(joined(prefix, names.word_embeddings)) ? prefix : base;
 }
 
-// `base` stands before the names of the task heads, `prefix` before those of their stack's tensors.
-LanguageHead read_language_head(TensorPicker& tensors, const std::string& base,
-                                const std::string& prefix, const ModelConfig& config,
+// What stands before the names of the last stack and its task heads.
+struct Prefixes {
+  std::string heads, stack;
+
+  std::string of(const TransformNames& names) const {
+    return joined(names.in_stack ? stack : heads, names.dense);
+  }
+};
+
+LanguageHead read_language_head(TensorPicker& tensors, const Family& family,
+                                const Prefixes& prefixes, const ModelConfig& config,
                                 const Matrix& words) {
   const int hidden = config.last().hidden_size, vocab = config.last().vocab_size;
   LanguageHead out;
@@ -43,42 +53,49 @@ LanguageHead read_language_head(TensorPicker& tensors, const std::string& base,
     out.bias = std::move(linear.bias);
     return out;
   }
-  const std::string name = base + "cls.predictions.";
-  out.transform = tensors.linear(name + "transform.dense", hidden, hidden);
-  out.norm = tensors.layer_norm(name + "transform.LayerNorm", hidden);
-  out.bias = tensors.vector(name + "bias", vocab);
-  tensors.skip_copy(name + "decoder.bias", out.bias, name + "bias");
+  const LanguageHeadNames& names = family.heads.language;
+  const std::string bias = joined(prefixes.heads, names.bias);
+  const std::string decoder = joined(prefixes.heads, names.decoder);
+  out.transform = tensors.linear(prefixes.of(names.transform), hidden, hidden);
+  out.norm = tensors.layer_norm(joined(prefixes.heads, names.transform.norm), hidden);
+  out.bias = tensors.vector(bias, vocab);
+  tensors.skip_copy(decoder + ".bias", out.bias, bias);
   if (!config.tied_output) {
-    out.output_embeddings = tensors.matrix(name + "decoder.weight", vocab, hidden);
+    out.output_embeddings = tensors.matrix(decoder + ".weight", vocab, hidden);
   } else {
-    tensors.skip_copy(name + "decoder.weight", words.data,
-                      prefix + "embeddings.word_embeddings.weight");
+    tensors.skip_copy(decoder + ".weight", words.data,
+                      joined(prefixes.stack, family.stack.word_embeddings));
     // embedding_scale does not apply to the output embeddings; `words` is not scaled yet.
     if (config.last().embedding_scale != 1) out.output_embeddings = words;
   }
   return out;
 }
 
-void read_task_heads(TensorPicker& tensors, const std::string& base, const std::string& prefix,
+const ClassifierNames& classifier_names(const HeadNames& names, ClassifierTask task) {
+  if (task == ClassifierTask::kNextSentence) return names.next_sentence;
+  return task == ClassifierTask::kMultipleChoice ? names.multiple_choice : names.sequence;
+}
+
+void read_task_heads(TensorPicker& tensors, const Family& family, const Prefixes& prefixes,
                      const ModelConfig& config, ModelWeights& out) {
+  const HeadNames& names = family.heads;
   const int hidden = config.last().hidden_size;
   const int labels = static_cast<int>(config.label_names.size());
-  if (config.classifier != ClassifierTask::kNone || tensors.has(prefix + "pooler.dense.weight")) {
-    out.pooler = tensors.linear(prefix + "pooler.dense", hidden, hidden);
-  }
   if (config.classifier != ClassifierTask::kNone) {
-    const bool next = config.classifier == ClassifierTask::kNextSentence;
-    out.classifier =
-        tensors.linear(base + (next ? "cls.seq_relationship" : "classifier"), labels, hidden);
+    const ClassifierNames& classifier = classifier_names(names, config.classifier);
+    out.pooler = tensors.linear(prefixes.of(classifier.transform), hidden, hidden);
+    out.classifier = tensors.linear(joined(prefixes.heads, classifier.dense), labels, hidden);
+  } else if (tensors.has(prefixes.of(names.pooler) + ".weight")) {
+    out.pooler = tensors.linear(prefixes.of(names.pooler), hidden, hidden);
   }
   if (config.token_classifier != TokenTask::kNone) {
     const bool answers = config.token_classifier == TokenTask::kQuestionAnswering;
-    out.token_classifier =
-        tensors.linear(base + (answers ? "qa_outputs" : "classifier"), labels, hidden);
+    const ClassifierNames& classifier = answers ? names.answers : names.token;
+    out.token_classifier = tensors.linear(joined(prefixes.heads, classifier.dense), labels, hidden);
   }
   if (config.language_head != LanguageHeadKind::kNone) {
     out.language_head =
-        read_language_head(tensors, base, prefix, config, out.stacks.back().word_embeddings);
+        read_language_head(tensors, family, prefixes, config, out.stacks.back().word_embeddings);
   }
 }
 
@@ -109,15 +126,28 @@ void limit_biases(const ModelConfig& config, ModelWeights& weights,
     limit_bias(weights.language_head->bias, false, "the words' bias", warnings);
 }
 
-void warn_left_over(const std::vector<std::string>& names, std::vector<std::string>& warnings) {
+// "cls" of "cls.predictions.bias"
+std::string_view first_part(std::string_view name) { return name.substr(0, name.find('.')); }
+
+// Whether `name` begins as one of the family's task heads does.
+bool names_a_head(const HeadNames& heads, std::string_view name) {
+  const std::string_view known[] = {heads.sequence.dense,        heads.next_sentence.dense,
+                                    heads.multiple_choice.dense, heads.token.dense,
+                                    heads.answers.dense,         heads.language.bias,
+                                    heads.language.decoder,      heads.language.transform.dense};
+  return std::ranges::any_of(known, [&](std::string_view head) {
+    return !head.empty() && first_part(head) == first_part(name);
+  });
+}
+
+void warn_left_over(const std::vector<std::string>& names, const HeadNames& known,
+                    std::vector<std::string>& warnings) {
   std::vector<std::string> heads, unknown;
   for (const std::string& name : names) {
     // Old versions of transformers stored these constants among the weights.
     if (name.ends_with("embeddings.position_ids") || name.ends_with("embeddings.token_type_ids"))
       continue;
-    const bool head = name.starts_with("cls.") || name.starts_with("qa_outputs.") ||
-                      name.starts_with("classifier.");
-    (head ? heads : unknown).push_back(name);
+    (names_a_head(known, name) ? heads : unknown).push_back(name);
   }
   if (!heads.empty()) {
     warnings.push_back("weights of a head that is not converted: " + list_names(heads));
@@ -136,29 +166,31 @@ void scale_word_embeddings(const StackConfig& config, StackWeights& stack) {
 ModelWeights read_weights(const WeightFiles& files, const ModelConfig& config,
                           std::vector<std::string>& warnings) {
   TensorPicker tensors(files);
+  const Family& family = family_of(config);
+  const StackNames& names = family.stack;
   ModelWeights out;
-  std::string base, prefix;
+  Prefixes prefixes;
   if (config.stacks.size() == 1) {
-    prefix = stack_prefix(tensors, base);
-    out.stacks.push_back(read_stack_weights(tensors, prefix, config.first()));
+    prefixes.stack = stack_prefix(tensors, names, "");
+    out.stacks.push_back(read_stack_weights(tensors, names, prefixes.stack, config.first()));
   } else {
-    prefix = stack_prefix(tensors, "encoder.");
-    out.stacks.push_back(read_stack_weights(tensors, prefix, config.first()));
-    for (const char* part : {"weight", "bias"}) {
-      tensors.skip(prefix + "pooler.dense." +
-                   part);  // the decoder reads the hidden states, not the pooled vector
+    const std::string encoder = stack_prefix(tensors, names, "encoder.");
+    out.stacks.push_back(read_stack_weights(tensors, names, encoder, config.first()));
+    // The decoder reads the hidden states, not the pooled vector.
+    for (const char* part : {".weight", ".bias"}) {
+      tensors.skip(joined(encoder, family.heads.pooler.dense) + part);
     }
-    base = "decoder.";
-    prefix = stack_prefix(tensors, base);
-    out.stacks.push_back(read_stack_weights(tensors, prefix, config.last()));
+    prefixes.heads = "decoder.";
+    prefixes.stack = stack_prefix(tensors, names, prefixes.heads);
+    out.stacks.push_back(read_stack_weights(tensors, names, prefixes.stack, config.last()));
     const int from = config.first().hidden_size, to = config.last().cross_hidden_size;
     if (from != to) out.projection = tensors.linear("enc_to_dec_proj", to, from);
   }
-  read_task_heads(tensors, base, prefix, config, out);
+  read_task_heads(tensors, family, prefixes, config, out);
   limit_biases(config, out, warnings);
   for (std::size_t s = 0; s < out.stacks.size(); ++s)
     scale_word_embeddings(config.stacks[s], out.stacks[s]);
-  warn_left_over(tensors.left_over(), warnings);
+  warn_left_over(tensors.left_over(), family.heads, warnings);
   return out;
 }
 

@@ -65,7 +65,7 @@ std::vector<float> TensorPicker::take(const std::string& name, const std::string
   const std::string where = files_.file_of(*found) + ": tensor \"";
   if (info == nullptr) {
     throw ConvertError(where + name + "\" " + shape_text(expected) +
-                       " is missing; is this the folder of a complete BERT model?");
+                       " is missing; is this the folder of a complete model?");
   }
   if (info->shape != expected) {
     throw ConvertError(where + *found + "\" must have shape " + shape_text(expected) +

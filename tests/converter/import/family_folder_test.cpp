@@ -75,7 +75,7 @@ class Family : public ::testing::Test {
       without.erase(tensor.name);
       EXPECT_EQ(error(without), "model.safetensors: tensor \"" + tensor.name + "\" " +
                                     shape_text(tensor.shape) +
-                                    " is missing; is this the folder of a complete BERT model?");
+                                    " is missing; is this the folder of a complete model?");
     }
   }
 

@@ -150,7 +150,7 @@ TEST_F(Folder, MissingTensors) {
                                  : tensor.name;
     EXPECT_EQ(error(without), "model.safetensors: tensor \"" + name + "\" " +
                                   shape_text(tensor.shape) +
-                                  " is missing; is this the folder of a complete BERT model?");
+                                  " is missing; is this the folder of a complete model?");
   }
 }
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of a stack that several families have. Values that embert does not compute are refused by
+// name. All functions throw ConvertError.
+#pragma once
+
+#include <string>
+
+#include "converter/import/json_file.hpp"
+#include "converter/model/model_config.hpp"
+
+namespace embert::convert {
+
+/// Throws ConvertError: `option` of the config in `file` is not supported; `supported` says what
+/// is.
+[[noreturn]] void refuse_option(const std::string& file, const std::string& option,
+                                const std::string& supported);
+
+/// The activation function that `key` names; gelu where it is absent.
+HiddenAct read_hidden_act(const JsonFields& config, const char* key);
+
+/// position_embedding_type
+void read_position_kind(const JsonFields& config, StackConfig& out);
+
+/// norm_position, embedding_layer_norm and final_layer_norm
+void read_norm_position(const JsonFields& config, StackConfig& out);
+
+void read_embedding_scale(const JsonFields& config, StackConfig& out);
+
+/// pruned_heads, {"0": [1], "1": [0, 2]}: the attention heads that each layer lacks.
+void read_pruned_heads(const JsonFields& config, StackConfig& out);
+
+/// is_decoder, add_cross_attention and cross_attention_hidden_size
+void read_decoder(const JsonFields& config, StackConfig& out);
+
+}  // namespace embert::convert

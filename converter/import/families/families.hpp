@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The families that embert converts, each defined in the file of its name.
+#pragma once
+
+#include "converter/import/families/family.hpp"
+
+namespace embert::convert {
+
+extern const Family kBert;
+
+}  // namespace embert::convert

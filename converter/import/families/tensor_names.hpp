@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names of a family's tensors as patterns. The defaults are those of BERT in transformers; a
+// family sets what differs. Names of dense layers and LayerNorms stand without ".weight" and
+// ".bias"; an empty name means that the family has no such tensor.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace embert::convert {
+
+/// `name` with what stands before it.
+inline std::string joined(std::string prefix, std::string_view name) { return prefix.append(name); }
+
+/// Attention of one layer, behind the layer's prefix.
+struct AttentionNames {
+  std::string_view query, key, value, out;
+  std::string_view norm;      ///< post-LayerNorm stacks: behind the block's residual sum
+  std::string_view pre_norm;  ///< pre-LayerNorm stacks: before the block
+};
+
+struct FeedForwardNames {
+  std::string_view up = "intermediate.dense", down = "output.dense";
+  std::string_view norm = "output.LayerNorm";            ///< as in AttentionNames
+  std::string_view pre_norm = "intermediate.LayerNorm";  ///< as in AttentionNames
+};
+
+/// The tensors of one stack.
+struct StackNames {
+  std::string_view prefix = "bert.";  ///< before all others in files of models with a task head
+  std::string_view word_embeddings = "embeddings.word_embeddings.weight";
+  std::string_view position_embeddings = "embeddings.position_embeddings.weight";
+  std::string_view token_type_embeddings = "embeddings.token_type_embeddings.weight";
+  std::string_view embedding_norm = "embeddings.LayerNorm";
+  std::string_view layers = "encoder.layer.";  ///< then the number of the layer and a dot
+  AttentionNames attention = {.query = "attention.self.query",
+                              .key = "attention.self.key",
+                              .value = "attention.self.value",
+                              .out = "attention.output.dense",
+                              .norm = "attention.output.LayerNorm",
+                              .pre_norm = "attention.LayerNorm"};
+  std::string_view relative_positions = "attention.self.distance_embedding.weight";
+  AttentionNames cross = {.query = "crossattention.self.query",
+                          .key = "crossattention.self.key",
+                          .value = "crossattention.self.value",
+                          .out = "crossattention.output.dense",
+                          .norm = "crossattention.output.LayerNorm",
+                          .pre_norm = "crossattention.LayerNorm"};
+  FeedForwardNames ffn;
+  std::string_view final_norm = "LayerNorm";
+};
+
+/// The dense layer between the last hidden state and a classifier, and its LayerNorm.
+struct TransformNames {
+  std::string_view dense;
+  bool in_stack = false;  ///< `dense` has the stack's prefix
+  std::string_view norm;
+};
+
+/// logits = dense(transform(...)); without a transform the classifier reads the hidden state.
+struct ClassifierNames {
+  std::string_view dense;
+  TransformNames transform;
+};
+
+struct LanguageHeadNames {
+  TransformNames transform;
+  std::string_view bias;  ///< with ".bias" or what stands for it
+  std::string_view
+      decoder;  ///< output embeddings: decoder.weight, and decoder.bias, a copy of bias
+};
+
+/// The task heads, by task. They stand at the root of the file or, of a pair, behind "decoder.".
+struct HeadNames {
+  TransformNames pooler;  ///< of the bare model
+  ClassifierNames sequence, next_sentence, multiple_choice;
+  ClassifierNames token, answers;
+  LanguageHeadNames language;
+};
+
+}  // namespace embert::convert
