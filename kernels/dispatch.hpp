@@ -8,11 +8,13 @@
 #include "kernels/contracts/crc32c.hpp"
 #include "kernels/contracts/dot_rows.hpp"
 #include "kernels/contracts/embedding.hpp"
+#include "kernels/contracts/gate.hpp"
 #include "kernels/contracts/gemm.hpp"
 #include "kernels/contracts/layernorm.hpp"
 #include "kernels/contracts/qkv.hpp"
 #include "kernels/contracts/quantize.hpp"
 #include "kernels/contracts/residual.hpp"
+#include "kernels/contracts/rotary.hpp"
 #include "kernels/contracts/scores.hpp"
 #include "kernels/contracts/softmax.hpp"
 #include "kernels/processor.hpp"
@@ -21,6 +23,7 @@ namespace embert {
 
 struct Kernels {
   GemmFn gemm;
+  RotateFn rotate;
   RequantizeQueryFn requantize_query;
   RequantizeKeyFn requantize_key;
   RequantizeValueFn requantize_value;
@@ -28,8 +31,10 @@ struct Kernels {
   AppendValueFn append_value;
   RequantizeContextFn requantize_context;
   RequantizeActivationFn requantize_activation;
+  RequantizeGateFn requantize_gate;
   RequantizeResidualFn requantize_residual;
   AddRelativePositionsFn add_relative_positions;
+  MaskDistantFn mask_distant;
   MaskScoresFn mask_scores;
   SoftmaxFn softmax;
   AttentionProbabilitiesFn attention_probabilities;

@@ -13,11 +13,13 @@ set(kernel_sources
   scalar/crc32c_scalar.cpp
   scalar/dot_rows_scalar.cpp
   scalar/embedding_scalar.cpp
+  scalar/gate_scalar.cpp
   scalar/gemm_scalar.cpp
   scalar/layernorm_scalar.cpp
   scalar/qkv_scalar.cpp
   scalar/quantize_scalar.cpp
   scalar/residual_scalar.cpp
+  scalar/rotary_scalar.cpp
   scalar/scores_scalar.cpp
   scalar/softmax_scalar.cpp)
 
@@ -35,6 +37,8 @@ set(kernel_sources_x86
   x86/dot_rows_avxvnni.cpp
   x86/embedding_avx2.cpp
   x86/embedding_avx512vnni.cpp
+  x86/gate_avx2.cpp
+  x86/gate_avx512vnni.cpp
   x86/gemm_avx2.cpp
   x86/gemm_avx512vnni.cpp
   x86/gemm_avxvnni.cpp
@@ -46,6 +50,8 @@ set(kernel_sources_x86
   x86/quantize_avx512vnni.cpp
   x86/residual_avx2.cpp
   x86/residual_avx512vnni.cpp
+  x86/rotary_avx2.cpp
+  x86/rotary_avx512vnni.cpp
   x86/scores_avx2.cpp
   x86/scores_avx512vnni.cpp
   x86/softmax_avx2.cpp
@@ -61,11 +67,13 @@ set(kernel_sources_armv7
   arm/convert_rows_neon.cpp
   arm/dot_rows_neon.cpp
   arm/embedding_neon.cpp
+  arm/gate_neon.cpp
   arm/gemm_neon.cpp
   arm/layernorm_neon.cpp
   arm/qkv_neon.cpp
   arm/quantize_neon.cpp
   arm/residual_neon.cpp
+  arm/rotary_neon.cpp
   arm/scores_neon.cpp
   arm/softmax_neon.cpp)
 set(isa_flags_neon_armv7 -mfpu=neon)
@@ -88,11 +96,13 @@ set(kernel_sources_helium
   helium/convert_rows_mve.cpp
   helium/dot_rows_mve.cpp
   helium/embedding_mve.cpp
+  helium/gate_mve.cpp
   helium/gemm_mve.cpp
   helium/layernorm_mve.cpp
   helium/qkv_mve.cpp
   helium/quantize_mve.cpp
   helium/residual_mve.cpp
+  helium/rotary_mve.cpp
   helium/scores_mve.cpp
   helium/softmax_mve.cpp)
 

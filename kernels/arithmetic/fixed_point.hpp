@@ -190,6 +190,36 @@ static inline int32_t activate(int32_t g, const Activation& a) {
   return u < 32767 ? u : 32767;
 }
 
+/// What activate() adds to the function's value, in units of its output.
+static constexpr int32_t activation_offset(const Activation& a) {
+  return a.odd != 0 ? 1 << a.exponent : shift_round_s32(a.offset_q14, 14 - a.exponent);
+}
+
+/// Rotary positions (Su et al. 2021, equation 34): two channels turned by an angle, |cosine|,
+/// |sine| <= 2^14 in Q14. |a|, |b| <= 32767, so a result is below 2^16.
+struct Rotated {
+  int32_t a, b;
+};
+static constexpr Rotated rotate(int32_t a, int32_t b, int32_t cosine, int32_t sine) {
+  return {shift_round_s32(a * cosine - b * sine, 14), shift_round_s32(b * cosine + a * sine, 14)};
+}
+/// Columns i and i + half of a row of sums, in place; angles: half cosines, then half sines.
+static inline void rotate_columns(const Requantize& factor, int32_t* acc, const int16_t* angles,
+                                  size_t i, size_t half) {
+  const Rotated turned =
+      rotate(clamp<int32_t>(requantize_column(factor, acc, i), -32767, 32767),
+             clamp<int32_t>(requantize_column(factor, acc, i + half), -32767, 32767), angles[i],
+             angles[i + half]);
+  acc[i] = turned.a;
+  acc[i + half] = turned.b;
+}
+
+/// A gated value: activated in 0..32767 carries an offset in 0..32767, gate is in +-32767.
+static constexpr int32_t gated_value(int32_t activated, int32_t offset, int32_t gate,
+                                     int32_t shift) {
+  return clamp<int32_t>(shift_round_s32((activated - offset) * gate, shift), -32767, 32767);
+}
+
 /// The embedding sum of one channel. word has 8 or 16 bits and is multiplied by multiplier / 2^16;
 /// segment is the difference to segment 0.
 static constexpr int32_t embedding_value(int32_t word, int32_t multiplier, int32_t position,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contracts of the two changes that attention makes to its scores before the softmax: relative
-// positions (Shaw et al. 2018, eq. 4; Huang et al. 2020, method 4) and masks.
+// Contracts of the changes that attention makes to its scores before the softmax: relative
+// positions (Shaw et al. 2018, eq. 4; Huang et al. 2020, method 4), local attention and masks.
 #pragma once
 
 #include <stddef.h>
@@ -53,5 +53,16 @@ struct MaskScoresArgs {
   const uint8_t* query_mask;  ///< [m] or null
 };
 using MaskScoresFn = void (*)(const MaskScoresArgs&);
+
+/// Local attention (Beltagy et al. 2020, section 3.1): scores[i][j] = kMaskedScore where the
+/// distance of key j to query i, |diagonal + i - j|, is above reach. Runs before mask_scores.
+struct MaskDistantArgs {
+  size_t m, n;           ///< queries, keys
+  int32_t* scores;       ///< [m][n]
+  size_t scores_stride;  ///< elements
+  size_t diagonal;       ///< the column of query 0's own key
+  size_t reach;          ///< largest distance that a query sees
+};
+using MaskDistantFn = void (*)(const MaskDistantArgs&);
 
 }  // namespace embert

@@ -14,6 +14,16 @@ void add_relative_positions_scalar(const AddRelativePositionsArgs& args) {
   }
 }
 
+void mask_distant_scalar(const MaskDistantArgs& args) {
+  for (size_t i = 0; i < args.m; ++i) {
+    int32_t* scores = args.scores + i * args.scores_stride;
+    const size_t own = args.diagonal + i;
+    const size_t first = own > args.reach ? own - args.reach : 0, end = own + args.reach + 1;
+    for (size_t j = 0; j < first && j < args.n; ++j) scores[j] = kMaskedScore;
+    for (size_t j = end; j < args.n; ++j) scores[j] = kMaskedScore;
+  }
+}
+
 void mask_scores_scalar(const MaskScoresArgs& args) {
   for (size_t i = 0; i < args.m; ++i) {
     int32_t* scores = args.scores + i * args.scores_stride;

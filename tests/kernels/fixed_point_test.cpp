@@ -271,6 +271,43 @@ TEST_F(FixedPoint, ActivationsOfEveryInput) {
   }
 }
 
+// The whole range of a hostile table: no 32-bit step overflows, and results stay below 2^16.
+TEST_F(FixedPoint, Rotate) {
+  for (int turn = 0; turn < 1000000; ++turn) {
+    const int32_t a = draw32(-32767, 32767), b = draw32(-32767, 32767);
+    const int32_t cosine = draw32(-16384, 16384), sine = draw32(-16384, 16384);
+    const Rotated turned = rotate(a, b, cosine, sine);
+    ASSERT_EQ(Wide{turned.a}, wide_shift_round(Wide{a} * cosine - Wide{b} * sine, 14));
+    ASSERT_EQ(Wide{turned.b}, wide_shift_round(Wide{b} * cosine + Wide{a} * sine, 14));
+    ASSERT_TRUE(std::abs(turned.a) < 65536 && std::abs(turned.b) < 65536);
+  }
+}
+
+TEST_F(FixedPoint, GatedValue) {
+  for (int turn = 0; turn < 1000000; ++turn) {
+    const int32_t activated = draw32(0, 32767), offset = draw32(0, 32767);
+    const int32_t factor = draw32(-32767, 32767), shift = draw32(0, 15);
+    const Wide product = wide_shift_round(Wide{activated - offset} * factor, shift);
+    ASSERT_EQ(Wide{gated_value(activated, offset, factor, shift)},
+              wide_clamp(product, -32767, 32767));
+  }
+}
+
+// What a gated feed-forward network subtracts from an activation is what activate() gives for 0,
+// where the function itself is 0, but for the tables' error there.
+TEST_F(FixedPoint, ActivationOffset) {
+  const Activation kinds[] = {{kGeluNodes, 64, 2786, 0, 0},
+                              {kGeluNewNodes, 64, 2788, 0, 0},
+                              {kSiluNodes, 256, 4562, 0, 0},
+                              {nullptr, 0, 0, 0, 0},
+                              {kTanhNodes, 128, 0, 1, 0}};
+  for (Activation activation : kinds) {
+    for (activation.exponent = 5; activation.exponent <= 12; ++activation.exponent) {
+      ASSERT_NEAR(activation_offset(activation), activate(0, activation), 1);
+    }
+  }
+}
+
 TEST_F(FixedPoint, ResidualSum) {
   for (int turn = 0; turn < 1000000; ++turn) {
     const int32_t x = draw32(INT32_MIN, INT32_MAX), row_max = draw32(1, 32767);

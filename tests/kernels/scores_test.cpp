@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relative positions and masks: every variant against plain formulas of this test.
+// Relative positions, local attention and masks: every variant against plain formulas of this test.
 #include <set>
 
 #include "tests/kernels/op_harness.hpp"
@@ -8,6 +8,7 @@ namespace embert {
 namespace {
 
 using AddRelativeTest = SeededTest;
+using MaskDistantTest = SeededTest;
 using MaskScoresTest = SeededTest;
 
 std::vector<size_t> key_counts() {
@@ -63,6 +64,38 @@ TEST_F(AddRelativeTest, EqualsThePlainSum) {
         variant.function(args);
         ASSERT_TRUE(actual.same_as(expected))
             << variant.name << " m " << m << " n " << n << (by_query ? " by query" : " by key");
+      }
+    }
+  }
+}
+
+TEST_F(MaskDistantTest, HidesTheKeysBeyondReach) {
+  const auto variants = variants_of(&Kernels::mask_distant);
+  Draws draws(65);
+  for (int repeat = 0; repeat < 12; ++repeat) {
+    for (const size_t n : key_counts()) {
+      const size_t m = 1 + draws.below(9), stride = n + draws.below(5);
+      const size_t diagonal = draws.below(n), reach = draws.below(n + 3);
+      Guarded<int32_t> before((m - 1) * stride + n), expected(before.size());
+      for (int32_t& s : before) s = draws.in32(1 - kScoreBound, kScoreBound - 1);
+      expected.copy_from(before);
+      for (size_t i = 0; i < m; ++i) {
+        for (size_t j = 0; j < n; ++j) {
+          const size_t own = diagonal + i, distance = own > j ? own - j : j - own;
+          if (distance > reach) expected[i * stride + j] = -1073741824;
+        }
+      }
+      for (const auto& variant : variants) {
+        Guarded<int32_t> actual(before.size());
+        actual.copy_from(before);
+        variant.function({.m = m,
+                          .n = n,
+                          .scores = actual.data(),
+                          .scores_stride = stride,
+                          .diagonal = diagonal,
+                          .reach = reach});
+        ASSERT_TRUE(actual.same_as(expected)) << variant.name << " m " << m << " n " << n
+                                              << " diagonal " << diagonal << " reach " << reach;
       }
     }
   }

@@ -25,6 +25,7 @@ MAX_ENTRIES = 20
 LONG_FOLDERS = {
     "kernels/x86": "one file for each kernel variant",
     "kernels/arm": "one file for each kernel variant",
+    "tests/kernels": "one file for each operation",
 }
 MAX_ARROWS = {"kernels": 8, "runtime": 8, "converter": 8, "targets": 10, "tests": 10}
 MAX_HEADER_LINES = {"runtime/include/embert/embert.h": 200}

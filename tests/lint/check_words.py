@@ -51,7 +51,6 @@ NAMES: List[Rule] = [
          where=r"^(runtime|converter|targets|tests/(runtime|converter|targets|golden|bench|support))/"),
     Rule(r"_head_dense_", "dense16"),
     Rule(r"_laws?_", "reference"),
-    Rule(r"_gates?_", "validator"),
     Rule(r"_places_|_(source|token|cached|pending)_place_", "offsets in a text, slots of a cache, positions in a sequence"),
     Rule(r"_clusters?_", "isa"),
     Rule(r"^_embert_(encode|encoding|pool)_$", "embert_last_hidden_state, embert_tokens, embert_pooler_output"),
@@ -62,7 +61,6 @@ NAMES: List[Rule] = [
 CONVERSION = r"^(converter|kernels|runtime/(engine|model|format|generation)|tests/(converter|kernels|support))/"
 PROSE: List[Rule] = [
     Rule(r"\blaws?\b", "reference arithmetic"),
-    Rule(r"\bgates?\b", "validator"),
     Rule(r"\bclusters?\b", "ISA extension", where=r"^(?!targets/python/|tests/targets/python/)"),  # there: of Ray and Spark
     Rule(r"\bwide columns?\b", "outlier channels, outlier channel splitting"),
     Rule(r"\bfold(s|ed|ing)?\b", "smooth, smoothing", where=CONVERSION, allowed=r"case.fold\w*"),
@@ -158,7 +156,7 @@ def file_problems(text: str, path: str) -> Iterator[Tuple[int, str]]:
 
 def self_test() -> List[str]:
     caught = [("runtime/engine/a.hpp", text) for text in (
-        "struct HeadKeys {};", "CachePlan plan;", "int sum_step;", "add_distances();", "int numbers;", "embert_encoding e;", "Gate gate;",
+        "struct HeadKeys {};", "CachePlan plan;", "int sum_step;", "add_distances();", "int numbers;", "embert_encoding e;",
         "// The law of all.", "// the fastest cluster", "// a dynamic\n// step", "// the next word", "int ffn1_;", "int kClusters;",
         "/* input_norm, attention_norm */")]
     caught += [("converter/quantize/a.cpp", "float unit;"), ("converter/README.md", "values are folded"),
