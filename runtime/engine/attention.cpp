@@ -44,15 +44,14 @@ void project(const Run& run, const Dense& dense, const Projection& p) {
 
 /// The sums that become keys and values of tokens row .. row + m - 1.
 struct KvSums {
-  size_t first_column;  ///< of the head, for the multipliers
+  Requantize key, value;  ///< of the head's columns
   size_t row, m;
   size_t head_size;
   const int32_t* acc;  ///< [m][2 N(D)]: keys, then values
   size_t stride;       ///< elements
 };
 
-void store_kv(const Kernels& kernels, const Attention& attention, const KvSums& sums,
-              const KvView& kv) {
+void store_kv(const Kernels& kernels, const KvSums& sums, const KvView& kv) {
   // The layout keeps tokens in groups of four. Only the appending kernels write into the middle of
   // a group.
   const bool aligned = sums.row % kStepInputs == 0;
@@ -63,7 +62,7 @@ void store_kv(const Kernels& kernels, const Attention& attention, const KvSums& 
               .row0 = sums.row,
               .acc = sums.acc,
               .acc_stride = sums.stride,
-              .factor = from_column(attention.key, sums.first_column),
+              .factor = sums.key,
               .dst = kv.keys,
               .sums = kv.key_sums});
   store_values({.m = sums.m,
@@ -72,7 +71,7 @@ void store_kv(const Kernels& kernels, const Attention& attention, const KvSums& 
                 .k = kv.value_inputs,
                 .acc = sums.acc + pad_columns(sums.head_size),
                 .acc_stride = sums.stride,
-                .factor = from_column(attention.value, sums.first_column),
+                .factor = sums.value,
                 .dst = kv.values,
                 .sums = lhs_correction(LhsType::kUnsigned) != 0 ? kv.value_sums : nullptr});
 }
@@ -81,6 +80,30 @@ void store_kv(const Kernels& kernels, const Attention& attention, const KvSums& 
 /// behind the last key, but its sums must not overflow there.
 void clear_padding(const KvView& kv) {
   for (size_t token = kv.count; token < pad_columns(kv.count); ++token) kv.key_sums[token] = 0;
+}
+
+/// Sums of queries or keys of tokens row .. row + m - 1 of a text.
+struct RotatedSums {
+  size_t row, m;
+  int32_t* acc;       ///< [m][D], row stride acc_columns
+  Requantize factor;  ///< of the head's columns, to 16 bits
+};
+
+/// Turns queries or keys by their positions, in place. Positions of the caller may be any.
+void rotate(const Run& run, const Rotary& rotary, const TextRows& text, const RotatedSums& sums) {
+  const size_t n = run.head_size();
+  const int32_t* ids = run.input.position_ids;
+  const size_t step = ids != nullptr ? 1 : sums.m;  // rows whose angles lie one behind the other
+  for (size_t i = 0; i < sums.m; i += step) {
+    const size_t position =
+        ids != nullptr ? static_cast<size_t>(ids[text.begin + sums.row + i]) : text.past + sums.row;
+    run.engine.kernels.rotate({.m = step,
+                               .n = n,
+                               .acc = sums.acc + i * run.plan.acc_columns,
+                               .acc_stride = run.plan.acc_columns,
+                               .factor = sums.factor,
+                               .angles = rotary.angles + position * n});
+  }
 }
 
 /// Queries, keys and values of one head over one text. Queries go into the task's scratch.
@@ -124,17 +147,25 @@ void project_self(const Run& run, const Layer& layer, const HeadTask& at, const 
                .lhs = lhs,
                .acc = acc});
     }
+    Requantize query_factor = from_column(layer.self.query, first);
+    Requantize key_factor = from_column(layer.self.key, first);
+    if (layer.rotary.angles != nullptr) {
+      rotate(run, layer.rotary, text, {row, queries, acc, query_factor});
+      rotate(run, layer.rotary, text, {row, m, acc + columns, key_factor});
+      query_factor = key_factor = layer.rotary.factor;
+    }
     if (queries > 0) {
       kernels.requantize_query({.m = queries,
                                 .n = n,
                                 .acc = acc,
                                 .acc_stride = plan.acc_columns,
-                                .factor = from_column(layer.self.query, first),
+                                .factor = query_factor,
                                 .dst = query + row * pad_inputs(n),
                                 .dst_stride = pad_inputs(n)});
     }
-    store_kv(kernels, layer.self,
-             {.first_column = first,
+    store_kv(kernels,
+             {.key = key_factor,
+              .value = from_column(layer.self.value, first),
               .row = text.past + row,
               .m = m,
               .head_size = n,
@@ -315,6 +346,7 @@ struct Attending {
   const uint8_t* pair_mask;           ///< [length][keys] or null
   const uint8_t* query_mask;          ///< [length] or null
   bool causal;
+  size_t reach;             ///< largest distance to a key that a query sees; SIZE_MAX: no limit
   uint16_t* probabilities;  ///< out [length][keys] or null
 };
 
@@ -359,6 +391,14 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
                   .dst = scores,
                   .dst_stride = key_columns});
     if (how.relative != nullptr) add_relative_positions(run, *how.relative, at, block, kv);
+    if (how.reach < kv.count) {
+      kernels.mask_distant({.m = m,
+                            .n = kv.count,
+                            .scores = scores,
+                            .scores_stride = key_columns,
+                            .diagonal = text.past + row,
+                            .reach = how.reach});
+    }
     if (masked) {
       kernels.mask_scores(
           {.m = m,
@@ -457,6 +497,7 @@ void self_attention(const Run& run, const Layer& layer, Queries queries) {
           .pair_mask = text_mask(run, input.pair_mask, at.text, Attended::kSelf),
           .query_mask = input.query_mask != nullptr ? input.query_mask + at.text.begin : nullptr,
           .causal = run.causal,
+          .reach = layer.reach,
           .probabilities =
               head_probabilities(run, layer.index, at, run.output.attentions, Attended::kSelf)};
       project_self(run, layer, at, kv);
@@ -477,6 +518,7 @@ void cross_attention(const Run& run, const Layer& layer, Queries queries) {
           .pair_mask = text_mask(run, run.input.cross_mask, at.text, Attended::kSource),
           .query_mask = nullptr,
           .causal = false,
+          .reach = SIZE_MAX,
           .probabilities = head_probabilities(run, layer.index, at, run.output.cross_attentions,
                                               Attended::kSource)};
       project_cross_query(run, layer, at);
@@ -499,8 +541,9 @@ void project_source(const Buffers& buffers, const Layer& layer, const SourceStat
       convert_to_planes(buffers, block);
       const int32_t* sums =
           dense16_sums(buffers, layer.cross_key_value, block, {first, 2 * columns});
-      store_kv(buffers.engine.kernels, layer.cross,
-               {.first_column = first,
+      store_kv(buffers.engine.kernels,
+               {.key = from_column(layer.cross.key, first),
+                .value = from_column(layer.cross.value, first),
                 .row = row,
                 .m = m,
                 .head_size = config.head_size,

@@ -54,9 +54,11 @@ void normalize(const Run& run, const Norm& norm, size_t row, size_t m) {
 void write_hidden_state(const Run& run, const LayerInput& state, size_t row, size_t m) {
   if (run.output.hidden_states == nullptr) return;
   const size_t hidden = run.hidden_size();
-  const int16_t* rows = run.at<int16_t>(run.plan.residual) + row * hidden;
+  const bool is_sum = state.hidden_rescale.multiplier == nullptr;
+  const int16_t* rows =
+      run.at<int16_t>(is_sum ? run.plan.residual : run.plan.normalized) + row * hidden;
   int16_t* dst = run.output.hidden_states + (state.hidden_state * run.tokens + row) * hidden;
-  if (state.hidden_rescale.multiplier == nullptr) {
+  if (is_sum) {
     memcpy(dst, rows, m * hidden * sizeof(int16_t));
   } else {
     run.engine.kernels.rescale_channels({.m = m,
@@ -95,7 +97,7 @@ void embed_rows(const Run& run, RowRange rows) {
     const size_t position = input.position_ids != nullptr
                                 ? static_cast<size_t>(input.position_ids[row])
                                 : text.past + row - text.begin;
-    const int16_t* position_row = stack.positions + position * hidden;
+    const int16_t* position_row = stack.positions + position * stack.position_stride;
     const int16_t* segment_row = type > 0 ? stack.segments + type * hidden : nullptr;
     int16_t* dst = residual + row * hidden;
     if (input.embeddings != nullptr) {
@@ -140,12 +142,15 @@ struct QuantizedRows {
   const int32_t* row_max;  ///< [m]
 };
 
-/// residual += rows * weights, for the rows of the residual from `row` on.
+/// residual += rows * weights, for the rows of the residual from `row` on; a block that adds to its
+/// input: residual = input + rows * weights.
 void add_dense(const Run& run, size_t task, const ResidualDense& out, const QuantizedRows& rows,
                size_t row) {
   const Kernels& kernels = run.engine.kernels;
   const size_t hidden = run.hidden_size(), block = columns_at_a_time(run.plan, rows.m);
-  int16_t* residual = run.at<int16_t>(run.plan.residual) + row * hidden;
+  int16_t* sum = run.at<int16_t>(run.plan.residual) + row * hidden;
+  const int16_t* residual =
+      out.adds_to_input ? run.at<int16_t>(run.plan.normalized) + row * hidden : sum;
   int32_t* acc = run.scratch<int32_t>(task, run.plan.acc);  // [m][block]
   for (size_t column = 0; column < hidden; column += block) {
     const size_t n = smaller(block, hidden - column);
@@ -171,7 +176,7 @@ void add_dense(const Run& run, size_t task, const ResidualDense& out, const Quan
                                  .residual = residual + column,
                                  .residual_multiplier = out.residual + column,
                                  .constant = out.constant + column,
-                                 .dst = residual + column,
+                                 .dst = sum + column,
                                  .dst_stride = hidden});
   }
 }
@@ -208,7 +213,8 @@ void attention_output(const Run& run, const ResidualDense& out, size_t width, Qu
   });
 }
 
-/// residual += W_2 f(W_1 x) for a task's rows, then the next layer's input of them.
+/// residual += W_2 f(W_1 x), gated W_2 (f(W_1 x) * V x) (Shazeer 2020, equation 6), for a task's
+/// rows, then the next layer's input of them.
 void feed_forward_rows(const Run& run, size_t task, const Layer& layer, RowRange rows,
                        const LayerInput& then) {
   const StackPlan& plan = run.plan;
@@ -232,10 +238,8 @@ void feed_forward_rows(const Run& run, size_t task, const Layer& layer, RowRange
                             .src_stride = hidden,
                             .dst = lhs,
                             .dst_stride = plan.lhs_stride});
-    for (size_t column = 0; column < inner; column += block) {
-      const size_t n = smaller(block, inner - column);
-      Requantize factor = up.factor;
-      factor.multiplier += column;
+    // Sums of n columns of `up`, and their factors.
+    const auto multiply = [&](size_t column, size_t n) {
       kernels.gemm({.m = m,
                     .n = pad_columns(n),
                     .k = inputs,
@@ -247,6 +251,11 @@ void feed_forward_rows(const Run& run, size_t task, const Layer& layer, RowRange
                     .sums = up.sums + column,
                     .dst = acc,
                     .dst_stride = block});
+      return Requantize{up.factor.multiplier + column, up.factor.left, up.factor.right};
+    };
+    for (size_t column = 0; column < inner; column += block) {
+      const size_t n = smaller(block, inner - column);
+      const Requantize factor = multiply(column, n);
       kernels.requantize_activation({.m = m,
                                      .n = n,
                                      .acc = acc,
@@ -255,20 +264,42 @@ void feed_forward_rows(const Run& run, size_t task, const Layer& layer, RowRange
                                      .activation = layer.activation,
                                      .dst = activations + column,
                                      .dst_stride = stride});
+      if (!layer.is_gated()) continue;
+      const Requantize gate_factor = multiply(pad_columns(inner) + column, n);
+      kernels.requantize_gate({.m = m,
+                               .n = n,
+                               .acc = acc,
+                               .acc_stride = block,
+                               .factor = gate_factor,
+                               .offset = activation_offset(layer.activation),
+                               .shift = layer.gate_shift,
+                               .values = reinterpret_cast<int16_t*>(activations) + column,
+                               .stride = stride});
     }
-    kernels.quantize_u8_u16({.m = m,
-                             .k = inner,
-                             .src = activations,
-                             .src_stride = stride,
-                             .dst = bytes,
-                             .dst_stride = 2 * stride,
-                             .row_max = row_max});
-    const QuantizedRows quantized = {.data = bytes,
-                                     .stride = 2 * stride,
-                                     .m = m,
-                                     .k = pad_inputs(inner),
-                                     .type = LhsType::kUnsigned,
-                                     .row_max = row_max};
+    if (layer.is_gated()) {
+      kernels.quantize_s8_s16({.m = m,
+                               .k = inner,
+                               .src = reinterpret_cast<int16_t*>(activations),
+                               .src_stride = stride,
+                               .dst = bytes,
+                               .dst_stride = 2 * stride,
+                               .row_max = row_max});
+    } else {
+      kernels.quantize_u8_u16({.m = m,
+                               .k = inner,
+                               .src = activations,
+                               .src_stride = stride,
+                               .dst = bytes,
+                               .dst_stride = 2 * stride,
+                               .row_max = row_max});
+    }
+    const QuantizedRows quantized = {
+        .data = bytes,
+        .stride = 2 * stride,
+        .m = m,
+        .k = pad_inputs(inner),
+        .type = layer.is_gated() ? LhsType::kSigned : LhsType::kUnsigned,
+        .row_max = row_max};
     add_dense(run, task, layer.ffn_down, quantized, row);
     finish_rows(run, then, row, m);
   }
@@ -280,10 +311,11 @@ void feed_forward(const Run& run, const Layer& layer, Queries queries, const Lay
   });
 }
 
-/// Moves each text's first row to the front. The blocks that follow compute these rows alone.
-void gather_first_rows(const Run& run) {
+/// Moves each text's first row of the residual that attention adds to to the front. The blocks that
+/// follow compute these rows alone.
+void gather_first_rows(const Run& run, const ResidualDense& out) {
   const size_t hidden = run.hidden_size();
-  int16_t* residual = run.at<int16_t>(run.plan.residual);
+  int16_t* residual = run.at<int16_t>(out.adds_to_input ? run.plan.normalized : run.plan.residual);
   for (TextRows text = first_text(run, Queries::kFirst); text.text < run.input.batch;
        text = next_text(run, Queries::kFirst, text)) {
     memmove(residual + text.first_query * hidden, residual + text.begin * hidden,
@@ -296,7 +328,7 @@ void run_layer(const Run& run, const Layer& layer, const LayerInput& next) {
   const size_t width = layer.num_heads * run.head_size();
 
   self_attention(run, layer, queries);
-  if (queries == Queries::kFirst) gather_first_rows(run);
+  if (queries == Queries::kFirst) gather_first_rows(run, layer.self.out);
   if (layer.has_cross_attention()) {
     attention_output(run, layer.self.out, width, queries, /*then=*/layer.cross_norm);
     cross_attention(run, layer, queries);

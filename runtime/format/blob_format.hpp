@@ -71,10 +71,15 @@ enum BlobPositionKind : uint32_t {
 
 /// Properties of a stack, as bits.
 enum BlobStackFlags : uint32_t {
-  kStackCausal = 1,          ///< a query sees no later key; keys and values are cached
-  kStackCrossAttention = 2,  ///< each layer also attends the states of an encoder
-  kStackPreNorm = 4,         ///< LayerNorm before attention and feed-forward, not behind them
-  kStackFlagsAll = 7
+  kStackCausal = 1,             ///< a query sees no later key; keys and values are cached
+  kStackCrossAttention = 2,     ///< each layer also attends the states of an encoder
+  kStackPreNorm = 4,            ///< LayerNorm before attention and feed-forward, not behind them
+  kStackRotary = 512,           ///< queries and keys turn by their positions (kSectionRotary)
+  kStackLocalAttention = 1024,  ///< most layers see near keys only (kSectionLocalAttention)
+  kStackGatedFfn = 2048,        ///< a product in the feed-forward network (kSectionGatedFfn)
+  kStackEmbeddingNorm = 16384,  ///< pre-norm: the first layer's input is its first residual sum
+  kStackFlagsWithSection = kStackRotary | kStackLocalAttention | kStackGatedFfn,
+  kStackFlagsAll = 7 | kStackFlagsWithSection | kStackEmbeddingNorm
 };
 
 /// The task heads on the last hidden state of the last stack, as bits. A classifier needs a pooler.
@@ -221,7 +226,7 @@ enum BlobSectionKind : uint32_t {
   kSectionLayers = 1,       ///< BlobLayer [num_layers]
   kSectionWordEmbeddings,   ///< s8 [V][H]
   kSectionWordMultipliers,  ///< s32 [V], 0..kMaxWordMultiplier
-  kSectionPositions,        ///< s16 [P][H], the row of segment 0 added
+  kSectionPositions,        ///< s16 [P][H], the row of segment 0 added; rotary: [1][H]
   kSectionSegments,         ///< s16 [T][H], differences to segment 0: the first row is zero
   // once a layer
   kSectionInputNorm,          ///< norm
@@ -239,7 +244,7 @@ enum BlobSectionKind : uint32_t {
   kSectionCrossContext,       ///< as kSectionContext
   kSectionCrossOut,           ///< as kSectionAttnOut
   kSectionNormAfterCross,     ///< norm
-  kSectionFfnUp,              ///< dense [N(I)] x [K(H)]
+  kSectionFfnUp,              ///< dense [N(I)] x [K(H)]; gated: [2 N(I)], the gate's behind
   kSectionFfnDown,            ///< residual dense [N(H)] x [K(I)]
   // once a stack, behind its layers
   kSectionFinalNorm,  ///< norm: makes the last hidden state
@@ -274,7 +279,10 @@ static constexpr uint32_t stack_sections(uint32_t num_layers) {
 /// every one and skips kinds that it does not know, so that new kinds need no new version.
 enum BlobOptionalKind : uint32_t {
   kFirstOptionalSection = 256,
-  kSectionPrompts = kFirstOptionalSection  ///< BlobPrompts, then count names and texts
+  kSectionPrompts = kFirstOptionalSection,  ///< BlobPrompts, then count names and texts
+  kSectionRotary = 266,          ///< BlobRotary, s32 multipliers [N(D)], s16 [tables][P][D]
+  kSectionLocalAttention = 267,  ///< BlobLocalAttention
+  kSectionGatedFfn = 268         ///< BlobGatedFfn [num_layers]
 };
 
 /// Texts that go before a text, as the model was trained. Behind it: name and text of each prompt,
@@ -282,6 +290,27 @@ enum BlobOptionalKind : uint32_t {
 struct BlobPrompts {
   uint32_t count;           ///< 1..kMaxPrompts
   uint32_t default_prompt;  ///< index, or UINT32_MAX: none
+};
+
+/// Rotary positions (Su et al. 2021, equation 34): channels i and i + D/2 of a query or key turn
+/// together. Behind it: s32 multipliers [N(D)], which bring turned values of any attention head to
+/// 8 bits; s16 angles [tables][P][D], for each position D/2 cosines, then D/2 sines, Q14.
+struct BlobRotary {
+  uint32_t tables;    ///< 1, or with local attention 2: the second is for layers that are local
+  uint32_t reserved;  ///< 0
+  BlobShifts shifts;  ///< of the multipliers
+};
+static constexpr int32_t kMaxRotaryAngle = 1 << 14;  ///< magnitude of a cosine or sine
+
+/// Local attention (Beltagy et al. 2020, section 3.1).
+struct BlobLocalAttention {
+  uint32_t period;  ///< 1..kMaxLayers: layers 0, period, 2 period ... see all keys
+  uint32_t reach;   ///< 0..kMaxPositions-1: the others see keys at most so far from the query
+};
+
+/// The product of a gated feed-forward network: f(a) * b = product * 2^shift.
+struct BlobGatedFfn {
+  int32_t shift;  ///< 0..15
 };
 
 /// A text, and the checksum of the model's outputs for it (embert_selftest).
@@ -296,6 +325,9 @@ static_assert(sizeof(BlobStack) == 80, "BlobStack is part of the format");
 static_assert(sizeof(BlobHeader) == 512, "BlobHeader is part of the format");
 static_assert(sizeof(BlobSection) == 24, "BlobSection is part of the format");
 static_assert(sizeof(BlobPrompts) == 8, "BlobPrompts is part of the format");
+static_assert(sizeof(BlobRotary) == 16, "BlobRotary is part of the format");
+static_assert(sizeof(BlobLocalAttention) == 8, "BlobLocalAttention is part of the format");
+static_assert(sizeof(BlobGatedFfn) == 4, "BlobGatedFfn is part of the format");
 static_assert(sizeof(BlobSelftest) == 8, "BlobSelftest is part of the format");
 
 }  // namespace embert

@@ -64,7 +64,8 @@ ResidualDense residual_dense(Parts parts, size_t n, size_t k, BlobShifts shifts)
   const int32_t* residual = parts.take<int32_t>(columns);
   return {{weights, nullptr, sums, factor(multipliers, shifts)},
           residual,
-          parts.take<int32_t>(columns)};
+          parts.take<int32_t>(columns),
+          false};
 }
 
 Norm norm(Parts parts, size_t size, const BlobNorm& record) {
@@ -94,15 +95,19 @@ size_t model_section_bytes(const Model& model, BlobSectionKind kind) {
   return static_cast<size_t>(section(model, kind).bytes);
 }
 
-Prompts model_prompts(const Model& model) {
+const uint8_t* model_optional_section(const Model& model, BlobOptionalKind kind) {
   for (size_t i = model_sections_begin(model) + kSectionsOfModel; i < model.header->section_count;
        ++i) {
-    const BlobSection& entry = model.sections[i];
-    if (entry.kind != kSectionPrompts) continue;
-    const BlobPrompts* prompts = reinterpret_cast<const BlobPrompts*>(model.blob + entry.offset);
-    return {prompts->count, prompts->default_prompt, reinterpret_cast<const char*>(prompts + 1)};
+    if (model.sections[i].kind == kind) return model.blob + model.sections[i].offset;
   }
-  return {0, UINT32_MAX, nullptr};
+  return nullptr;
+}
+
+Prompts model_prompts(const Model& model) {
+  const uint8_t* section = model_optional_section(model, kSectionPrompts);
+  if (section == nullptr) return {0, UINT32_MAX, nullptr};
+  const BlobPrompts* prompts = reinterpret_cast<const BlobPrompts*>(section);
+  return {prompts->count, prompts->default_prompt, reinterpret_cast<const char*>(prompts + 1)};
 }
 
 Stack model_stack(const Model& model, size_t index) {
@@ -118,6 +123,21 @@ Stack model_stack(const Model& model, size_t index) {
   stack.word_multipliers = reinterpret_cast<const int32_t*>(contents(kSectionWordMultipliers));
   stack.positions = reinterpret_cast<const int16_t*>(contents(kSectionPositions));
   stack.segments = reinterpret_cast<const int16_t*>(contents(kSectionSegments));
+  const uint32_t flags = stack.config->flags;
+  stack.position_stride = (flags & kStackRotary) != 0 ? 0 : stack.config->hidden_size;
+  // The flags keep models without these options from looking for their sections.
+  if ((flags & kStackRotary) != 0) {
+    stack.rotary =
+        reinterpret_cast<const BlobRotary*>(model_optional_section(model, kSectionRotary));
+  }
+  if ((flags & kStackLocalAttention) != 0) {
+    stack.local_attention = reinterpret_cast<const BlobLocalAttention*>(
+        model_optional_section(model, kSectionLocalAttention));
+  }
+  if ((flags & kStackGatedFfn) != 0) {
+    stack.gated_ffn =
+        reinterpret_cast<const BlobGatedFfn*>(model_optional_section(model, kSectionGatedFfn));
+  }
   const size_t last = stack.first_section + stack_sections(stack.config->num_layers) - 1;
   stack.final_norm =
       norm(Parts(model, model.sections[last]), stack.config->hidden_size, stack.config->final_norm);
@@ -127,6 +147,22 @@ Stack model_stack(const Model& model, size_t index) {
 Stack model_last_stack(const Model& model) {
   return model_stack(model, model.header->num_stacks - 1);
 }
+
+namespace {
+
+/// The table of a layer's angles; layers that are local may have one of their own.
+Rotary layer_rotary(const Stack& stack, bool is_local) {
+  if (stack.rotary == nullptr) return {};
+  const BlobRotary& record = *stack.rotary;
+  const size_t head_size = stack.config->head_size;
+  const int32_t* multipliers = reinterpret_cast<const int32_t*>(&record + 1);
+  const int16_t* angles = reinterpret_cast<const int16_t*>(multipliers + pad_columns(head_size));
+  const size_t table = is_local ? record.tables - 1 : 0;
+  return {angles + table * stack.config->max_positions * head_size,
+          factor(multipliers, record.shifts)};
+}
+
+}  // namespace
 
 Layer model_layer(const Model& model, const Stack& stack, size_t l) {
   const BlobStack& config = *stack.config;
@@ -169,6 +205,10 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
   layer.self.context =
       factor(parts(kSectionContext).take<int32_t>(heads * columns), record.self.context);
   layer.self.out = residual_dense(parts(kSectionAttnOut), hidden, width, record.self.out);
+  layer.self.out.adds_to_input = l == 0 && (config.flags & kStackEmbeddingNorm) != 0;
+  const bool is_local = stack.local_attention != nullptr && l % stack.local_attention->period != 0;
+  layer.reach = is_local ? stack.local_attention->reach : SIZE_MAX;
+  layer.rotary = layer_rotary(stack, is_local);
   if (Parts table = parts(kSectionRelativePositions)) {
     Parts ratios = parts(kSectionRelativeRatios);
     layer.relative_positions.table =
@@ -202,7 +242,11 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
     layer.cross.out = residual_dense(parts(kSectionCrossOut), hidden, width, record.cross.out);
   }
 
-  layer.ffn_up = dense(parts(kSectionFfnUp), layer.intermediate_size, hidden, record.ffn_up);
+  layer.gate_shift = stack.gated_ffn != nullptr ? stack.gated_ffn[l].shift : -1;
+  layer.ffn_up =
+      dense(parts(kSectionFfnUp),
+            layer.is_gated() ? 2 * pad_columns(layer.intermediate_size) : layer.intermediate_size,
+            hidden, record.ffn_up);
   layer.activation = model_activation(config.activation, record.activation_exponent);
   layer.ffn_down =
       residual_dense(parts(kSectionFfnDown), hidden, layer.intermediate_size, record.ffn_down);

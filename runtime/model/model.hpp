@@ -38,6 +38,7 @@ struct ResidualDense {
   Dense dense;
   const int32_t* residual;  ///< [N(H)] multipliers of the residual
   const int32_t* constant;  ///< [N(H)] added after the requantisation
+  bool adds_to_input;       ///< the residual is the block's input, in pre-norm too
 };
 
 /// A dense layer on 16-bit rows, which the GEMM reads as two planes of 8 bits.
@@ -73,6 +74,12 @@ struct RelativePositions {
   Requantize key;       ///< [num_heads] (key times table); multiplier null where only queries count
 };
 
+/// Rotary positions; angles is null without them.
+struct Rotary {
+  const int16_t* angles;  ///< [P][D]: D/2 cosines, then D/2 sines, Q14
+  Requantize factor;      ///< [N(D)] from a turned value to an 8-bit operand
+};
+
 /// Takes a layer's input back from per-channel scales to one scale, for callers who ask for hidden
 /// states. multiplier is null where the input has one scale already.
 struct ChannelRescale {
@@ -91,17 +98,21 @@ struct Layer {
   Dense qkv;  ///< columns: a head's queries, keys, values, each N(D); then the next head
   Attention self;
   RelativePositions relative_positions;
+  Rotary rotary;
+  size_t reach;             ///< largest distance to a key that a query sees; SIZE_MAX: no limit
   Norm cross_norm;          ///< makes the input of cross-attention
   Dense cross_query;        ///< columns: N(D) a head
   Dense16 cross_key_value;  ///< columns: a head's keys, values, each N(D); then the next head
   Attention cross;
-  Norm ffn_norm;  ///< makes the input of the feed-forward network
-  Dense ffn_up;
+  Norm ffn_norm;       ///< makes the input of the feed-forward network
+  Dense ffn_up;        ///< gated: [2 N(I)], the columns of the activation, then those of the gate
+  int32_t gate_shift;  ///< of the product; negative: not gated
   Activation activation;
   ResidualDense ffn_down;
 
   /// Without it, all cross members are zero.
   bool has_cross_attention() const { return cross_query.weights != nullptr; }
+  bool is_gated() const { return gate_shift >= 0; }
 };
 
 /// The embeddings and the last LayerNorm of an encoder or a decoder.
@@ -110,9 +121,14 @@ struct Stack {
   size_t first_section;             ///< in the table of sections
   const int8_t* word_embeddings;    ///< [V][H]
   const int32_t* word_multipliers;  ///< [V]
-  const int16_t* positions;         ///< [P][H], the row of segment 0 added
+  const int16_t* positions;         ///< [P][H], the row of segment 0 added; rotary: [1][H]
+  size_t position_stride;           ///< H; rotary: 0
   const int16_t* segments;          ///< [T][H], differences to segment 0
   Norm final_norm;                  ///< makes the last hidden state
+  // Null in stacks without them:
+  const BlobRotary* rotary;
+  const BlobLocalAttention* local_attention;
+  const BlobGatedFfn* gated_ffn;  ///< [num_layers]
 };
 Stack model_stack(const Model& model, size_t index);
 Layer model_layer(const Model& model, const Stack& stack, size_t layer);
@@ -143,6 +159,8 @@ Activation model_activation(uint32_t kind, int32_t exponent);
 /// Contents of a section that a model has once (kFirstModelSection and up).
 const uint8_t* model_section(const Model& model, BlobSectionKind kind);
 size_t model_section_bytes(const Model& model, BlobSectionKind kind);
+/// Contents of an optional section; null where the blob does not have it.
+const uint8_t* model_optional_section(const Model& model, BlobOptionalKind kind);
 
 /// The texts that the model was trained to find before a text.
 struct Prompts {

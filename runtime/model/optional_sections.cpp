@@ -34,18 +34,72 @@ void check_prompts(Walk& walk, const uint8_t* section, uint64_t bytes) {
   }
 }
 
+void check_rotary(Walk& walk, const BlobStack& stack, const uint8_t* section, uint64_t bytes) {
+  walk.require(bytes >= sizeof(BlobRotary), EMBERT_STATUS_BLOB_SECTION);
+  if (!walk.sound()) return;
+  const BlobRotary& record = *reinterpret_cast<const BlobRotary*>(section);
+  const bool is_local = (stack.flags & kStackLocalAttention) != 0;
+  walk.require_value(in_range(record.tables, 1, is_local ? 2 : 1) && record.reserved == 0 &&
+                     shifts_ok(record.shifts));
+  if (!walk.sound()) return;
+  const size_t columns = pad_columns(stack.head_size);
+  const size_t angles = size_t{record.tables} * stack.max_positions * stack.head_size;
+  walk.require(bytes == sizeof(record) + 4 * columns + 2 * angles, EMBERT_STATUS_BLOB_SECTION);
+  if (!walk.sound()) return;
+  const int32_t* multipliers = reinterpret_cast<const int32_t*>(section + sizeof(record));
+  walk.require_value(all_in<int32_t>(multipliers, columns, 0, INT32_MAX) &&
+                     all_in<int16_t>(reinterpret_cast<const int16_t*>(multipliers + columns),
+                                     angles, -kMaxRotaryAngle, kMaxRotaryAngle));
+}
+
+void check_local_attention(Walk& walk, const uint8_t* section, uint64_t bytes) {
+  walk.require(bytes == sizeof(BlobLocalAttention), EMBERT_STATUS_BLOB_SECTION);
+  if (!walk.sound()) return;
+  const BlobLocalAttention& record = *reinterpret_cast<const BlobLocalAttention*>(section);
+  walk.require_value(in_range(record.period, 1, kMaxLayers) && record.reach < kMaxPositions);
+}
+
+void check_gated_ffn(Walk& walk, const BlobStack& stack, const uint8_t* section, uint64_t bytes) {
+  walk.require(bytes == stack.num_layers * sizeof(BlobGatedFfn), EMBERT_STATUS_BLOB_SECTION);
+  if (!walk.sound()) return;
+  const BlobGatedFfn* records = reinterpret_cast<const BlobGatedFfn*>(section);
+  for (uint32_t l = 0; l < stack.num_layers; ++l) {
+    walk.require_value(records[l].shift >= 0 && records[l].shift <= 15);
+  }
+}
+
+/// The flag that demands a kind of section; 0 for those that any model may have.
+uint32_t flag_of(uint32_t kind) {
+  switch (kind) {
+    case kSectionRotary:
+      return kStackRotary;
+    case kSectionLocalAttention:
+      return kStackLocalAttention;
+    case kSectionGatedFfn:
+      return kStackGatedFfn;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace
 
-void check_optional_sections(Walk& walk) {
-  uint32_t previous = kFirstOptionalSection - 1;
+void check_optional_sections(Walk& walk, const BlobHeader& header) {
+  const BlobStack& stack = header.stacks[0];
+  uint32_t previous = kFirstOptionalSection - 1, found = 0;
   while (walk.sound() && !walk.at_end()) {
     const uint32_t kind = walk.next_kind();
     walk.require(kind > previous, EMBERT_STATUS_BLOB_SECTION);
     previous = kind;
+    found |= flag_of(kind);
     uint64_t bytes = 0;
     const uint8_t* section = walk.next_of_any_size(kind, &bytes);
     if (kind == kSectionPrompts) check_prompts(walk, section, bytes);
+    if (kind == kSectionRotary) check_rotary(walk, stack, section, bytes);
+    if (kind == kSectionLocalAttention) check_local_attention(walk, section, bytes);
+    if (kind == kSectionGatedFfn) check_gated_ffn(walk, stack, section, bytes);
   }
+  walk.require(found == (stack.flags & kStackFlagsWithSection), EMBERT_STATUS_BLOB_SECTION);
 }
 
 }  // namespace embert

@@ -28,7 +28,10 @@ bool stack_ok(const BlobStack& s) {
          s.position_kind < kPositionKindCount &&
          (cross ? in_range(s.cross_hidden_size, 1, kMaxHiddenSize) : s.cross_hidden_size == 0) &&
          (!cross || (s.flags & kStackCausal) != 0) && scale_ok(s.embedding_scale) &&
-         scale_ok(s.hidden_scale) && (!cross || scale_ok(s.cross_scale)) && norm_ok(s.final_norm);
+         scale_ok(s.hidden_scale) && (!cross || scale_ok(s.cross_scale)) && norm_ok(s.final_norm) &&
+         ((s.flags & kStackRotary) == 0 ||
+          (s.position_kind == kPositionTable && s.head_size % 2 == 0)) &&
+         ((s.flags & kStackEmbeddingNorm) == 0 || (s.flags & kStackPreNorm) != 0);
 }
 
 bool header_ok(const BlobHeader& h) {
@@ -47,7 +50,10 @@ bool header_ok(const BlobHeader& h) {
     ok = all_zero(h.stacks[1]) && !has(kHeadProjection);
   } else {
     const uint32_t width = h.stacks[0].hidden_size;
+    // The options that other families brought belong to a lone encoder.
+    constexpr uint32_t kOfLoneStack = kStackFlagsWithSection | kStackEmbeddingNorm;
     ok = (h.stacks[0].flags & (kStackCausal | kStackCrossAttention)) == 0 &&
+         ((h.stacks[0].flags | last.flags) & kOfLoneStack) == 0 &&
          (last.flags & kStackCrossAttention) != 0 &&
          (has(kHeadProjection) || last.cross_hidden_size == width);
   }
@@ -91,10 +97,12 @@ bool layer_ok(const BlobStack& s, const BlobLayer& l) {
                 : all_zero(l.cross) && all_zero(l.norm_after_cross) && l.cross_join_shift == 0);
 }
 
-void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l) {
+void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l, bool is_first) {
   const bool cross = (s.flags & kStackCrossAttention) != 0;
   const bool relative = s.position_kind != kPositionTable;
-  const bool rescaled = has_norm(l.input_norm) && (s.flags & kStackPreNorm) == 0;
+  const bool rescaled =
+      has_norm(l.input_norm) &&
+      ((s.flags & kStackPreNorm) == 0 || (is_first && (s.flags & kStackEmbeddingNorm) != 0));
   const size_t hidden = s.hidden_size, heads = l.num_heads, columns = pad_columns(s.head_size),
                width = heads * s.head_size, table_columns = pad_columns(2 * s.max_positions - 1);
   walk.norm(kSectionInputNorm, has_norm(l.input_norm), hidden);
@@ -121,7 +129,9 @@ void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l) {
   walk.multipliers(kSectionCrossContext, cross ? heads * columns : 0, INT32_MAX);
   walk.residual_dense(kSectionCrossOut, cross, hidden, width);
   walk.norm(kSectionNormAfterCross, cross, hidden);
-  walk.dense(kSectionFfnUp, true, l.intermediate_size, hidden);
+  const size_t inner = l.intermediate_size;
+  const bool gated = (s.flags & kStackGatedFfn) != 0;
+  walk.dense(kSectionFfnUp, true, gated ? 2 * pad_columns(inner) : inner, hidden);
   walk.residual_dense(kSectionFfnDown, true, hidden, l.intermediate_size);
 }
 
@@ -138,7 +148,8 @@ void check_stack(Walk& walk, const BlobStack& s, uint32_t index) {
   walk.enter(index, 0);
   const BlobLayer* layers = walk.array<BlobLayer>(kSectionLayers, s.num_layers);
   check_vocab_rows(walk, kSectionWordEmbeddings, s.vocab_size, hidden);
-  walk.next(kSectionPositions, s.max_positions * hidden * 2);  // any values
+  const size_t position_rows = (s.flags & kStackRotary) != 0 ? 1 : s.max_positions;
+  walk.next(kSectionPositions, position_rows * hidden * 2);  // any values
   if (const int16_t* segments = walk.array<int16_t>(kSectionSegments, s.type_vocab_size * hidden)) {
     walk.require_value(all_in<int16_t>(segments, hidden, 0, 0));
   }
@@ -150,7 +161,7 @@ void check_stack(Walk& walk, const BlobStack& s, uint32_t index) {
     if (layer.num_heads > most_heads) most_heads = layer.num_heads;
     if (layer.intermediate_size > widest) widest = layer.intermediate_size;
     walk.enter(index, l);
-    check_layer(walk, s, layer);
+    check_layer(walk, s, layer, /*is_first=*/l == 0);
   }
   // The header must give the sizes of the largest layer: the arena is planned from them.
   walk.require(most_heads == s.num_heads && widest == s.intermediate_size,
@@ -207,7 +218,7 @@ embert_status check_sections(const uint8_t* blob, const BlobHeader& h) {
   walk.names(kSectionTokenLabels, h.num_token_labels);
   walk.next_of_any_size(kSectionCertificate, &any);  // text
   check_selftest(walk, h, tokenizer > 0);
-  check_optional_sections(walk);
+  check_optional_sections(walk, h);
   return walk.finish();
 }
 
