@@ -19,6 +19,7 @@
 #include "converter/verify/tokenize_texts.hpp"
 #include "converter/verify/verify.hpp"
 #include "converter/workers.hpp"
+#include "runtime/format/tokenizer_format.hpp"
 
 namespace embert::convert {
 namespace {
@@ -29,7 +30,7 @@ constexpr double kRandomHeadroom = 0.025;
 
 struct ImportedTokenizer {
   std::vector<std::uint8_t> section;  // empty: the folder has none
-  std::uint32_t unknown_id = 0;
+  std::uint32_t unknown_id = kNoToken;
   std::optional<std::uint32_t> max_tokens;
   int special_tokens = 0;  // that its template adds to one text
 };
@@ -59,7 +60,7 @@ ImportedTokenizer import_tokenizer(const ModelFolder& folder, std::vector<std::s
   }
   warn_of_missing_tokens(folder.config, spec->tokens.size(), warnings);
   out.section = write_tokenizer_section(*spec);
-  out.unknown_id = spec->unk_id;
+  out.unknown_id = spec->unk_id.value_or(kNoToken);
   out.max_tokens = spec->max_tokens;
   out.special_tokens =
       static_cast<int>(std::ranges::count_if(spec->single, [](const TemplatePieceSpec& piece) {

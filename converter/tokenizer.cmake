@@ -3,7 +3,8 @@
 # tokenizer section and, where there are files, reads those of the tokenizer.
 add_library(embert_convert_tokenizer STATIC
   ${CMAKE_CURRENT_LIST_DIR}/convert_error.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/export/double_array.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/export/tokenizer/double_array.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/export/tokenizer/wordpiece_arrays.cpp
   ${CMAKE_CURRENT_LIST_DIR}/export/write_tokenizer_section.cpp)
 target_compile_features(embert_convert_tokenizer PUBLIC cxx_std_20)
 target_include_directories(embert_convert_tokenizer PUBLIC ${PROJECT_SOURCE_DIR})
@@ -13,8 +14,14 @@ if(operating_system)
   target_sources(embert_convert_tokenizer PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/import/json_file.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/added_token.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/base64.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/parse_tokenizer_json.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/read_tokenizer.cpp)
+    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/read_normalizer.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/read_post_processor.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/read_pre_tokenizer.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/read_tokenizer.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/token_table.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/wordpiece_json.cpp)
   target_link_libraries(embert_convert_tokenizer PUBLIC nlohmann_json::nlohmann_json)
 endif()
 embert_unity(embert_convert_tokenizer 8)

@@ -6,54 +6,15 @@
 #include <cstring>
 #include <set>
 #include <string>
-#include <string_view>
 
 #include "converter/convert_error.hpp"
-#include "converter/export/double_array.hpp"
+#include "converter/export/tokenizer/double_array.hpp"
+#include "converter/export/tokenizer/model_arrays.hpp"
+#include "converter/export/tokenizer/section_bytes.hpp"
 #include "runtime/format/tokenizer_format.hpp"
 
 namespace embert::convert {
 namespace {
-
-bool is_ascii_punctuation(char c) {
-  const unsigned char byte = static_cast<unsigned char>(c);
-  return byte > ' ' && byte < 0x7F && !(byte >= '0' && byte <= '9') &&
-         !((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z');
-}
-
-bool is_single_character(std::string_view text) {
-  return std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }) == 1;
-}
-
-// Whether a word can match the entry. Each punctuation character is a word of its own, so an entry
-// that holds punctuation and more ("[unused1]", "##-") never matches.
-bool can_be_piece(std::string_view text, bool continues) {
-  if (text.empty()) return false;
-  if (std::none_of(text.begin(), text.end(), is_ascii_punctuation)) return true;
-  return !continues && is_single_character(text);
-}
-
-// The normaliser for ASCII. Other added tokens are refused, because normalising them would need the
-// runtime's Unicode tables.
-std::string normalize_ascii(const AddedTokenSpec& token, const TokenizerSpec& spec) {
-  std::string out;
-  for (const char c : token.content) {
-    const unsigned char byte = static_cast<unsigned char>(c);
-    if (byte >= 0x80) {
-      throw ConvertError("tokenizer: added token \"" + printable(token.content) +
-                         "\" is \"normalized\" and not ASCII, which is not supported; set "
-                         "\"normalized\" to false");
-    }
-    const bool blank = c == '\t' || c == '\n' || c == '\r' || c == ' ';
-    if (spec.clean_text && !blank && (byte < 0x20 || byte == 0x7F)) continue;
-    if (spec.clean_text && blank) {
-      out += ' ';
-    } else {
-      out += spec.lowercase && c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-    }
-  }
-  return out;
-}
 
 TokenizerTemplate make_template(const std::vector<TemplatePieceSpec>& pieces) {
   if (pieces.size() > kMaxTemplatePieces) {
@@ -76,24 +37,6 @@ TokenizerTemplate make_template(const std::vector<TemplatePieceSpec>& pieces) {
   }
   return out;
 }
-
-// Arrays one after another, each at a multiple of kTokenizerAlignment.
-class SectionBytes {
- public:
-  template <typename T>
-  void append(const std::vector<T>& values) {
-    const std::size_t at = bytes_.size();
-    bytes_.resize(at + values.size() * sizeof(T), 0);
-    if (!values.empty()) std::memcpy(bytes_.data() + at, values.data(), values.size() * sizeof(T));
-    bytes_.resize(
-        (bytes_.size() + kTokenizerAlignment - 1) / kTokenizerAlignment * kTokenizerAlignment, 0);
-  }
-
-  std::vector<std::uint8_t>& bytes() { return bytes_; }
-
- private:
-  std::vector<std::uint8_t> bytes_;
-};
 
 struct StringTable {
   std::vector<std::uint32_t> blocks;
@@ -118,23 +61,12 @@ StringTable make_strings(const std::vector<std::string>& tokens) {
   return table;
 }
 
-std::vector<std::uint32_t> make_word_units(const TokenizerSpec& spec, TokenizerHeader* header) {
-  std::vector<DoubleArray::Entry> words;
-  std::vector<DoubleArray::Entry> continuations;
-  const std::string& prefix = spec.continuing_prefix;
-  for (std::size_t id = 0; id < spec.tokens.size(); ++id) {
-    if (!spec.in_vocabulary[id]) continue;
-    const std::string& token = spec.tokens[id];
-    const std::uint32_t value = static_cast<std::uint32_t>(id);
-    if (can_be_piece(token, false)) words.push_back({token, value});
-    if (token.compare(0, prefix.size(), prefix) != 0) continue;
-    const std::string rest = token.substr(prefix.size());
-    if (can_be_piece(rest, true)) continuations.push_back({rest, value});
-  }
-  DoubleArray tries;
-  header->word_root = tries.add(std::move(words), true);
-  header->continuation_root = tries.add(std::move(continuations), true);
-  return tries.finish();
+std::vector<std::uint32_t> make_units(const TokenizerSpec& spec, TokenizerHeader* header) {
+  return make_wordpiece_units(spec, header);
+}
+
+std::string normalize_content(const AddedTokenSpec& token, const TokenizerSpec& spec) {
+  return normalize_wordpiece(token, spec.wordpiece());
 }
 
 std::vector<std::uint32_t> make_added_units(const TokenizerSpec& spec,
@@ -154,7 +86,7 @@ std::vector<std::uint32_t> make_added_units(const TokenizerSpec& spec,
   std::vector<DoubleArray::Entry> patterns[2];
   for (const AddedTokenSpec& token : tokens) {
     const int which = token.normalized ? 1 : 0;
-    const std::string pattern = token.normalized ? normalize_ascii(token, spec) : token.content;
+    const std::string pattern = token.normalized ? normalize_content(token, spec) : token.content;
     if (pattern.empty())
       throw ConvertError("tokenizer: an added token is empty after normalisation");
     if (pattern.size() > kMaxTokenBytes) {
@@ -178,30 +110,27 @@ std::vector<std::uint32_t> make_added_units(const TokenizerSpec& spec,
 
 }  // namespace
 
+void require_ascii(const AddedTokenSpec& token) {
+  for (const char c : token.content) {
+    if (static_cast<unsigned char>(c) >= 0x80) {
+      throw ConvertError("tokenizer: added token \"" + printable(token.content) +
+                         "\" is \"normalized\" and not ASCII, which is not supported; set "
+                         "\"normalized\" to false");
+    }
+  }
+}
+
 std::vector<std::uint8_t> write_tokenizer_section(const TokenizerSpec& spec) {
   if (spec.tokens.empty() || spec.tokens.size() > kMaxTokenizerTokens) {
     throw ConvertError("tokenizer: " + std::to_string(spec.tokens.size()) + " tokens, 1 to " +
                        std::to_string(kMaxTokenizerTokens) + " are supported");
   }
-  if (spec.continuing_prefix.size() > kMaxPrefixBytes) {
-    throw ConvertError("tokenizer: continuing_subword_prefix \"" +
-                       printable(spec.continuing_prefix, 40) + "\" is longer than " +
-                       std::to_string(kMaxPrefixBytes) + " bytes");
-  }
-  if (spec.max_word_chars < 1 || spec.max_word_chars > kMaxWordChars) {
-    throw ConvertError("tokenizer: max_input_chars_per_word is " +
-                       std::to_string(spec.max_word_chars) + ", 1 to " +
-                       std::to_string(kMaxWordChars) + " are supported");
-  }
   TokenizerHeader header = {};
   header.magic = kTokenizerMagic;
-  header.version = kTokenizerVersion;
-  header.flags = (spec.lowercase ? std::uint32_t{kTokenizerLowercase} : 0u) |
-                 (spec.strip_accents ? std::uint32_t{kTokenizerStripAccents} : 0u) |
-                 (spec.split_cjk ? std::uint32_t{kTokenizerSplitCjk} : 0u) |
-                 (spec.clean_text ? std::uint32_t{kTokenizerCleanText} : 0u);
+  header.model = static_cast<std::uint32_t>(spec.model.index());
+  header.version = header.model == 0 ? kTokenizerVersion : kTokenizerVersionOfModels;
   const StringTable strings = make_strings(spec.tokens);
-  const std::vector<std::uint32_t> word_units = make_word_units(spec, &header);
+  const std::vector<std::uint32_t> word_units = make_units(spec, &header);
   std::vector<AddedTokenRecord> added;
   const std::vector<std::uint32_t> added_units = make_added_units(spec, &added, &header);
   header.token_count = static_cast<std::uint32_t>(spec.tokens.size());
@@ -209,15 +138,12 @@ std::vector<std::uint8_t> write_tokenizer_section(const TokenizerSpec& spec) {
   header.added_unit_count = static_cast<std::uint32_t>(added_units.size());
   header.added_count = static_cast<std::uint32_t>(added.size());
   header.string_bytes = static_cast<std::uint32_t>(strings.bytes.size());
-  header.max_word_chars = spec.max_word_chars;
   header.max_tokens = spec.max_tokens.value_or(0);
-  header.unk_id = spec.unk_id;
+  header.unk_id = spec.unk_id.value_or(kNoToken);
   header.cls_id = spec.cls_id.value_or(kNoToken);
   header.sep_id = spec.sep_id.value_or(kNoToken);
   header.pad_id = spec.pad_id.value_or(kNoToken);
   header.mask_id = spec.mask_id.value_or(kNoToken);
-  header.prefix_bytes = static_cast<std::uint32_t>(spec.continuing_prefix.size());
-  std::memcpy(header.prefix, spec.continuing_prefix.data(), spec.continuing_prefix.size());
   header.single = make_template(spec.single);
   header.pair = make_template(spec.pair);
 

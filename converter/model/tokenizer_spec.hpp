@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A WordPiece tokenizer as the converter holds it between its files and the blob's tokenizer
-// section.
+// A tokenizer as the converter holds it between its files and the blob's tokenizer section: what
+// all models have, and one struct for each model.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace embert::convert {
@@ -28,24 +29,88 @@ struct TemplatePieceSpec {
   std::uint32_t type_id = 0;
 };
 
-struct TokenizerSpec {
-  std::vector<std::string> tokens;  ///< by id: vocabulary and added tokens, without holes
-  std::vector<bool> in_vocabulary;  ///< by id: whether the token is a word piece
-  std::vector<AddedTokenSpec> added_tokens;
-
+/// BertNormalizer.
+struct BertNormalizerSpec {
   bool lowercase = true;
   bool strip_accents = true;
   bool split_cjk = true;
   bool clean_text = true;
+};
+
+/// One step of a normalizer, by its name in the package tokenizers.
+struct NormalizerStep {
+  enum class Kind {
+    kBert,
+    kNfc,
+    kNfkc,
+    kNfd,
+    kNfkd,
+    kStripAccents,
+    kLowercase,
+    kPrecompiled,
+    kReplace,
+    kStrip,
+    kPrepend
+  };
+  Kind kind = Kind::kBert;
+  BertNormalizerSpec bert = {};
+  std::string pattern = {};  ///< of kReplace: a string, or a regular expression
+  bool is_regex = false;
+  std::string content = {};                 ///< of kReplace and kPrepend
+  bool strip_left = false;                  ///< of kStrip
+  bool strip_right = false;                 ///< of kStrip
+  std::vector<std::uint8_t> charsmap = {};  ///< of kPrecompiled, as sentencepiece writes it
+};
+
+/// One step of a pre-tokenizer, by its name in the package tokenizers.
+struct PreTokenizerStep {
+  enum class Kind { kBert, kWhitespaceSplit, kMetaspace, kByteLevel };
+  enum class Prepend { kAlways, kFirst, kNever };
+  Kind kind = Kind::kBert;
+  std::string replacement = {};        ///< of kMetaspace
+  Prepend prepend = Prepend::kAlways;  ///< of kMetaspace
+  bool split = true;                   ///< of kMetaspace
+  bool add_prefix_space = false;       ///< of kByteLevel
+  bool use_regex = true;               ///< of kByteLevel
+};
+
+struct WordPieceSpec : BertNormalizerSpec {
   std::uint32_t max_word_chars = 100;
   std::string continuing_prefix = "##";
+};
 
-  std::uint32_t unk_id = 0;
-  std::optional<std::uint32_t> cls_id, sep_id, pad_id, mask_id;
+struct UnigramSpec {
+  std::vector<NormalizerStep> normalizer;
+  std::vector<PreTokenizerStep> pre_tokenizer;
+  std::vector<double> scores;  ///< by id, for the tokens of the vocabulary
+  bool byte_fallback = false;
+};
+
+/// Byte-level BPE.
+struct BpeSpec {
+  std::vector<NormalizerStep> normalizer;
+  std::vector<PreTokenizerStep> pre_tokenizer;
+};
+
+struct TokenizerSpec {
+  std::vector<std::string> tokens;  ///< by id: vocabulary and added tokens, without holes
+  std::vector<bool> in_vocabulary;  ///< by id: whether the model can make the token
+  std::vector<AddedTokenSpec> added_tokens;
+
+  std::optional<std::uint32_t> unk_id, cls_id, sep_id, pad_id, mask_id;
   std::vector<TemplatePieceSpec> single, pair;
+  bool trim_offsets = false;            ///< offsets leave out the white space around a token
+  bool trim_keeps_prefix_space = true;  ///< but for the first space of a text
 
   /// Maximum length, where tokenizer.json sets one.
   std::optional<std::uint32_t> max_tokens;
+
+  std::variant<WordPieceSpec, UnigramSpec, BpeSpec> model;
+
+  WordPieceSpec& wordpiece() { return std::get<WordPieceSpec>(model); }
+  const WordPieceSpec& wordpiece() const { return std::get<WordPieceSpec>(model); }
+  const UnigramSpec& unigram() const { return std::get<UnigramSpec>(model); }
+  const BpeSpec& bpe() const { return std::get<BpeSpec>(model); }
 };
 
 }  // namespace embert::convert

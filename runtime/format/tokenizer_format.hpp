@@ -10,7 +10,17 @@
 namespace embert {
 
 constexpr uint32_t kTokenizerMagic = 0x4B545745;  // "EWTK"
+/// Version 1 holds WordPiece. Version 2 holds the other models, whose own header and arrays follow
+/// the six common arrays.
 constexpr uint32_t kTokenizerVersion = 1;
+constexpr uint32_t kTokenizerVersionOfModels = 2;
+
+enum class TokenizerModel : uint32_t {
+  kWordPiece = 0,
+  kUnigram = 1,
+  kBpe = 2,
+};
+constexpr uint32_t kTokenizerModels = 3;
 
 /// Every array of the section begins at a multiple of this, and so does the section itself.
 constexpr uint32_t kTokenizerAlignment = 64;
@@ -38,7 +48,10 @@ enum TokenizerFlags : uint32_t {
   kTokenizerCleanText = 1u << 3,
   kTokenizerHasRawTokens = 1u << 4,
   kTokenizerHasNormalizedTokens = 1u << 5,
-  kTokenizerAllFlags = (1u << 6) - 1,
+  kTokenizerAllFlags = (1u << 6) - 1,  // of version 1
+  kTokenizerTrimOffsets = 1u << 6,     // version 2: offsets leave out white space around a token
+  kTokenizerModelFlags =
+      kTokenizerHasRawTokens | kTokenizerHasNormalizedTokens | kTokenizerTrimOffsets,
 };
 
 struct TokenizerTemplatePiece {
@@ -76,7 +89,8 @@ struct TokenizerHeader {
   uint8_t prefix[kMaxPrefixBytes];
   TokenizerTemplate single;
   TokenizerTemplate pair;
-  uint32_t reserved[5];
+  uint32_t model;  // TokenizerModel
+  uint32_t reserved[4];
 };
 static_assert(sizeof(TokenizerHeader) == 256, "the header is four lines of 64 bytes");
 

@@ -55,6 +55,8 @@ const char* embert_status_name(embert_status status) {
       return "EMBERT_STATUS_BLOB_VALUE";
     case EMBERT_STATUS_BLOB_TOKENIZER:
       return "EMBERT_STATUS_BLOB_TOKENIZER";
+    case EMBERT_STATUS_TOKENIZER_NOT_BUILT:
+      return "EMBERT_STATUS_TOKENIZER_NOT_BUILT";
     case EMBERT_STATUS_ARENA_TOO_SMALL:
       return "EMBERT_STATUS_ARENA_TOO_SMALL";
     case EMBERT_STATUS_ARENA_MISALIGNED:

@@ -7,7 +7,7 @@ It mixes several versions of Unicode (its control and mark tables, its decomposi
 white space of its compiler's standard library are of different ages), so no Unicode data file gives the same answers.
 
     pip install tokenizers==0.19.1
-    python generate_unicode_tables.py            writes the file beside this script
+    python generate_unicode_tables.py            writes wordpiece/unicode_tables.cpp
     python generate_unicode_tables.py --check    exit code 1 if the file differs
 """
 import pathlib
@@ -166,7 +166,7 @@ def generate():
     return f"""// SPDX-License-Identifier: Apache-2.0
 // Written by generate_unicode_tables.py from the behaviour of tokenizers {VERSION}; {sum(sizes)} bytes. Do not edit.
 // clang-format off
-#include "runtime/tokenizer/unicode_tables.hpp"
+#include "runtime/tokenizer/wordpiece/unicode_tables.hpp"
 
 namespace embert {{
 namespace unicode {{
@@ -202,7 +202,7 @@ const LongDecomposition kLongDecompositions[{len(long_list)}] = {{
 
 
 def main():
-    target = pathlib.Path(__file__).with_name("unicode_tables.cpp")
+    target = pathlib.Path(__file__).resolve().parent / "wordpiece" / "unicode_tables.cpp"
     text = generate()
     if "--check" in sys.argv[1:]:
         same = target.read_text(encoding="ascii") == text

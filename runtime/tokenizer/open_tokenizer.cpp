@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Validates a tokenizer section once, by the rules of TOKENIZER_FORMAT.md. Tokenising needs no
 // checks afterwards.
-#include "runtime/tokenizer/text_stream.hpp"
+#include "runtime/tokenizer/models.hpp"
+#include "runtime/tokenizer/section_checks.hpp"
 #include "runtime/tokenizer/tokenizer.hpp"
 #include "runtime/tokenizer/vocabulary.hpp"
 
@@ -10,67 +11,42 @@ namespace {
 
 using Status = TokenizerStatus;
 
-bool is_utf8(const uint8_t* begin, const uint8_t* end) {
-  while (begin < end) {
-    const Utf8Char c = decode_utf8(begin, end);
-    // decode_utf8 gives U+FFFD for malformed bytes, too. Only U+FFFD itself has these three bytes.
-    if (c.code_point == 0xFFFD &&
-        !(c.bytes == 3 && begin[0] == 0xEF && begin[1] == 0xBF && begin[2] == 0xBD)) {
-      return false;
-    }
-    begin += c.bytes;
+// Fields that only WordPiece has. Other models leave them zero.
+bool wordpiece_fields_ok(const TokenizerHeader& h) {
+  if (h.version == kTokenizerVersion) {
+    return h.model == static_cast<uint32_t>(TokenizerModel::kWordPiece) &&
+           h.flags <= kTokenizerAllFlags && h.word_unit_count >= kUnitSpan &&
+           h.max_word_chars >= 1 && h.max_word_chars <= kMaxWordChars &&
+           h.prefix_bytes <= kMaxPrefixBytes;
   }
-  return true;
+  return h.model != static_cast<uint32_t>(TokenizerModel::kWordPiece) &&
+         h.model < kTokenizerModels && (h.flags & ~uint32_t{kTokenizerModelFlags}) == 0 &&
+         (h.word_unit_count >= kUnitSpan || h.word_unit_count == 0) && h.max_word_chars == 0 &&
+         h.prefix_bytes == 0 && h.continuation_root == 0;
 }
-
-// Hands out the arrays behind the header. Each begins at the next multiple of 64, with zeros
-// between.
-class Layout {
- public:
-  Layout(const uint8_t* section, uint64_t section_bytes)
-      : section_(section), section_bytes_(section_bytes) {}
-
-  // Returns null if the array does not fit.
-  const uint8_t* take(uint64_t bytes) {
-    const uint64_t begin = end_;
-    const uint64_t padded =
-        (bytes + kTokenizerAlignment - 1) / kTokenizerAlignment * kTokenizerAlignment;
-    end_ = begin + padded;
-    if (end_ > section_bytes_) return nullptr;
-    for (uint64_t i = begin + bytes; i < end_; ++i) clean_ = clean_ && section_[i] == 0;
-    return section_ + begin;
-  }
-  bool full() const { return end_ == section_bytes_; }
-  bool clean() const { return clean_; }
-
- private:
-  const uint8_t* section_;
-  uint64_t section_bytes_;
-  uint64_t end_ = sizeof(TokenizerHeader);
-  bool clean_ = true;
-};
 
 Status check_header(const TokenizerHeader& h) {
   const bool has_added = (h.flags & (kTokenizerHasRawTokens | kTokenizerHasNormalizedTokens)) != 0;
-  bool ok = h.flags <= kTokenizerAllFlags;
+  bool ok = wordpiece_fields_ok(h);
   ok = ok && h.token_count >= 1 && h.token_count <= kMaxTokenizerTokens;
-  ok = ok && h.word_unit_count >= kUnitSpan && h.word_unit_count <= kMaxTokenizerUnits;
+  ok = ok && h.word_unit_count <= kMaxTokenizerUnits;
   ok = ok && h.added_count <= kMaxAddedTokens && (h.added_count != 0) == has_added;
   ok = ok && (has_added ? h.added_unit_count >= kUnitSpan : h.added_unit_count == 0);
   ok = ok && h.added_unit_count <= kMaxTokenizerUnits;
   ok = ok && h.string_bytes <= h.token_count * kMaxTokenBytes;
-  ok = ok && h.max_word_chars >= 1 && h.max_word_chars <= kMaxWordChars;
   ok = ok && h.max_tokens <= kMaxTokensLimit;
-  ok = ok && h.prefix_bytes <= kMaxPrefixBytes;
   for (uint32_t i = 0; ok && i < kMaxPrefixBytes; ++i) ok = i < h.prefix_bytes || h.prefix[i] == 0;
   for (const uint32_t reserved : h.reserved) ok = ok && reserved == 0;
   if (!ok) return Status::kSectionBadHeader;
+  if (!has_tokenizer_model(static_cast<TokenizerModel>(h.model))) {
+    return Status::kSectionModelNotBuilt;
+  }
   return is_utf8(h.prefix, h.prefix + h.prefix_bytes) ? Status::kOk : Status::kSectionBadUtf8;
 }
 
 Status check_ids(const TokenizerHeader& h) {
-  if (h.unk_id >= h.token_count) return Status::kSectionBadId;
-  const uint32_t optional[] = {h.cls_id, h.sep_id, h.pad_id, h.mask_id};
+  if (h.version == kTokenizerVersion && h.unk_id == kNoToken) return Status::kSectionBadId;
+  const uint32_t optional[] = {h.unk_id, h.cls_id, h.sep_id, h.pad_id, h.mask_id};
   for (const uint32_t id : optional) {
     if (id != kNoToken && id >= h.token_count) return Status::kSectionBadId;
   }
@@ -114,38 +90,18 @@ Status check_strings(const TokenizerView& view) {
   return begin == h.string_bytes ? Status::kOk : Status::kSectionBadStrings;
 }
 
-// Every reachable unit has its children and its value inside the array. In a broken trie nodes may
-// form a circle. A look-up still ends, because each step takes a byte of a word, or one of the 255
-// bytes that an added token may have.
-Status check_units(const uint32_t* units, uint32_t count, uint32_t values) {
-  for (uint32_t i = 0; i < count; ++i) {
-    const uint32_t unit = units[i];
-    const uint32_t payload = unit >> kUnitPayloadShift;
-    if ((unit & kUnitIsChild) == 0) {
-      // Either unused, or the value of a node.
-      if ((unit & (0xFFu | kUnitIsLeaf | kUnitHasValue)) != 0) return Status::kSectionBadUnit;
-    } else if ((unit & kUnitIsLeaf) != 0) {
-      if (payload >= values || (unit & kUnitHasValue) != 0) return Status::kSectionBadUnit;
-    } else {
-      if (payload > count - kUnitSpan) return Status::kSectionBadUnit;
-      if ((unit & kUnitHasValue) != 0) {
-        const uint32_t value = units[payload];
-        if ((value & kUnitIsChild) != 0 || (value >> kUnitPayloadShift) >= values)
-          return Status::kSectionBadUnit;
-      }
-    }
-  }
-  return Status::kOk;
-}
-
 Status check_tries(const TokenizerView& view) {
   const TokenizerHeader& h = *view.header;
-  if (h.word_root > h.word_unit_count - kUnitSpan ||
-      h.continuation_root > h.word_unit_count - kUnitSpan) {
-    return Status::kSectionBadUnit;
+  if (h.word_unit_count == 0) {
+    if (h.word_root != 0) return Status::kSectionBadUnit;
+  } else {
+    if (h.word_root > h.word_unit_count - kUnitSpan ||
+        h.continuation_root > h.word_unit_count - kUnitSpan) {
+      return Status::kSectionBadUnit;
+    }
+    const Status words = check_units(view.word_units, h.word_unit_count, h.token_count);
+    if (words != Status::kOk) return words;
   }
-  const Status words = check_units(view.word_units, h.word_unit_count, h.token_count);
-  if (words != Status::kOk) return words;
   if (h.added_unit_count == 0) {
     return h.raw_root == 0 && h.normalized_root == 0 ? Status::kOk : Status::kSectionBadUnit;
   }
@@ -172,18 +128,47 @@ void collect_first_bytes(const TokenizerView& view, uint32_t root, uint32_t bits
   }
 }
 
+Status locate_model(SectionLayout& layout, const TokenizerView& view) {
+  switch (static_cast<TokenizerModel>(view.header->model)) {
+    case TokenizerModel::kWordPiece:
+      break;
+    case TokenizerModel::kUnigram:
+      if constexpr (kHasUnigram) return locate_unigram(layout, view);
+      break;
+    case TokenizerModel::kBpe:
+      if constexpr (kHasBpe) return locate_bpe(layout, view);
+      break;
+  }
+  return Status::kOk;
+}
+
+Status check_model(const TokenizerView& view) {
+  switch (static_cast<TokenizerModel>(view.header->model)) {
+    case TokenizerModel::kWordPiece:
+      break;
+    case TokenizerModel::kUnigram:
+      if constexpr (kHasUnigram) return check_unigram(view);
+      break;
+    case TokenizerModel::kBpe:
+      if constexpr (kHasBpe) return check_bpe(view);
+      break;
+  }
+  return Status::kOk;
+}
+
 Status locate(const uint8_t* section, size_t bytes, TokenizerView* view) {
   if (reinterpret_cast<uintptr_t>(section) % kTokenizerAlignment != 0)
     return Status::kSectionMisaligned;
   if (bytes < sizeof(TokenizerHeader)) return Status::kSectionTruncated;
   const TokenizerHeader& h = *reinterpret_cast<const TokenizerHeader*>(section);
   if (h.magic != kTokenizerMagic) return Status::kSectionBadMagic;
-  if (h.version != kTokenizerVersion) return Status::kSectionBadVersion;
+  if (h.version != kTokenizerVersion && h.version != kTokenizerVersionOfModels)
+    return Status::kSectionBadVersion;
   if (bytes < h.section_bytes) return Status::kSectionTruncated;
   if (bytes > h.section_bytes) return Status::kSectionBadSize;
   const Status header = check_header(h);
   if (header != Status::kOk) return header;
-  Layout layout(section, bytes);
+  SectionLayout layout(section, bytes);
   const uint64_t blocks = (h.token_count + kStringBlock) / kStringBlock;
   const uint8_t* const word_units = layout.take(uint64_t{h.word_unit_count} * sizeof(uint32_t));
   const uint8_t* const added_units = layout.take(uint64_t{h.added_unit_count} * sizeof(uint32_t));
@@ -193,8 +178,6 @@ Status locate(const uint8_t* section, size_t bytes, TokenizerView* view) {
   const uint8_t* const string_starts =
       layout.take((uint64_t{h.token_count} + 1) * sizeof(uint16_t));
   const uint8_t* const strings = layout.take(h.string_bytes);
-  if (!layout.full()) return Status::kSectionBadSize;
-  if (!layout.clean()) return Status::kSectionBadPadding;
   view->header = &h;
   view->word_units = reinterpret_cast<const uint32_t*>(word_units);
   view->added_units = reinterpret_cast<const uint32_t*>(added_units);
@@ -202,7 +185,10 @@ Status locate(const uint8_t* section, size_t bytes, TokenizerView* view) {
   view->string_blocks = reinterpret_cast<const uint32_t*>(string_blocks);
   view->string_starts = reinterpret_cast<const uint16_t*>(string_starts);
   view->strings = strings;
-  return Status::kOk;
+  const Status model = locate_model(layout, *view);
+  if (model != Status::kOk) return model;
+  if (!layout.full()) return Status::kSectionBadSize;
+  return layout.clean() ? Status::kOk : Status::kSectionBadPadding;
 }
 
 Status check_contents(const TokenizerView& view) {
@@ -213,6 +199,7 @@ Status check_contents(const TokenizerView& view) {
   if (status == Status::kOk) status = check_strings(view);
   if (status == Status::kOk) status = check_tries(view);
   if (status == Status::kOk) status = check_added(view);
+  if (status == Status::kOk) status = check_model(view);
   return status;
 }
 
@@ -293,6 +280,10 @@ const char* tokenizer_status_name(TokenizerStatus status) {
       return "section_bad_utf8";
     case Status::kSectionBadUnit:
       return "section_bad_unit";
+    case Status::kSectionModelNotBuilt:
+      return "section_model_not_built";
+    case Status::kSectionBadModel:
+      return "section_bad_model";
     case Status::kSectionBadAddedToken:
       return "section_bad_added_token";
   }

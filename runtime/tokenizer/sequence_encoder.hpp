@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One text to tokens: added tokens, words, word pieces.
+// One text to tokens: added tokens, and what stands between them through the tokenizer model.
 #ifndef EMBERT_RUNTIME_TOKENIZER_SEQUENCE_ENCODER_HPP_
 #define EMBERT_RUNTIME_TOKENIZER_SEQUENCE_ENCODER_HPP_
 
@@ -8,6 +8,7 @@
 
 #include "embert/embert_tokenizer.h"
 #include "runtime/tokenizer/tokenizer.hpp"
+#include "runtime/tokenizer/utf8.hpp"
 
 namespace embert {
 
@@ -52,6 +53,22 @@ struct TokenSink {
     if (arrays->sequence_ids != nullptr) arrays->sequence_ids[i] = sequence_id;
   }
 };
+
+/// One text on its way to tokens. The model's encoder moves the cursor and counts the words.
+struct SequenceState {
+  const TokenizerView& view;
+  const uint8_t* text;
+  uint32_t bytes;  // of the whole text
+  TokenSink& sink;
+  TextCursor cursor = {0, 0};
+  uint32_t word = 0;  // words so far
+};
+
+/// Encodes the text from the cursor to byte `end`, in which there is no raw added token, and moves
+/// the cursor there. One function a tokenizer model; models.hpp says which of them a build has.
+void encode_wordpiece(SequenceState& state, uint32_t end);
+void encode_unigram(SequenceState& state, uint32_t end);
+void encode_bpe(SequenceState& state, uint32_t end);
 
 /// Sends all tokens of a text to the sink. Afterwards sink->count is their number.
 void encode_sequence(const TokenizerView& view, const uint8_t* text, uint32_t bytes,

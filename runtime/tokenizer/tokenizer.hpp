@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text to token ids: WordPiece with the results of the Hugging Face fast BERT tokenizer.
+// Text to token ids with the results of the Hugging Face package tokenizers.
 // No heap and no state: a view points into the blob's section, results go into the caller's arrays,
 // and a call needs about 5 KB of stack whatever the text. Time is linear in the text; a window of a
 // long text costs one or two passes.
@@ -45,6 +45,8 @@ enum class TokenizerStatus : int32_t {
   kSectionBadUtf8 = 30,     // a string, or the prefix, is not UTF-8
   kSectionBadUnit = 31,     // a trie's unit, root or value out of range
   kSectionBadAddedToken = 32,
+  kSectionModelNotBuilt = 33,  // a tokenizer model that this build does not have
+  kSectionBadModel = 34,       // the model's own header or arrays
 };
 
 /// A name such as "section_bad_unit"; never null.

@@ -15,6 +15,16 @@ inline uint32_t string_begin(const TokenizerView& view, uint32_t id) {
   return view.string_blocks[id / kStringBlock] + view.string_starts[id];
 }
 
+/// Bytes of an array together with the zeros behind it.
+constexpr uint64_t padded_bytes(uint64_t bytes) {
+  return (bytes + kTokenizerAlignment - 1) / kTokenizerAlignment * kTokenizerAlignment;
+}
+
+/// Version 2: the model's own header, behind which its arrays lie.
+inline const uint8_t* model_part(const TokenizerView& view) {
+  return view.strings + padded_bytes(view.header->string_bytes);
+}
+
 /// The child of a node of base `base` for a byte; 0 if there is none.
 inline uint32_t child_unit(const uint32_t* units, uint32_t base, uint8_t byte) {
   const uint32_t unit = units[base + 1 + byte];

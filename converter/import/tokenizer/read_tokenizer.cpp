@@ -72,10 +72,11 @@ TokenizerSpec make_from_lines(std::vector<std::string> lines, const std::string&
   TokenizerSpec spec;
   spec.in_vocabulary.assign(lines.size(), true);
   spec.tokens = std::move(lines);
-  spec.lowercase = settings.lowercase;
-  spec.strip_accents = settings.strip_accents.value_or(settings.lowercase);
-  spec.split_cjk = settings.split_cjk;
-  spec.clean_text = settings.clean_text;
+  WordPieceSpec& wordpiece = spec.wordpiece();
+  wordpiece.lowercase = settings.lowercase;
+  wordpiece.strip_accents = settings.strip_accents.value_or(settings.lowercase);
+  wordpiece.split_cjk = settings.split_cjk;
+  wordpiece.clean_text = settings.clean_text;
   const auto require = [&](const std::string& token) {
     const auto id = find_token(ids, token);
     if (!id) throw ConvertError(file + ": token \"" + printable(token, 40) + "\" is missing");
@@ -91,8 +92,7 @@ TokenizerSpec make_from_lines(std::vector<std::string> lines, const std::string&
       {Kind::kToken, *spec.cls_id, 0}, {Kind::kFirstText, 0, 0}, {Kind::kToken, *spec.sep_id, 0}};
   spec.pair = spec.single;
   spec.pair.insert(spec.pair.end(), {{Kind::kSecondText, 0, 1}, {Kind::kToken, *spec.sep_id, 1}});
-  for (const auto& id :
-       {std::optional(spec.unk_id), spec.sep_id, spec.pad_id, spec.cls_id, spec.mask_id}) {
+  for (const auto& id : {spec.unk_id, spec.sep_id, spec.pad_id, spec.cls_id, spec.mask_id}) {
     if (id) {
       spec.added_tokens.push_back({.content = spec.tokens[*id], .id = *id, .special = true});
     }
@@ -172,8 +172,8 @@ CaseSettings read_case(const Json& config, const std::string& file) {
   return out;
 }
 
-void apply_case(const CaseSettings& said, TokenizerSpec* spec, std::vector<std::string>& warnings) {
-  const TokenizerSpec before = *spec;
+void apply_case(const CaseSettings& said, WordPieceSpec* spec, std::vector<std::string>& warnings) {
+  const WordPieceSpec before = *spec;
   if (said.lowercase) spec->lowercase = *said.lowercase;
   if (said.split_cjk) spec->split_cjk = *said.split_cjk;
   if (said.says_strip_accents) spec->strip_accents = said.strip_accents.value_or(spec->lowercase);
@@ -211,7 +211,9 @@ std::optional<TokenizerSpec> read_tokenizer(const std::filesystem::path& folder,
   if (file_exists(folder / "tokenizer.json")) {
     TokenizerSpec spec = parse_tokenizer_json(
         read_tokenizer_file(folder / "tokenizer.json", "tokenizer.json"), "tokenizer.json");
-    apply_case(letter_case, &spec, warnings);
+    if (auto* wordpiece = std::get_if<WordPieceSpec>(&spec.model)) {
+      apply_case(letter_case, wordpiece, warnings);
+    }
     const auto rename = [&spec](const std::string& token, std::optional<std::uint32_t>* id) {
       for (std::size_t i = 0; i < spec.tokens.size(); ++i) {
         if (spec.tokens[i] == token) *id = static_cast<std::uint32_t>(i);

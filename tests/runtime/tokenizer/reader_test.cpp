@@ -68,7 +68,8 @@ TEST(TokenizerJsonFile, IsRead) {
   EXPECT_EQ(spec.tokens[7], "Extra");
   EXPECT_FALSE(spec.in_vocabulary[7]);
   EXPECT_EQ(spec.max_tokens, 48u);
-  EXPECT_TRUE(spec.lowercase && spec.strip_accents && spec.clean_text && spec.split_cjk);
+  EXPECT_TRUE(spec.wordpiece().lowercase && spec.wordpiece().strip_accents &&
+              spec.wordpiece().clean_text && spec.wordpiece().split_cjk);
   EXPECT_EQ(spec.cls_id, 2u);
   EXPECT_EQ(spec.pair.size(), 5u);
   const TestTokenizer tokenizer(spec);
@@ -81,9 +82,9 @@ TEST(TokenizerJsonFile, IsRead) {
 TEST(TokenizerJsonFile, StripAccentsFollowsLowercaseUnlessSet) {
   Json json = small_json();
   json["normalizer"]["lowercase"] = false;
-  EXPECT_FALSE(parse(json).strip_accents);
+  EXPECT_FALSE(parse(json).wordpiece().strip_accents);
   json["normalizer"]["strip_accents"] = true;
-  EXPECT_TRUE(parse(json).strip_accents);
+  EXPECT_TRUE(parse(json).wordpiece().strip_accents);
 }
 
 TEST(TokenizerJsonFile, TemplateProcessing) {
@@ -113,19 +114,24 @@ TEST(TokenizerJsonFile, UnsupportedPartsAreNamed) {
     json[Json::json_pointer(pointer)] = value;
     return error_of(json);
   };
-  EXPECT_EQ(
-      with("/model/type", "BPE"),
-      "tokenizer.json: model type \"BPE\" is not supported; embert reads WordPiece (BERT) only");
+  EXPECT_EQ(with("/model/type", "WordLevel"),
+            "tokenizer.json: model type \"WordLevel\" is not supported; embert reads WordPiece");
   EXPECT_EQ(with("/normalizer/type", "NFC"),
-            "tokenizer.json: normalizer \"NFC\" is not supported; embert reads BertNormalizer");
+            "tokenizer.json: normalizer \"NFC\" is not supported with WordPiece; expected one "
+            "BertNormalizer");
   EXPECT_EQ(with("/pre_tokenizer/type", "Whitespace"),
             "tokenizer.json: pre_tokenizer \"Whitespace\" is not supported; embert reads "
-            "BertPreTokenizer");
+            "BertPreTokenizer, WhitespaceSplit, Metaspace, ByteLevel and Sequence");
   EXPECT_EQ(with("/pre_tokenizer", nullptr),
             "tokenizer.json: \"pre_tokenizer\" is missing; expected BertPreTokenizer");
-  EXPECT_EQ(with("/post_processor/type", "RobertaProcessing"),
-            "tokenizer.json: post_processor \"RobertaProcessing\" is not supported; embert reads "
-            "TemplateProcessing and BertProcessing");
+  EXPECT_EQ(with("/post_processor/type", "Other"),
+            "tokenizer.json: post_processor \"Other\" is not supported; embert reads "
+            "TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel and Sequence");
+  EXPECT_EQ(
+      with("/normalizer/type", "Other"),
+      "tokenizer.json: normalizer \"Other\" is not supported; embert reads BertNormalizer, NFC, "
+      "NFKC, NFD, NFKD, StripAccents, Lowercase, Precompiled, Replace, Strip, Prepend and "
+      "Sequence");
   EXPECT_EQ(
       with("/truncation/direction", "Left"),
       "tokenizer.json: truncation: direction \"Left\" is not supported; embert cuts at the right");
@@ -170,7 +176,7 @@ TEST_F(TokenizerFolder, VocabularyFile) {
   EXPECT_EQ(spec->tokens.size(), 9u);
   EXPECT_EQ(spec->tokens[7], "x\u2028y");
   EXPECT_EQ(spec->tokens[8], "z");
-  EXPECT_TRUE(spec->lowercase && spec->strip_accents);
+  EXPECT_TRUE(spec->wordpiece().lowercase && spec->wordpiece().strip_accents);
   EXPECT_EQ(spec->added_tokens.size(), 5u);
   EXPECT_FALSE(spec->max_tokens.has_value());
 }
@@ -179,19 +185,19 @@ TEST_F(TokenizerFolder, ConfigSaysTheCase) {
   write("vocab.txt", vocab_);
   write("tokenizer_config.json",
         R"({"do_lower_case": false, "tokenize_chinese_chars": false, "model_max_length": 9})");
-  EXPECT_FALSE(read()->lowercase);
-  EXPECT_FALSE(read()->strip_accents);
-  EXPECT_FALSE(read()->split_cjk);
+  EXPECT_FALSE(read()->wordpiece().lowercase);
+  EXPECT_FALSE(read()->wordpiece().strip_accents);
+  EXPECT_FALSE(read()->wordpiece().split_cjk);
   write("tokenizer_config.json", R"({"do_lower_case": false, "strip_accents": true})");
-  EXPECT_TRUE(read()->strip_accents);
+  EXPECT_TRUE(read()->wordpiece().strip_accents);
   // Over tokenizer.json, with a warning; what it does not say stays.
   EXPECT_TRUE(warnings_.empty());
   write("tokenizer.json", small_json().dump());
-  EXPECT_FALSE(read()->lowercase);
-  EXPECT_TRUE(read()->split_cjk);
+  EXPECT_FALSE(read()->wordpiece().lowercase);
+  EXPECT_TRUE(read()->wordpiece().split_cjk);
   EXPECT_EQ(warnings_.size(), 2u);
   write("tokenizer_config.json", R"({"strip_accents": null, "mask_token": {"content": "a"}})");
-  EXPECT_TRUE(read()->strip_accents);
+  EXPECT_TRUE(read()->wordpiece().strip_accents);
   EXPECT_EQ(read()->mask_id, 5u);
   EXPECT_EQ(warnings_.size(), 2u);
 }
@@ -246,7 +252,7 @@ TEST(TokenizerSectionWriter, Limits) {
       error_with([](TokenizerSpec* s) { s->tokens[5] = std::string(256, 'a'); });
   EXPECT_NE(long_token.find("has 256 bytes, at most 255 are supported"), std::string::npos)
       << long_token;
-  EXPECT_EQ(error_with([](TokenizerSpec* s) { s->max_word_chars = 201; }),
+  EXPECT_EQ(error_with([](TokenizerSpec* s) { s->wordpiece().max_word_chars = 201; }),
             "tokenizer: max_input_chars_per_word is 201, 1 to 200 are supported");
   EXPECT_EQ(error_with([](TokenizerSpec* s) { s->single.resize(9); }),
             "tokenizer: the template has 9 pieces, at most 8 are supported");

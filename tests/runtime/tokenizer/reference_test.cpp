@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "runtime/tokenizer/text_stream.hpp"
+#include "runtime/tokenizer/wordpiece/text_stream.hpp"
 #include "tests/runtime/tokenizer/tokenizer_harness.hpp"
 
 namespace embert::test {

@@ -104,7 +104,13 @@ TEST_F(TokenizerSection, Header) {
   expect(
       Status::kSectionBadMagic, [](H* h) { ++h->magic; }, "magic");
   expect(
-      Status::kSectionBadVersion, [](H* h) { ++h->version; }, "version");
+      Status::kSectionBadVersion, [](H* h) { h->version = 3; }, "version");
+  expect(
+      Status::kSectionBadVersion, [](H* h) { h->version = 0; }, "version");
+  expect(
+      Status::kSectionBadHeader, [](H* h) { h->version = 2; }, "version of other models");
+  expect(
+      Status::kSectionBadHeader, [](H* h) { h->model = 1; }, "model of version 2");
   expect(
       Status::kSectionTruncated, [](H* h) { h->section_bytes += 64; }, "section_bytes");
   expect(
@@ -151,7 +157,7 @@ TEST_F(TokenizerSection, Header) {
   expect(
       Status::kSectionBadUtf8, [](H* h) { h->prefix[0] = 0xFF; }, "prefix");
   expect(
-      Status::kSectionBadHeader, [](H* h) { h->reserved[4] = 1; }, "reserved");
+      Status::kSectionBadHeader, [](H* h) { h->reserved[3] = 1; }, "reserved");
   expect(
       Status::kSectionBadId, [](H* h) { h->unk_id = h->token_count; }, "unk_id");
   expect(

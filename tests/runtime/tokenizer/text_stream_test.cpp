@@ -30,15 +30,15 @@ TEST(TokenizerText, WordsAndPieces) {
 
 TEST(TokenizerText, SettingsChangeTheResult) {
   convert::TokenizerSpec spec = small_spec();
-  spec.strip_accents = false;
+  spec.wordpiece().strip_accents = false;
   EXPECT_EQ(TestTokenizer(spec).strings("caf\u00e9 CAF\u00c9 \u0130"),
             "caf\u00e9 caf\u00e9 i ##\u0307");
-  spec.lowercase = false;
+  spec.wordpiece().lowercase = false;
   EXPECT_EQ(TestTokenizer(spec).strings("caf\u00e9 Cafe"), "caf\u00e9 [UNK]");
-  spec.split_cjk = false;
+  spec.wordpiece().split_cjk = false;
   EXPECT_EQ(TestTokenizer(spec).strings("\u4e2d\u56fd \u4e2d"), "[UNK] \u4e2d");
   EXPECT_EQ(TestTokenizer(spec).strings("a\u200bb"), "a ##b");
-  spec.clean_text = false;
+  spec.wordpiece().clean_text = false;
   EXPECT_EQ(TestTokenizer(spec).strings("a\u200bb a\x0b b"), "[UNK] a b");
 }
 
@@ -58,7 +58,7 @@ TEST(TokenizerText, InvalidUtf8IsDroppedAndCounted) {
     EXPECT_EQ(tokenizer.strings(std::string("[MASK]") + bad + "[MASK]"), "[MASK] [MASK]");
   }
   convert::TokenizerSpec spec = small_spec();
-  spec.clean_text = false;
+  spec.wordpiece().clean_text = false;
   spec.tokens.push_back("\ufffd");
   spec.in_vocabulary.push_back(true);
   EXPECT_EQ(TestTokenizer(spec).strings("\xff \xe4\xb8 \xed\xa0"), "\ufffd \ufffd [UNK]");

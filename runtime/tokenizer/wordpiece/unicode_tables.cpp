@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Written by generate_unicode_tables.py from the behaviour of tokenizers 0.19.1; 28848 bytes. Do not edit.
 // clang-format off
-#include "runtime/tokenizer/unicode_tables.hpp"
+#include "runtime/tokenizer/wordpiece/unicode_tables.hpp"
 
 namespace embert {
 namespace unicode {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places each trie node at the first base where its children find free units.
-#include "converter/export/double_array.hpp"
+#include "converter/export/tokenizer/double_array.hpp"
 
 #include <algorithm>
 

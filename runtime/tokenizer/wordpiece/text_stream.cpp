@@ -3,15 +3,14 @@
 // class, and a few marks survive stripping. A run may be as long as the text, so the stream does
 // not store it but reads it again for every class that survives in it. There are about a dozen such
 // classes, so the time is linear.
-#include "runtime/tokenizer/text_stream.hpp"
+#include "runtime/tokenizer/wordpiece/text_stream.hpp"
 
 #include "runtime/format/tokenizer_format.hpp"
-#include "runtime/tokenizer/unicode_tables.hpp"
+#include "runtime/tokenizer/wordpiece/unicode_tables.hpp"
 
 namespace embert {
 namespace {
 
-constexpr uint32_t kReplacement = 0xFFFD;
 constexpr uint32_t kCapitalIWithDot = 0x130;  // the only one with two code points in lower case
 constexpr uint32_t kCombiningDotAbove = 0x307;
 constexpr uint32_t kHangulFirst = 0xAC00;
@@ -20,43 +19,7 @@ constexpr uint32_t kHangulFinals = 28;
 constexpr uint32_t kHangulPerInitial = 588;
 constexpr uint32_t kNoClass = 256;
 
-bool in_range(uint8_t byte, uint8_t low, uint8_t high) { return byte >= low && byte <= high; }
-
 }  // namespace
-
-Utf8Char decode_utf8(const uint8_t* begin, const uint8_t* end) {
-  const uint8_t lead = begin[0];
-  if (lead < 0x80) return {lead, 1};
-  // The second byte's range excludes overlong forms, surrogates and code points above U+10FFFF.
-  uint8_t low = 0x80;
-  uint8_t high = 0xBF;
-  uint32_t length = 0;
-  uint32_t code_point = 0;
-  if (in_range(lead, 0xC2, 0xDF)) {
-    length = 2;
-    code_point = lead & 0x1Fu;
-  } else if (in_range(lead, 0xE0, 0xEF)) {
-    length = 3;
-    code_point = lead & 0x0Fu;
-    if (lead == 0xE0) low = 0xA0;
-    if (lead == 0xED) high = 0x9F;
-  } else if (in_range(lead, 0xF0, 0xF4)) {
-    length = 4;
-    code_point = lead & 0x07u;
-    if (lead == 0xF0) low = 0x90;
-    if (lead == 0xF4) high = 0x8F;
-  } else {
-    return {kReplacement, 1};
-  }
-  const size_t available = static_cast<size_t>(end - begin);
-  for (uint32_t i = 1; i < length; ++i) {
-    if (i >= available || !in_range(begin[i], low, high)) return {kReplacement, i};
-    code_point = (code_point << 6) | (begin[i] & 0x3Fu);
-    low = 0x80;
-    high = 0xBF;
-  }
-  return {code_point, length};
-}
 
 bool TextStream::read_clean(TextCursor* cursor, NormalizedChar* out) const {
   while (cursor->byte < end_) {

@@ -1,65 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The normaliser: gives one normalised code point at a time, with the offsets of the original. It
-// cleans, puts spaces around ideographs, decomposes, strips accents and lower-cases in the order of
-// Hugging Face's BertNormalizer. It stores no text.
-#ifndef EMBERT_RUNTIME_TOKENIZER_TEXT_STREAM_HPP_
-#define EMBERT_RUNTIME_TOKENIZER_TEXT_STREAM_HPP_
+// BERT's normaliser: gives one normalised code point at a time, with the offsets of the original.
+// It cleans, puts spaces around ideographs, decomposes, strips accents and lower-cases in the order
+// of Hugging Face's BertNormalizer. It stores no text.
+#ifndef EMBERT_RUNTIME_TOKENIZER_WORDPIECE_TEXT_STREAM_HPP_
+#define EMBERT_RUNTIME_TOKENIZER_WORDPIECE_TEXT_STREAM_HPP_
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/tokenizer/utf8.hpp"
+
 namespace embert {
-
-/// Where a code point stands in the original text.
-struct SourceOffsets {
-  uint32_t byte_start;
-  uint32_t byte_end;
-  uint32_t char_index;
-};
-
-struct NormalizedChar {
-  uint32_t code_point;
-  SourceOffsets offsets;
-};
-
-struct Utf8Char {
-  uint32_t code_point;
-  uint32_t bytes;
-};
-
-/// Decodes one code point; needs begin < end. Where the bytes are not UTF-8, the longest part that
-/// begins a well-formed sequence (at least one byte) counts as one U+FFFD.
-Utf8Char decode_utf8(const uint8_t* begin, const uint8_t* end);
-
-/// Writes the UTF-8 of a code point; returns its 1 to 4 bytes.
-inline uint32_t encode_utf8(uint32_t code_point, uint8_t* out) {
-  if (code_point < 0x80) {
-    out[0] = static_cast<uint8_t>(code_point);
-    return 1;
-  }
-  if (code_point < 0x800) {
-    out[0] = static_cast<uint8_t>(0xC0 | (code_point >> 6));
-    out[1] = static_cast<uint8_t>(0x80 | (code_point & 0x3F));
-    return 2;
-  }
-  if (code_point < 0x10000) {
-    out[0] = static_cast<uint8_t>(0xE0 | (code_point >> 12));
-    out[1] = static_cast<uint8_t>(0x80 | ((code_point >> 6) & 0x3F));
-    out[2] = static_cast<uint8_t>(0x80 | (code_point & 0x3F));
-    return 3;
-  }
-  out[0] = static_cast<uint8_t>(0xF0 | (code_point >> 18));
-  out[1] = static_cast<uint8_t>(0x80 | ((code_point >> 12) & 0x3F));
-  out[2] = static_cast<uint8_t>(0x80 | ((code_point >> 6) & 0x3F));
-  out[3] = static_cast<uint8_t>(0x80 | (code_point & 0x3F));
-  return 4;
-}
-
-/// A position in the text: bytes and code points before it.
-struct TextCursor {
-  uint32_t byte;
-  uint32_t character;
-};
 
 /// Small and copyable: a copy is a bookmark, from which one can read on independently.
 class TextStream {
@@ -127,4 +78,4 @@ class TextStream {
 
 }  // namespace embert
 
-#endif  // EMBERT_RUNTIME_TOKENIZER_TEXT_STREAM_HPP_
+#endif  // EMBERT_RUNTIME_TOKENIZER_WORDPIECE_TEXT_STREAM_HPP_

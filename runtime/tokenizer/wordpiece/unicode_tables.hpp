@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties of each code point for the tokenizer, in two-stage tables that
+// Properties of each code point for WordPiece, in two-stage tables that
 // generate_unicode_tables.py writes.
-#ifndef EMBERT_RUNTIME_TOKENIZER_UNICODE_TABLES_HPP_
-#define EMBERT_RUNTIME_TOKENIZER_UNICODE_TABLES_HPP_
+#ifndef EMBERT_RUNTIME_TOKENIZER_WORDPIECE_UNICODE_TABLES_HPP_
+#define EMBERT_RUNTIME_TOKENIZER_WORDPIECE_UNICODE_TABLES_HPP_
 
 #include <stdint.h>
 
@@ -102,4 +102,4 @@ inline uint32_t decomposition(uint32_t code_point, uint32_t parts[3]) {
 }  // namespace unicode
 }  // namespace embert
 
-#endif  // EMBERT_RUNTIME_TOKENIZER_UNICODE_TABLES_HPP_
+#endif  // EMBERT_RUNTIME_TOKENIZER_WORDPIECE_UNICODE_TABLES_HPP_

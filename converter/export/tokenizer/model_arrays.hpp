@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each tokenizer model writes into a section (runtime/format/TOKENIZER_FORMAT.md). All throw
+// ConvertError where the format can not hold the tokenizer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "converter/export/tokenizer/section_bytes.hpp"
+#include "converter/model/tokenizer_spec.hpp"
+#include "runtime/format/tokenizer_format.hpp"
+
+namespace embert::convert {
+
+/// Fill the header's fields that belong to the model, roots of the vocabulary's trie included, and
+/// return the trie's units.
+std::vector<std::uint32_t> make_wordpiece_units(const TokenizerSpec& spec, TokenizerHeader* header);
+
+/// The strings that added tokens with "normalized" are searched by: their content behind the
+/// normalizer. Content beyond ASCII is refused, because it needs the runtime's Unicode tables.
+std::string normalize_wordpiece(const AddedTokenSpec& token, const WordPieceSpec& spec);
+
+/// Refuses content beyond ASCII.
+void require_ascii(const AddedTokenSpec& token);
+
+}  // namespace embert::convert
