@@ -272,7 +272,11 @@ embert_status embert_model_open(const void* blob, size_t blob_bytes, uint32_t is
   const size_t tokenizer_bytes = model_section_bytes(model, kSectionTokenizer);
   if (tokenizer_bytes > 0) {
     const uint8_t* section = model_section(model, kSectionTokenizer);
-    if (tokenizer_open(section, tokenizer_bytes, &model.tokenizer) != TokenizerStatus::kOk ||
+    const TokenizerStatus opened = tokenizer_open(section, tokenizer_bytes, &model.tokenizer);
+    if (opened == TokenizerStatus::kSectionModelNotBuilt) {
+      return EMBERT_STATUS_NOT_BUILT;
+    }
+    if (opened != TokenizerStatus::kOk ||
         !tokenizer_fits(*model.tokenizer.header, model.header->stacks[0])) {
       return EMBERT_STATUS_BLOB_TOKENIZER;
     }
