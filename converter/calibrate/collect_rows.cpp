@@ -30,6 +30,8 @@ class RowQuantizer {
     return RowQuantizer(quant, 127, 127);
   }
   static RowQuantizer context(const ChannelQuant& quant) { return RowQuantizer(quant, 32767, 127); }
+  // Of a gated feed-forward network.
+  static RowQuantizer product(const ChannelQuant& quant) { return context(quant); }
   static RowQuantizer activated(const LayerScales& scales, std::size_t cols) {
     ChannelQuant quant;
     quant.offset.assign(cols, -std::ldexp(scales.activation_offset_q14, -14));
@@ -127,7 +129,9 @@ class RowRecorder {
       case ActivationPoint::kFfnInput:
         return add(rows.ffn_input, a, RowQuantizer::norm_output(scales.ffn_input));
       case ActivationPoint::kFfnActivated:
-        return add(rows.activated, a, RowQuantizer::activated(scales, a.cols));
+        return add(rows.activated, a,
+                   scales.activated.factor.empty() ? RowQuantizer::activated(scales, a.cols)
+                                                   : RowQuantizer::product(scales.activated));
       default:
         return;
     }

@@ -93,6 +93,7 @@ class StackRecorder {
  public:
   StackRecorder(const StackConfig& config, std::size_t source_tokens)
       : head_size_(static_cast<std::size_t>(config.head_size())),
+        gated_ffn_(config.gated_ffn),
         cross_rows_(source_tokens, kMostCrossRows) {
     ranges_.layers.resize(static_cast<std::size_t>(config.num_hidden_layers));
   }
@@ -154,6 +155,11 @@ class StackRecorder {
         return extend(layer.ffn_input, a);
       case ActivationPoint::kFfnPreactivation:
         return raise_maximum(layer.preactivation, a);
+      case ActivationPoint::kFfnGate:
+        return raise_maxima(layer.gate, a, 1);
+      case ActivationPoint::kFfnActivated:
+        if (gated_ffn_) raise_maxima(layer.activated, a, 1);
+        return;
       case ActivationPoint::kFfnSum:
         return raise_maximum(layer.ffn_sum, a);
       default:
@@ -162,6 +168,7 @@ class StackRecorder {
   }
 
   std::size_t head_size_;
+  bool gated_ffn_;
   StackRanges ranges_;
   RowSample cross_rows_;
 };

@@ -209,6 +209,17 @@ void add_stack(SectionWriter& out, std::size_t index, const QuantizedStack& stac
   out.add_norm(kSectionFinalNorm, stack.final_norm);
 }
 
+// The optional sections of a stack.
+void add_stack_options(SectionWriter& out, const QuantizedStack& stack) {
+  if (const auto& rotary = stack.rotary) {
+    out.add(kSectionRotary, std::span(&rotary->record, 1), rotary->multipliers, rotary->angles);
+  }
+  if (const auto& local = stack.local_attention) {
+    out.add(kSectionLocalAttention, std::span(&*local, 1));
+  }
+  if (!stack.gated_ffn.empty()) out.add(kSectionGatedFfn, stack.gated_ffn);
+}
+
 std::vector<std::uint8_t> label_bytes(std::uint32_t outputs,
                                       const std::vector<std::string>& labels) {
   std::vector<std::uint8_t> bytes;
@@ -309,6 +320,10 @@ std::vector<std::uint8_t> write_blob(const QuantizedModel& model, const BlobExtr
   const bool has_prompts = !extras.prompts.texts.empty();
   std::size_t sections = kSectionsOfModel + (has_prompts ? 1 : 0);
   for (const QuantizedStack& stack : model.stacks) {
+    for (const bool there :
+         {stack.rotary.has_value(), stack.local_attention.has_value(), !stack.gated_ffn.empty()}) {
+      sections += there ? 1 : 0;
+    }
     sections += stack_sections(static_cast<std::uint32_t>(stack.layers.size()));
   }
   SectionWriter out(sections, sizes != nullptr ? *sizes : own);
@@ -331,6 +346,7 @@ std::vector<std::uint8_t> write_blob(const QuantizedModel& model, const BlobExtr
           std::span<const char>(extras.certificate.data(), extras.certificate.size()));
   out.add(kSectionSelftest, extras.selftest);
   if (has_prompts) out.add(kSectionPrompts, prompt_bytes(extras.prompts));
+  add_stack_options(out, model.stacks.front());
   return out.finish(make_header(model, extras));
 }
 

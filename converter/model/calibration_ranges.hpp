@@ -29,8 +29,9 @@ struct LayerRanges {
   ChannelRange ffn_input;    ///< of ffn_up
   AttentionRanges self, cross;
   // Largest magnitudes:
-  float preactivation = 0;  ///< input of the activation function
-  float ffn_sum = 0;        ///< residual sum after the feed-forward block
+  float preactivation = 0;             ///< input of the activation function
+  float ffn_sum = 0;                   ///< residual sum after the feed-forward block
+  std::vector<float> gate, activated;  ///< [I] of ffn_gate, of ffn_down's input; empty if not gated
 };
 
 struct StackRanges {

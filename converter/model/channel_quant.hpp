@@ -36,6 +36,10 @@ struct LayerScales {
   ChannelQuant ffn_input;        ///< of the first feed-forward layer
   int activation_exponent = 10;  ///< the activation function's output has the scale 2^-exponent
   std::int32_t activation_offset_q14 = 0;  ///< added to that output, Q14, so that it is >= 0
+  // Of a gated feed-forward network; a factor is empty in others.
+  ChannelQuant activated;       ///< of the second feed-forward layer; scale of the 16-bit product
+  double gate_scale = 1;        ///< of 16-bit factors: real = code * activated.factor * gate_scale
+  std::int32_t gate_shift = 0;  ///< right shift of the product
 };
 
 }  // namespace embert::convert

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,22 @@ enum class PositionKind : std::uint32_t {
 /// (kPre).
 enum class NormPosition { kPost, kPre };
 
+/// Rotary positions (Su et al. 2021, equation 34): channels i and i + D/2 of queries and keys turn
+/// by position * theta^(-2 i / D).
+struct RotaryConfig {
+  double theta = 10000;
+  double local_theta = 10000;  ///< of the layers that are local
+};
+
+/// Layers 0, period, 2 period ... see all keys, the others those at most `reach` tokens away.
+struct LocalAttentionConfig {
+  int period = 1;
+  int reach = 0;
+};
+
 /// One stack of layers. Post-LayerNorm stacks have no final_layer_norm. Pre-LayerNorm stacks have
-/// one, and no embedding_layer_norm. Only decoders have cross_attention.
+/// one. With embedding_layer_norm their first layer has no LayerNorm of its own: it reads and adds
+/// to the output of that of the embeddings. Only decoders have cross_attention.
 struct StackConfig {
   int hidden_size = 0;
   int num_hidden_layers = 0;
@@ -57,13 +72,23 @@ struct StackConfig {
   bool embedding_layer_norm = true;
   bool final_layer_norm = false;
   double embedding_scale = 1;  ///< multiplies the file's word embeddings; read_weights() applies it
-  bool is_decoder = false;     ///< causal: a token attends to itself and to the tokens before it
+  std::optional<RotaryConfig> rotary;  ///< in place of a table; the head size is even
+  std::optional<LocalAttentionConfig> local_attention;
+  bool gated_ffn = false;  ///< ffn_up's activation is multiplied with LayerWeights::ffn_gate
+  // Whether the file has biases; without them they are zero.
+  bool attention_bias = true, ffn_bias = true, norm_bias = true;
+  bool is_decoder = false;  ///< causal: a token attends to itself and to the tokens before it
   bool cross_attention = false;
   int cross_hidden_size = 0;  ///< width of the encoder states that cross-attention reads, else 0
   /// [layers] attention heads of self-attention after pruning, at least 1 each
   std::vector<int> num_heads_of_layer;
 
   int head_size() const { return hidden_size / num_attention_heads; }
+  bool is_local(int layer) const { return local_attention && layer % local_attention->period != 0; }
+  /// The first block adds to its input, the LayerNorm of the embeddings, in pre-LayerNorm, too.
+  bool adds_to_input(int layer) const {
+    return norm_position == NormPosition::kPost || (layer == 0 && embedding_layer_norm);
+  }
 };
 
 /// The task head on the pooled vector. Names are those of transformers.

@@ -46,12 +46,14 @@ struct LayerWeights {
   std::optional<AttentionWeights> cross;  ///< absent without cross-attention
   LayerNorm ffn_norm;                     ///< makes the feed-forward block's input
   Linear ffn_up;                          ///< [I, H]
+  std::optional<Linear> ffn_gate;         ///< [I, H] with StackConfig::gated_ffn
   Linear ffn_down;                        ///< [H, I]
 };
 
 struct StackWeights {
   Matrix word_embeddings;        ///< [V, H], StackConfig::embedding_scale applied
-  Matrix position_embeddings;    ///< [P, H], P = max_position_embeddings; empty where relative
+  Matrix position_embeddings;    ///< [P, H], P = max_position_embeddings; empty where relative or
+                                 ///< rotary
   Matrix token_type_embeddings;  ///< [T, H]
   std::vector<LayerWeights> layers;
   LayerNorm final_norm;  ///< makes the last hidden state

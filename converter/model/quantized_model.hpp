@@ -71,9 +71,16 @@ struct QuantizedLayer {
   QuantizedAttention cross;
   // Feed-forward block:
   QuantizedNorm ffn_norm;
-  QuantizedDense ffn_up, ffn_down;
+  QuantizedDense ffn_up, ffn_down;  ///< ffn_up gated: N(I) outputs, then N(I) of the gate
 
   bool has_cross_attention() const { return cross_query.outputs > 0; }
+};
+
+/// The section of rotary positions.
+struct QuantizedRotary {
+  BlobRotary record{};
+  std::vector<std::int32_t> multipliers;  ///< [N(D)]
+  std::vector<std::int16_t> angles;       ///< [tables, P, D]
 };
 
 /// Embeddings and layers of an encoder or a decoder.
@@ -81,10 +88,13 @@ struct QuantizedStack {
   BlobStack record{};  ///< write_blob() fills in what it can take from the layers
   std::vector<std::int8_t> word_embeddings;    ///< [V, H]
   std::vector<std::int32_t> word_multipliers;  ///< [V]
-  std::vector<std::int16_t> positions;         ///< [P, H]
+  std::vector<std::int16_t> positions;         ///< [P, H]; rotary: [1, H]
   std::vector<std::int16_t> segments;          ///< [T, H]
   std::vector<QuantizedLayer> layers;
   QuantizedNorm final_norm;
+  std::optional<QuantizedRotary> rotary;
+  std::optional<BlobLocalAttention> local_attention;
+  std::vector<BlobGatedFfn> gated_ffn;  ///< [layers], or empty
 };
 
 /// The language model's head.

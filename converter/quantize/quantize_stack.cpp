@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
+#include "converter/model/rotary_angles.hpp"
 #include "converter/quantize/encode_integers.hpp"
+#include "converter/quantize/layer/assemble_attention.hpp"
 #include "converter/quantize/layer/choose_scales.hpp"
 #include "converter/quantize/quantize_embeddings.hpp"
+#include "kernels/arithmetic/layout.hpp"
 
 namespace embert::convert {
 namespace {
@@ -20,7 +24,13 @@ BlobStack stack_record(const StackScales& scales, double sum_scale) {
   BlobStack record{};
   if (config.is_decoder) record.flags |= kStackCausal;
   if (config.cross_attention) record.flags |= kStackCrossAttention;
-  if (config.norm_position == NormPosition::kPre) record.flags |= kStackPreNorm;
+  if (config.norm_position == NormPosition::kPre) {
+    record.flags |= kStackPreNorm;
+    if (config.embedding_layer_norm) record.flags |= kStackEmbeddingNorm;
+  }
+  if (config.rotary) record.flags |= kStackRotary;
+  if (config.local_attention) record.flags |= kStackLocalAttention;
+  if (config.gated_ffn) record.flags |= kStackGatedFfn;
   record.hidden_size = static_cast<std::uint32_t>(config.hidden_size);
   record.head_size = static_cast<std::uint32_t>(config.head_size());
   record.vocab_size = static_cast<std::uint32_t>(config.vocab_size);
@@ -34,6 +44,27 @@ BlobStack stack_record(const StackScales& scales, double sum_scale) {
   record.hidden_scale = float_bits(scales.hidden_scale);
   record.sum_scale = float_bits(sum_scale);
   return record;
+}
+
+// Turned queries and keys of every head have the same factor: their 16-bit scale is 1 /
+// kRotaryFineness of the 8-bit one.
+QuantizedRotary quantize_rotary(const StackConfig& config) {
+  QuantizedRotary out;
+  const auto head_size = static_cast<std::size_t>(config.head_size());
+  const std::vector<double> factors(head_size, 1 / kRotaryFineness);
+  EncodedFactors encoded = encode_factors(factors, "rotary positions");
+  const auto [theta, local_theta] = *config.rotary;
+  out.record.tables = config.local_attention && theta != local_theta ? 2 : 1;
+  out.record.shifts = encoded.shifts;
+  out.multipliers = std::move(encoded.multipliers);
+  out.multipliers.resize(pad_columns(head_size));
+  for (std::uint32_t table = 0; table < out.record.tables; ++table) {
+    for (const float x : rotary_angles(config, table == 0 ? theta : local_theta).data) {
+      out.angles.push_back(static_cast<std::int16_t>(
+          encode_integer(static_cast<double>(x) * kMaxRotaryAngle, kMaxRotaryAngle, "angle")));
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -54,7 +85,8 @@ StackScales choose_stack_scales(const StackSource& source, std::vector<std::stri
                               .name = source.prefix + "encoder.layer." + std::to_string(l),
                               .embedding_scale = scales.embedding_scale,
                               .cross_scale = source.cross_scale,
-                              .cross_rows = source.ranges.cross_rows});
+                              .cross_rows = source.ranges.cross_rows,
+                              .adds_to_input = source.config.adds_to_input(static_cast<int>(l))});
     scales.layers.push_back(choose_layer_scales(scales.sources[l], warnings));
   }
   return scales;
@@ -65,12 +97,21 @@ QuantizedStack assemble_stack(const StackScales& scales, const std::vector<Round
   const StackConfig& config = scales.source.config;
   const StackWeights& weights = scales.source.weights;
   QuantizedStack out;
+  if (config.rotary) out.rotary = quantize_rotary(config);
+  if (config.local_attention) {
+    out.local_attention = BlobLocalAttention{
+        .period = std::min<std::uint32_t>(
+            static_cast<std::uint32_t>(config.local_attention->period), kMaxLayers),
+        .reach = std::min<std::uint32_t>(static_cast<std::uint32_t>(config.local_attention->reach),
+                                         kMaxPositions - 1)};
+  }
   quantize_embeddings(config, weights, scales.embedding_scale, out);
   double sum_scale = scales.embedding_scale;
   for (std::size_t l = 0; l < layers.size(); ++l) {
     AssembledLayer layer =
         assemble_layer(scales.sources[l], scales.layers[l], layers[l], sum_scale);
     sum_scale = layer.sum_scale;
+    if (config.gated_ffn) out.gated_ffn.push_back({.shift = scales.layers[l].gate_shift});
     out.layers.push_back(std::move(layer.layer));
     const auto error = [&](LayerPart part) { return part_of(layers[l], part).relative_error; };
     errors.push_back({.qkv = error(LayerPart::kQkv),

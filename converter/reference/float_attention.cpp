@@ -127,13 +127,14 @@ void add_relative_positions(const AttentionInput& in, const TextHead& head, std:
 }
 
 // Lowers the scores of hidden keys by the largest float32, as transformers does.
-void hide_keys(const TextHead& head, std::size_t i, std::size_t keys, float* scores) {
-  if (head.key_mask == nullptr && head.query_key_mask == nullptr) return;
+void hide_keys(const TextHead& head, std::size_t reach, std::size_t i, std::size_t keys,
+               float* scores) {
+  if (head.key_mask == nullptr && head.query_key_mask == nullptr && reach >= keys) return;
   const std::uint8_t* const pairs =
       head.query_key_mask == nullptr ? nullptr : head.query_key_mask + i * head.keys;
   for (std::size_t j = 0; j < keys; ++j) {
-    const bool hidden =
-        (head.key_mask != nullptr && head.key_mask[j] == 0) || (pairs != nullptr && pairs[j] == 0);
+    const bool hidden = (head.key_mask != nullptr && head.key_mask[j] == 0) ||
+                        (pairs != nullptr && pairs[j] == 0) || (i > j ? i - j : j - i) > reach;
     if (hidden) scores[j] += std::numeric_limits<float>::lowest();
   }
 }
@@ -159,7 +160,7 @@ void attend_head(const AttentionInput& in, const TextHead& head, float* context,
       if (in.relative_positions != nullptr) {
         add_relative_positions(in, head, query, keys, scores[i]);
       }
-      hide_keys(head, query, keys, scores[i]);
+      hide_keys(head, in.reach, query, keys, scores[i]);
       softmax(scores[i], keys);
       if (head.mask_factor != 1) {
         for (std::size_t j = 0; j < keys; ++j) scores[i][j] *= head.mask_factor;
@@ -181,6 +182,26 @@ struct TextStart {
 };
 
 }  // namespace
+
+void rotate_rows(const RotatedRows& rows, float* values) {
+  const Matrix& angles = rows.angles;
+  const std::size_t size = angles.cols, half = size / 2;
+  std::size_t row = 0;
+  for (const std::int32_t length : rows.lengths) {
+    for (std::int32_t index = 0; index < length; ++index, ++row) {
+      const auto position = rows.position_ids == nullptr ? index : rows.position_ids[row];
+      const float* const cosine = angles.row(static_cast<std::size_t>(position));
+      const float* const sine = cosine + half;
+      for (std::size_t h = 0; h < rows.heads; ++h, values += size) {
+        for (std::size_t i = 0; i < half; ++i) {
+          const float a = values[i], b = values[i + half];
+          values[i] = a * cosine[i] - b * sine[i];
+          values[i + half] = b * cosine[i] + a * sine[i];
+        }
+      }
+    }
+  }
+}
 
 void attend(pthreadpool_t pool, const AttentionInput& in, float* context, float* probabilities) {
   const auto queries = [&](std::size_t text) {

@@ -27,7 +27,8 @@ struct AttentionInput {
   PositionKind position_kind = PositionKind::kAbsolute;
   /// AttentionWeights::distance_embedding; null with kAbsolute
   const Matrix* relative_positions = nullptr;
-  bool causal = false;  ///< a query attends to the keys up to its own row only
+  std::size_t reach = SIZE_MAX;  ///< a query attends to the keys at most so many rows away
+  bool causal = false;           ///< a query attends to the keys up to its own row only
   // Null where absent:
   const std::uint8_t* key_mask = nullptr;        ///< [key rows], 0: hidden
   const std::uint8_t* query_key_mask = nullptr;  ///< of each text [queries, keys], 0: hidden
@@ -39,5 +40,15 @@ struct AttentionInput {
 /// others gets no weight, and where all keys are hidden all get the same. `probabilities`, of each
 /// text [heads, queries, keys] and times head_mask, may be null.
 void attend(pthreadpool_t pool, const AttentionInput& in, float* context, float* probabilities);
+
+/// Queries or keys that rotary positions turn.
+struct RotatedRows {
+  const Matrix& angles;                   ///< rotary_angles()
+  std::span<const std::int32_t> lengths;  ///< [texts]
+  const std::int32_t* position_ids;       ///< [rows], or null: places in the text
+  std::size_t heads;
+};
+/// In place. `values`: [rows, heads * head_size].
+void rotate_rows(const RotatedRows& rows, float* values);
 
 }  // namespace embert::convert

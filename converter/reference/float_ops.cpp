@@ -62,6 +62,15 @@ void add_values(pthreadpool_t pool, float* sum, const float* other, std::size_t 
       count, kValueTile, kPoolFlags);
 }
 
+void multiply_values(pthreadpool_t pool, float* values, const float* factors, std::size_t count) {
+  pthreadpool_parallelize_1d_tile_1d(
+      pool,
+      [=](std::size_t start, std::size_t size) {
+        for (std::size_t i = start; i < start + size; ++i) values[i] *= factors[i];
+      },
+      count, kValueTile, kPoolFlags);
+}
+
 void layer_norm_rows(pthreadpool_t pool, const NormRows& rows) {
   const std::size_t cols = rows.norm.gamma.size();
   pthreadpool_parallelize_1d_tile_1d(

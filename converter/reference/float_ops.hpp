@@ -29,6 +29,9 @@ void layer_norm_rows(pthreadpool_t pool, const NormRows& rows);
 /// values[i] = act(values[i])
 void apply_activation(pthreadpool_t pool, HiddenAct act, float* values, std::size_t count);
 
+/// values[i] *= factors[i]
+void multiply_values(pthreadpool_t pool, float* values, const float* factors, std::size_t count);
+
 inline constexpr std::size_t kLanes = 8;
 
 /// Adds the lanes in pairs, always in this order.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "converter/model/rotary_angles.hpp"
 #include "converter/reference/float_attention.hpp"
 #include "converter/reference/float_ops.hpp"
 
@@ -60,6 +61,7 @@ FloatStack::Layer::Layer(const LayerWeights& weights, int layer_number, std::siz
       ffn_up(weights.ffn_up),
       ffn_down(weights.ffn_down) {
   if (weights.cross) cross.emplace(*weights.cross);
+  if (weights.ffn_gate) ffn_gate.emplace(*weights.ffn_gate);
 }
 
 FloatStack::FloatStack(const StackConfig& config, const StackWeights& weights, int number)
@@ -69,6 +71,10 @@ FloatStack::FloatStack(const StackConfig& config, const StackWeights& weights, i
       position_(weights.position_embeddings),
       token_type_(weights.token_type_embeddings),
       final_norm_(weights.final_norm) {
+  if (config.rotary) {
+    angles_ = rotary_angles(config, config.rotary->theta);
+    local_angles_ = rotary_angles(config, config.rotary->local_theta);
+  }
   std::size_t heads = 0;
   for (std::size_t l = 0; l < weights.layers.size(); ++l) {
     layers_.emplace_back(weights.layers[l], static_cast<int>(l), heads);
@@ -104,6 +110,10 @@ const float* FloatStack::run(const Run& run) {
     } else {
       std::copy_n(sum_, hidden_values(run), input_);
     }
+    if (config_.norm_position == NormPosition::kPre && config_.adds_to_input(layer.number)) {
+      // add_residual adds to the sum.
+      std::copy_n(input_, hidden_values(run), sum_);
+    }
     keep_hidden_state(run, l);
     attention(run, layer, nullptr);
     if (layer.cross) {
@@ -135,7 +145,7 @@ void FloatStack::embed(const Run& run) {
                                  : word_.row(static_cast<std::size_t>(chunk.ids[row]));
       const float* const t = token_type_.row(static_cast<std::size_t>(type));
       for (std::size_t c = 0; c < hidden; ++c) sum[c] = w[c] + t[c];
-      if (config_.position_kind != PositionKind::kAbsolute) continue;
+      if (position_.rows == 0) continue;
       const auto position = chunk.position_ids == nullptr ? index : chunk.position_ids[row];
       const float* const p = position_.row(static_cast<std::size_t>(position));
       for (std::size_t c = 0; c < hidden; ++c) sum[c] += p[c];
@@ -179,6 +189,14 @@ void FloatStack::attention(const Run& run, Layer& layer, const float* states) {
   weights.query.run(input_, rows, q, run.pool);
   weights.key.run(source, key_rows, k, run.pool);
   weights.value.run(source, key_rows, v, run.pool);
+  if (config_.rotary) {
+    const RotatedRows turned = {.angles = config_.is_local(layer.number) ? local_angles_ : angles_,
+                                .lengths = chunk.lengths,
+                                .position_ids = chunk.position_ids,
+                                .heads = width / static_cast<std::size_t>(config_.head_size())};
+    rotate_rows(turned, q);
+    rotate_rows(turned, k);
+  }
   query_viewer.show(points.query, layer.number, q, rows, width);
   key_viewer.show(points.key, layer.number, k, key_rows, width);
   key_viewer.show(points.value, layer.number, v, key_rows, width);
@@ -196,6 +214,9 @@ void FloatStack::attention(const Run& run, Layer& layer, const float* states) {
     in.relative_positions = &weights.relative_positions;
   }
   in.causal = config_.is_decoder && !cross;
+  if (config_.is_local(layer.number)) {
+    in.reach = static_cast<std::size_t>(config_.local_attention->reach);
+  }
   in.key_mask = cross ? chunk.source_key_mask : chunk.key_mask;
   in.query_key_mask = cross ? chunk.source_query_key_mask : chunk.query_key_mask;
   in.head_mask = chunk.head_mask == nullptr ? nullptr : chunk.head_mask + layer.first_head;
@@ -222,6 +243,12 @@ void FloatStack::feed_forward(const Run& run, Layer& layer) {
   layer.ffn_up.run(input_, rows, activated, run.pool);
   view.show(Point::kFfnPreactivation, layer.number, activated, rows, inner);
   apply_activation(run.pool, config_.hidden_act, activated, rows * inner);
+  if (layer.ffn_gate) {
+    float* const gate = gate_.sized(rows * inner);
+    layer.ffn_gate->run(input_, rows, gate, run.pool);
+    view.show(Point::kFfnGate, layer.number, gate, rows, inner);
+    multiply_values(run.pool, activated, gate, rows * inner);
+  }
   view.show(Point::kFfnActivated, layer.number, activated, rows, inner);
   layer.ffn_down.run(activated, rows, block_, run.pool);
   add_residual(run);

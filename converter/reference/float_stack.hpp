@@ -53,6 +53,7 @@ class FloatStack {
     std::optional<Attention> cross;
     LayerNorm ffn_norm;
     XnnLinear ffn_up, ffn_down;
+    std::optional<XnnLinear> ffn_gate;
   };
 
   Viewer viewer(const Run& run) const { return {run.observer, number_, run.chunk.lengths}; }
@@ -76,6 +77,7 @@ class FloatStack {
   StackConfig config_;
   int number_;
   Matrix word_, position_, token_type_;
+  Matrix angles_, local_angles_;  // of rotary positions
   std::vector<Layer> layers_;
   LayerNorm final_norm_;
 
@@ -85,7 +87,7 @@ class FloatStack {
   float* block_ = nullptr;       // [rows, H] output of a block
   FloatBuffer query_, context_;  // [rows, A]
   FloatBuffer key_, value_;      // [rows or source rows, A]
-  FloatBuffer inner_;            // [rows, I]
+  FloatBuffer inner_, gate_;     // [rows, I]
   FloatBuffer states_;           // [source rows, cross_hidden_size]
 };
 

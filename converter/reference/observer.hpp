@@ -17,8 +17,8 @@ enum class ActivationPoint {
   kCrossStates,   ///< [source tokens, cross_hidden_size] input of every layer's cross key and value
   // Of each layer, self-attention:
   kLayerInput,    ///< [tokens, H] input of query, key and value
-  kQuery,         ///< [tokens, A] with bias
-  kKey,           ///< [tokens, A] with bias
+  kQuery,         ///< [tokens, A] with bias; turned by rotary positions
+  kKey,           ///< [tokens, A] with bias; turned by rotary positions
   kValue,         ///< [tokens, A] with bias
   kContext,       ///< [tokens, A] input of AttentionWeights::out
   kAttentionSum,  ///< [tokens, H]
@@ -32,7 +32,9 @@ enum class ActivationPoint {
   // Of each layer, feed-forward:
   kFfnInput,          ///< [tokens, H] input of ffn_up
   kFfnPreactivation,  ///< [tokens, I] output of ffn_up, input of the activation function
-  kFfnActivated,      ///< [tokens, I] output of the activation function, input of ffn_down
+  kFfnGate,           ///< [tokens, I] output of ffn_gate; only gated
+  kFfnActivated,      ///< [tokens, I] input of ffn_down: output of the activation function, gated
+                      ///< times that of ffn_gate
   kFfnSum,            ///< [tokens, H]
   // Of a stack's end and of the task heads; layer is num_hidden_layers:
   kLastHidden,   ///< [tokens, H]

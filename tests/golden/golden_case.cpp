@@ -16,9 +16,10 @@ constexpr const char* kSets[] = {"models", "families"};
 
 // Cases of families that are not converted yet begin with one of these.
 constexpr std::string_view kNotConverted[] = {
-    "albert",         "camembert",  "deberta_v2", "distilbert", "electra",
-    "mobilebert",     "modernbert", "mpnet",      "roberta",    "sentence_bert_unigram",
-    "sentence_mpnet", "xlm_roberta"};
+    "albert",           "camembert",  "deberta_v2",        "distilbert",
+    "electra",          "mobilebert", "modernbert_masked", "modernbert_sequence",
+    "modernbert_token", "mpnet",      "roberta",           "sentence_bert_unigram",
+    "sentence_mpnet",   "xlm_roberta"};
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 namespace embert::convert {
 namespace {
 
-constexpr const Family* kFamilies[] = {&kBert};
+constexpr const Family* kFamilies[] = {&kBert, &kModernBert};
 
 struct Refused {
   std::string_view model_type, reason;

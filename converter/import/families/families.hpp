@@ -7,5 +7,6 @@
 namespace embert::convert {
 
 extern const Family kBert;
+extern const Family kModernBert;
 
 }  // namespace embert::convert

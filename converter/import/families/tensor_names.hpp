@@ -15,12 +15,14 @@ inline std::string joined(std::string prefix, std::string_view name) { return pr
 /// Attention of one layer, behind the layer's prefix.
 struct AttentionNames {
   std::string_view query, key, value, out;
+  std::string_view fused;     ///< query, key and value one below the other, in place of the three
   std::string_view norm;      ///< post-LayerNorm stacks: behind the block's residual sum
   std::string_view pre_norm;  ///< pre-LayerNorm stacks: before the block
 };
 
 struct FeedForwardNames {
-  std::string_view up = "intermediate.dense", down = "output.dense";
+  std::string_view up = "intermediate.dense";  ///< gated: what is activated, then the factors
+  std::string_view down = "output.dense";
   std::string_view norm = "output.LayerNorm";            ///< as in AttentionNames
   std::string_view pre_norm = "intermediate.LayerNorm";  ///< as in AttentionNames
 };
@@ -37,6 +39,7 @@ struct StackNames {
                               .key = "attention.self.key",
                               .value = "attention.self.value",
                               .out = "attention.output.dense",
+                              .fused = {},
                               .norm = "attention.output.LayerNorm",
                               .pre_norm = "attention.LayerNorm"};
   std::string_view relative_positions = "attention.self.distance_embedding.weight";
@@ -44,6 +47,7 @@ struct StackNames {
                           .key = "crossattention.self.key",
                           .value = "crossattention.self.value",
                           .out = "crossattention.output.dense",
+                          .fused = {},
                           .norm = "crossattention.output.LayerNorm",
                           .pre_norm = "crossattention.LayerNorm"};
   FeedForwardNames ffn;

@@ -44,6 +44,8 @@ void read_embeddings(TensorPicker& tensors, const StackNames& names, const std::
       tensors.matrix(joined(prefix, names.word_embeddings), config.vocab_size, hidden);
   if (config.position_kind != PositionKind::kAbsolute) {
     tensors.skip(positions);  // transformers stores the table without using it
+  } else if (config.rotary) {
+    // No table: attention turns queries and keys.
   } else if (config.sinusoidal) {
     out.position_embeddings = sinusoidal_table(config);
   } else {
@@ -63,16 +65,39 @@ struct AttentionSizes {
   int hidden;         // of the queries' input and of the output
   int source_hidden;  // of the keys' and values' input
   int width;          // attention heads * head size
+  bool has_bias;
 };
+
+// Outputs [first, first + count) of a dense layer.
+Linear slice(const Linear& linear, std::size_t first, std::size_t count) {
+  const auto begin =
+      linear.weight.data.begin() + static_cast<std::ptrdiff_t>(first * linear.weight.cols);
+  const auto bias = linear.bias.begin() + static_cast<std::ptrdiff_t>(first);
+  return {.weight = {count,
+                     linear.weight.cols,
+                     {begin, begin + static_cast<std::ptrdiff_t>(count * linear.weight.cols)}},
+          .bias = {bias, bias + static_cast<std::ptrdiff_t>(count)}};
+}
 
 // `layer` is the layer's prefix.
 AttentionWeights read_attention(TensorPicker& tensors, const AttentionNames& names,
                                 const std::string& layer, const AttentionSizes& sizes) {
   AttentionWeights out;
-  out.query = tensors.linear(joined(layer, names.query), sizes.width, sizes.hidden);
-  out.key = tensors.linear(joined(layer, names.key), sizes.width, sizes.source_hidden);
-  out.value = tensors.linear(joined(layer, names.value), sizes.width, sizes.source_hidden);
-  out.out = tensors.linear(joined(layer, names.out), sizes.hidden, sizes.width);
+  const auto linear = [&](std::string_view name, int outputs, int inputs) {
+    return tensors.linear(joined(layer, name), outputs, inputs, sizes.has_bias);
+  };
+  if (names.fused.empty()) {
+    out.query = linear(names.query, sizes.width, sizes.hidden);
+    out.key = linear(names.key, sizes.width, sizes.source_hidden);
+    out.value = linear(names.value, sizes.width, sizes.source_hidden);
+  } else {
+    const Linear fused = linear(names.fused, 3 * sizes.width, sizes.hidden);
+    const auto width = static_cast<std::size_t>(sizes.width);
+    out.query = slice(fused, 0, width);
+    out.key = slice(fused, width, width);
+    out.value = slice(fused, 2 * width, width);
+  }
+  out.out = linear(names.out, sizes.hidden, sizes.width);
   return out;
 }
 
@@ -89,7 +114,8 @@ Matrix read_relative_positions(TensorPicker& tensors, const std::string& name,
 struct LayerState {
   int heads;  // of this layer
   // In post-LayerNorm stacks: before the layer the LayerNorm that makes its input, afterwards the
-  // one that makes the next layer's.
+  // one that makes the next layer's. In pre-LayerNorm stacks the embeddings', which the first layer
+  // reads in place of one of its own.
   std::optional<LayerNorm> norm;
 };
 
@@ -100,27 +126,39 @@ LayerWeights read_layer(TensorPicker& tensors, const StackNames& names, const st
   // The LayerNorm that makes the next block's input. `block` names the one in that block's module:
   // in post-LayerNorm stacks it makes the input of the block after.
   const auto norm_of_next_block = [&](const auto& block) {
-    LayerNorm own = tensors.layer_norm(joined(layer, pre ? block.pre_norm : block.norm), hidden);
+    LayerNorm own = tensors.layer_norm(joined(layer, pre ? block.pre_norm : block.norm), hidden,
+                                       config.norm_bias);
     return pre ? std::move(own) : std::exchange(state.norm, std::move(own));
   };
   LayerWeights out;
-  out.input_norm = norm_of_next_block(names.attention);
-  out.attention = read_attention(
-      tensors, names.attention, layer,
-      {.hidden = hidden, .source_hidden = hidden, .width = state.heads * config.head_size()});
+  out.input_norm = pre && state.norm ? std::exchange(state.norm, std::nullopt)
+                                     : norm_of_next_block(names.attention);
+  out.attention = read_attention(tensors, names.attention, layer,
+                                 {.hidden = hidden,
+                                  .source_hidden = hidden,
+                                  .width = state.heads * config.head_size(),
+                                  .has_bias = config.attention_bias});
   if (config.position_kind != PositionKind::kAbsolute) {
     out.attention.distance_embedding =
         read_relative_positions(tensors, joined(layer, names.relative_positions), config);
   }
   if (config.cross_attention) {
     out.cross_norm = *norm_of_next_block(names.cross);
-    out.cross = read_attention(
-        tensors, names.cross, layer,
-        {.hidden = hidden, .source_hidden = config.cross_hidden_size, .width = hidden});
+    out.cross = read_attention(tensors, names.cross, layer,
+                               {.hidden = hidden,
+                                .source_hidden = config.cross_hidden_size,
+                                .width = hidden,
+                                .has_bias = config.attention_bias});
   }
   out.ffn_norm = *norm_of_next_block(names.ffn);
-  out.ffn_up = tensors.linear(joined(layer, names.ffn.up), config.intermediate_size, hidden);
-  out.ffn_down = tensors.linear(joined(layer, names.ffn.down), hidden, config.intermediate_size);
+  const int inner = config.intermediate_size, parts = config.gated_ffn ? 2 : 1;
+  out.ffn_up = tensors.linear(joined(layer, names.ffn.up), parts * inner, hidden, config.ffn_bias);
+  if (config.gated_ffn) {
+    const auto rows = static_cast<std::size_t>(inner);
+    out.ffn_gate = slice(out.ffn_up, rows, rows);
+    out.ffn_up = slice(out.ffn_up, 0, rows);
+  }
+  out.ffn_down = tensors.linear(joined(layer, names.ffn.down), hidden, inner, config.ffn_bias);
   return out;
 }
 
@@ -132,7 +170,8 @@ StackWeights read_stack_weights(TensorPicker& tensors, const StackNames& names,
   read_embeddings(tensors, names, prefix, config, out);
   LayerState state = {};
   if (config.embedding_layer_norm) {
-    state.norm = tensors.layer_norm(joined(prefix, names.embedding_norm), config.hidden_size);
+    state.norm = tensors.layer_norm(joined(prefix, names.embedding_norm), config.hidden_size,
+                                    config.norm_bias);
   }
   for (int l = 0; l < config.num_hidden_layers; ++l) {
     state.heads = config.num_heads_of_layer[static_cast<std::size_t>(l)];
@@ -140,7 +179,8 @@ StackWeights read_stack_weights(TensorPicker& tensors, const StackNames& names,
     out.layers.push_back(read_layer(tensors, names, layer, config, state));
   }
   out.final_norm = config.final_layer_norm
-                       ? tensors.layer_norm(joined(prefix, names.final_norm), config.hidden_size)
+                       ? tensors.layer_norm(joined(prefix, names.final_norm), config.hidden_size,
+                                            config.norm_bias)
                        : *state.norm;
   return out;
 }

@@ -20,17 +20,19 @@ Matrix TensorPicker::matrix(const std::string& name, int rows, int cols) {
           take(name, {}, {rows, cols})};
 }
 
-Linear TensorPicker::linear(const std::string& name, int outputs, int inputs) {
+Linear TensorPicker::linear(const std::string& name, int outputs, int inputs, bool has_bias) {
   Linear out;
   out.weight = matrix(name + ".weight", outputs, inputs);
-  out.bias = vector(name + ".bias", outputs);
+  out.bias.resize(out.weight.rows);
+  if (has_bias) out.bias = vector(name + ".bias", outputs);
   return out;
 }
 
-LayerNorm TensorPicker::layer_norm(const std::string& name, int size) {
+LayerNorm TensorPicker::layer_norm(const std::string& name, int size, bool has_bias) {
   LayerNorm out;
   out.gamma = take(name + ".weight", name + ".gamma", {size});
-  out.beta = take(name + ".bias", name + ".beta", {size});
+  out.beta.resize(out.gamma.size());
+  if (has_bias) out.beta = take(name + ".bias", name + ".beta", {size});
   return out;
 }
 

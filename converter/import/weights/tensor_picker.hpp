@@ -25,10 +25,11 @@ class TensorPicker {
 
   std::vector<float> vector(const std::string& name, int size);
   Matrix matrix(const std::string& name, int rows, int cols);
-  /// The tensors name.weight and name.bias.
-  Linear linear(const std::string& name, int outputs, int inputs);
-  /// The tensors name.weight and name.bias, or name.gamma and name.beta as in old files.
-  LayerNorm layer_norm(const std::string& name, int size);
+  /// The tensors name.weight and name.bias; without has_bias zeros stand in for the bias.
+  Linear linear(const std::string& name, int outputs, int inputs, bool has_bias = true);
+  /// The tensors name.weight and name.bias, or name.gamma and name.beta as in old files; without
+  /// has_bias zeros stand in for the bias.
+  LayerNorm layer_norm(const std::string& name, int size, bool has_bias = true);
 
   /// Skips a tensor that repeats `original`, if it is in the file. Throws ConvertError where the
   /// values differ.

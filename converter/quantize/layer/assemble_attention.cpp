@@ -26,8 +26,10 @@ struct HeadRows {
   double sum_scale(std::size_t n) const { return rounded.scale[first_row + n] * input_scale; }
 };
 
-// Scales of 8-bit queries or keys that reach `largest` in each attention head.
-std::vector<double> head_scales(const std::vector<float>& largest, const HeadRows& rows) {
+// Scales of 8-bit queries or keys that reach `largest` in each attention head. `fineness`: units of
+// the requantised sum in one code.
+std::vector<double> head_scales(const std::vector<float>& largest, const HeadRows& rows,
+                                double fineness = 1) {
   const auto most = static_cast<double>(*std::max_element(largest.begin(), largest.end()));
   std::vector<double> scales;
   for (std::size_t h = 0; h < largest.size(); ++h) {
@@ -35,7 +37,7 @@ std::vector<double> head_scales(const std::vector<float>& largest, const HeadRow
     // other heads their bits.
     double scale = std::max(static_cast<double>(largest[h]), most * 0x1p-16) / 127;
     for (std::size_t d = 0; d < rows.head_size; ++d) {
-      scale = std::max(scale, rows.sum_scale(h * rows.head_size + d) * 0x1p-14);
+      scale = std::max(scale, rows.sum_scale(h * rows.head_size + d) * fineness * 0x1p-14);
     }
     scales.push_back(scale > 0 ? scale : 1.0);
   }
@@ -126,8 +128,9 @@ void assemble_self_attention(const LayerSource& source, const LayerScales& scale
                     .input_scale = scales.input.scale};
   };
   const HeadRows query = rows_of(0), key = rows_of(1), value = rows_of(2);
-  HeadScales head{.query = head_scales(source.ranges.self.query, query),
-                  .key = head_scales(source.ranges.self.key, key)};
+  const double fineness = source.config.rotary ? kRotaryFineness : 1;
+  HeadScales head{.query = head_scales(source.ranges.self.query, query, fineness),
+                  .key = head_scales(source.ranges.self.key, key, fineness)};
   const double v_scale = value_scale(source.ranges.self.value, weights.value.weight, scales.input);
   const PositionKind kind = source.config.position_kind;
   if (kind != PositionKind::kAbsolute) {
@@ -144,8 +147,14 @@ void assemble_self_attention(const LayerSource& source, const LayerScales& scale
   QuantizedDense& dense = layer.qkv;
   BlobAttention& shifts = layer.record.self;
   size_dense(dense, heads * 3 * pad_columns(head_size), qkv.codes.inputs);
-  shifts.query = place_heads(query, head.query, {.part = 0, .parts = 3}, name + ".query", dense);
-  shifts.key = place_heads(key, head.key, {.part = 1, .parts = 3}, name + ".key", dense);
+  const auto before_turn = [&](std::vector<double> scales_of_codes) {
+    for (double& scale : scales_of_codes) scale /= fineness;
+    return scales_of_codes;
+  };
+  shifts.query =
+      place_heads(query, before_turn(head.query), {.part = 0, .parts = 3}, name + ".query", dense);
+  shifts.key =
+      place_heads(key, before_turn(head.key), {.part = 1, .parts = 3}, name + ".key", dense);
   shifts.value = place_heads(value, v_scales, {.part = 2, .parts = 3}, name + ".value", dense);
   assemble_scores(head, head_size, layer.self);
   shifts.context = assemble_context(scales.context, v_scale, head_size, name, layer.self);

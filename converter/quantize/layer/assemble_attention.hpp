@@ -8,6 +8,10 @@
 
 namespace embert::convert {
 
+/// Rotary positions turn 16-bit queries and keys, of which so many units are one of the 8-bit
+/// operand. A turn can raise a value by sqrt(2), so 127 codes reach 23,000 of 32,767.
+inline constexpr double kRotaryFineness = 128;
+
 void assemble_self_attention(const LayerSource& source, const LayerScales& scales,
                              const RoundedLayer& parts, QuantizedLayer& layer);
 

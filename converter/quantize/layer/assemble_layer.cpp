@@ -84,39 +84,47 @@ ResidualLayer assemble_residual(ResidualSource source) {
 }
 
 // The first feed-forward layer. `channels`: for each output the row of `rounded` that it copies.
+// Gated, as many outputs of the gate follow, from the second half of the rows.
 void assemble_ffn_up(const LayerSource& source, const LayerScales& scales,
                      const RoundedDense& rounded, const std::vector<std::size_t>& channels,
                      QuantizedLayer& layer) {
   const std::string name = source.name + ".intermediate.dense";
   QuantizedDense& dense = layer.ffn_up;
-  dense.outputs = pad_columns(channels.size());
+  const std::size_t parts = source.config.gated_ffn ? 2 : 1, columns = pad_columns(channels.size());
+  const std::size_t part_rows = rounded.codes.outputs / parts;
+  dense.outputs = parts * columns;
   dense.inputs = rounded.codes.inputs;
   dense.weights.reserve(dense.outputs * dense.inputs);
   std::vector<double> factors;
-  for (const std::size_t n : channels) {
-    const double acc_scale = rounded.scale[n] * scales.ffn_input.scale;
-    const std::int16_t* row = rounded.codes.row(n);
-    for (std::size_t c = 0; c < dense.inputs; ++c) {
-      dense.weights.push_back(static_cast<std::int8_t>(row[c]));
+  for (std::size_t part = 0; part < parts; ++part) {
+    for (const std::size_t channel : channels) {
+      const std::size_t n = part * part_rows + channel;
+      const double acc_scale = rounded.scale[n] * scales.ffn_input.scale;
+      const std::int16_t* row = rounded.codes.row(n);
+      for (std::size_t c = 0; c < dense.inputs; ++c) {
+        dense.weights.push_back(static_cast<std::int8_t>(row[c]));
+      }
+      dense.bias.push_back(
+          encode_integer(rounded.bias[n] / acc_scale, kMaxDenseBias, name + " bias"));
+      const bool dead = dense.bias.back() == 0 && all_zero(row, dense.inputs);
+      const double unit = part == 0 ? std::ldexp(1.0, -scales.activation_exponent)
+                                    : scales.activated.factor[channel] * scales.gate_scale;
+      factors.push_back(dead ? 0.0 : acc_scale / unit);
     }
-    dense.bias.push_back(
-        encode_integer(rounded.bias[n] / acc_scale, kMaxDenseBias, name + " bias"));
-    const bool dead = dense.bias.back() == 0 && all_zero(row, dense.inputs);
-    factors.push_back(dead ? 0.0 : std::ldexp(acc_scale, scales.activation_exponent));
+    factors.resize((part + 1) * columns);
+    dense.weights.resize((part + 1) * columns * dense.inputs);
+    dense.bias.resize((part + 1) * columns);
   }
   EncodedFactors encoded = encode_factors(factors, name);
   layer.record.ffn_up = encoded.shifts;
   dense.multiplier = std::move(encoded.multipliers);
-  dense.weights.resize(dense.outputs * dense.inputs);
-  dense.bias.resize(dense.outputs);
-  dense.multiplier.resize(dense.outputs);
 }
 
 // The layer's input as a hidden state, for callers that ask for it: the residual sum itself, or a
 // LayerNorm's output with the smoothing undone.
 void assemble_hidden_state(const LayerSource& source, const ChannelQuant& input, double sum_scale,
                            QuantizedLayer& layer) {
-  if (source.config.norm_position == NormPosition::kPre || !source.weights.input_norm) {
+  if (!source.adds_to_input || !source.weights.input_norm) {
     layer.record.hidden_scale = std::bit_cast<std::uint32_t>(static_cast<float>(sum_scale));
     return;
   }
@@ -147,10 +155,9 @@ AssembledLayer assemble_layer(const LayerSource& source, const LayerScales& scal
   const LayerWeights& weights = source.weights;
   const double epsilon = source.config.layer_norm_eps;
   // A block's output is added to its input, in pre-LayerNorm stacks to the residual sum.
+  const bool pre = source.config.norm_position == NormPosition::kPre;
   const auto residual_of = [&](const ChannelQuant& input) {
-    return source.config.norm_position == NormPosition::kPre
-               ? per_tensor_quant(input.factor.size(), 128 * sum_scale)
-               : input;
+    return pre ? per_tensor_quant(input.factor.size(), 128 * sum_scale) : input;
   };
   const auto encode = [&](const LayerNorm& norm, ChannelQuant input, const std::string& name) {
     input.scale /= 128;  // of the norm's 16-bit output
@@ -167,13 +174,14 @@ AssembledLayer assemble_layer(const LayerSource& source, const LayerScales& scal
   }
   assemble_self_attention(source, scales, parts, layer);
   const RoundedDense& attn_out = part_of(parts, LayerPart::kAttnOut);
-  ResidualLayer attention = assemble_residual({.rounded = attn_out,
-                                               .weights = byte_codes(attn_out),
-                                               .input_scale = scales.context.scale / 127,
-                                               .residual = residual_of(scales.input),
-                                               .largest_sum = source.ranges.self.sum,
-                                               .epsilon = epsilon,
-                                               .name = source.name + ".attention.output.dense"});
+  ResidualLayer attention = assemble_residual(
+      {.rounded = attn_out,
+       .weights = byte_codes(attn_out),
+       .input_scale = scales.context.scale / 127,
+       .residual = source.adds_to_input ? scales.input : residual_of(scales.input),
+       .largest_sum = source.ranges.self.sum,
+       .epsilon = epsilon,
+       .name = source.name + ".attention.output.dense"});
   layer.self.out = std::move(attention.dense);
   layer.record.self.out = attention.shifts;
   sum_scale = attention.sum_scale;
@@ -200,14 +208,15 @@ AssembledLayer assemble_layer(const LayerSource& source, const LayerScales& scal
   const std::size_t channels = split.source.size();
   out.copies = channels - ffn_down.codes.inputs;
   assemble_ffn_up(source, scales, part_of(parts, LayerPart::kFfnUp), split.source, layer);
-  ResidualLayer ffn =
-      assemble_residual({.rounded = ffn_down,
-                         .weights = std::move(split.codes),
-                         .input_scale = std::ldexp(1.0 / 255, -scales.activation_exponent),
-                         .residual = residual_of(scales.ffn_input),
-                         .largest_sum = source.ranges.ffn_sum,
-                         .epsilon = epsilon,
-                         .name = source.name + ".output.dense"});
+  ResidualLayer ffn = assemble_residual(
+      {.rounded = ffn_down,
+       .weights = std::move(split.codes),
+       .input_scale = source.config.gated_ffn ? scales.activated.scale / 127
+                                              : std::ldexp(1.0 / 255, -scales.activation_exponent),
+       .residual = residual_of(scales.ffn_input),
+       .largest_sum = source.ranges.ffn_sum,
+       .epsilon = epsilon,
+       .name = source.name + ".output.dense"});
   layer.ffn_down = std::move(ffn.dense);
   layer.record.ffn_down = ffn.shifts;
   out.sum_scale = ffn.sum_scale;

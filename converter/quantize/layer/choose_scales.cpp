@@ -20,6 +20,10 @@ constexpr double kContextAlpha = 0.75;
 constexpr int kFineExponent = 10, kCoarsestExponent = 5;
 constexpr double kFineReach = 28;  // largest calibrated input of the activation with kFineExponent
 
+// Shares of the gate's reach that a channel of the product counts at least: a channel whose
+// activation is always small must not spoil the scale that all channels of the gate share.
+constexpr double kLeastGateShare = 0x1p-6;
+
 double largest_smoothed_weight(const Matrix& matrix, std::size_t row,
                                const std::vector<double>& factor) {
   double most = 0;
@@ -38,6 +42,41 @@ void choose_cross_scales(const LayerSource& source, LayerScales& scales) {
   scales.cross_context = context_quant(
       source.ranges.cross.context, cross.out.weight, kContextAlpha,
       value_scale(source.ranges.cross.value, cross.value.weight, scales.cross_states));
+}
+
+// The product of a gated feed-forward network is smoothed as the context is: the factors go into
+// those of the gate's requantisation.
+void choose_gate_scales(const LayerSource& source, LayerScales& scales) {
+  const LayerRanges& ranges = source.ranges;
+  const Matrix& gate_weights = source.weights.ffn_gate->weight;
+  const Matrix* readers[] = {&source.weights.ffn_down.weight};
+  const std::size_t channels = ranges.gate.size();
+  std::vector<double> amplitude(channels);
+  for (std::size_t c = 0; c < channels; ++c) {
+    amplitude[c] = std::max(static_cast<double>(ranges.activated[c]),
+                            kLeastGateShare * static_cast<double>(ranges.gate[c]));
+  }
+  ChannelQuant& quant = scales.activated;
+  quant.offset.assign(channels, 0.0);
+  quant.factor = smoothing_factors(
+      {.activation = amplitude, .weight = relative_column_weights(readers)}, kContextAlpha);
+  double gate_scale = 0, product = 0;
+  for (std::size_t c = 0; c < channels; ++c) {
+    const double sum_scale = scales.ffn_input.scale *
+                             largest_smoothed_weight(gate_weights, c, scales.ffn_input.factor) /
+                             127;
+    // The second bound keeps the factor after the GEMM below kMaxFactor.
+    gate_scale =
+        std::max({gate_scale, 2 * static_cast<double>(ranges.gate[c]) / quant.factor[c] / 32767,
+                  sum_scale / quant.factor[c] * 0x1p-14});
+    product = std::max(product, 2 * static_cast<double>(ranges.activated[c]) / quant.factor[c]);
+  }
+  scales.gate_scale = gate_scale > 0 ? gate_scale : 1.0;
+  quant.scale = std::ldexp(scales.gate_scale, -scales.activation_exponent);
+  while (product > 32767 * quant.scale && scales.gate_shift < 15) {
+    quant.scale *= 2;
+    ++scales.gate_shift;
+  }
 }
 
 }  // namespace
@@ -82,7 +121,8 @@ LayerScales choose_layer_scales(const LayerSource& source, std::vector<std::stri
   const LayerWeights& w = source.weights;
   const Matrix* qkv[] = {&w.attention.query.weight, &w.attention.key.weight,
                          &w.attention.value.weight};
-  const Matrix* ffn_up[] = {&w.ffn_up.weight};
+  const Matrix* ffn_matrices[] = {&w.ffn_up.weight, w.ffn_gate ? &w.ffn_gate->weight : nullptr};
+  const Readers ffn_up(ffn_matrices, w.ffn_gate ? 2 : 1);
   // Without a LayerNorm before it the layer reads the embedding sum itself: one 8-bit code stands
   // for 128 units of the 16-bit sum.
   scales.input =
@@ -95,6 +135,7 @@ LayerScales choose_layer_scales(const LayerSource& source, std::vector<std::stri
   scales.ffn_input = norm_output_quant(source.ranges.ffn_input, w.ffn_norm, ffn_up, kFfnInputAlpha);
   scales.activation_offset_q14 = activation_offset_q14(source.config.hidden_act);
   scales.activation_exponent = activation_exponent(source.ranges.preactivation);
+  if (w.ffn_gate) choose_gate_scales(source, scales);
   const auto reach = static_cast<double>(source.ranges.preactivation);
   if (reach > std::ldexp(32767, -scales.activation_exponent)) {
     warnings.push_back(source.name + ".intermediate.dense: inputs of the activation reach " +

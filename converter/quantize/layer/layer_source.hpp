@@ -19,6 +19,7 @@ struct LayerSource {
   double embedding_scale;    ///< of the embedding sum
   double cross_scale;        ///< of the encoder states that cross-attention reads
   const Matrix& cross_rows;  ///< [rows, cross_hidden_size] calibration rows of those states
+  bool adds_to_input;        ///< StackConfig::adds_to_input
 };
 
 }  // namespace embert::convert

@@ -66,15 +66,18 @@ RoundedDense round_layer_part(const LayerSource& source, const LayerScales& scal
     }
     case LayerPart::kFfnUp: {
       const QuantizedRows rows = std::move(layer_rows.ffn_input);
-      return round_dense(
-          with_bias(name + ".intermediate.dense", {&w.ffn_up}, scales.ffn_input, rows),
-          input_rows(rows), rounding);
+      std::vector<const Linear*> ffn_up = {&w.ffn_up};
+      if (w.ffn_gate) ffn_up.push_back(&*w.ffn_gate);
+      return round_dense(with_bias(name + ".intermediate.dense", ffn_up, scales.ffn_input, rows),
+                         input_rows(rows), rounding);
     }
     case LayerPart::kFfnDown: {
       const QuantizedRows rows = std::move(layer_rows.activated);
-      return round_dense(
-          {.name = name + ".output.dense", .linears = {&w.ffn_down}, .split_outliers = true},
-          input_rows(rows), rounding);
+      return round_dense({.name = name + ".output.dense",
+                          .linears = {&w.ffn_down},
+                          .input = w.ffn_gate ? &scales.activated : nullptr,
+                          .split_outliers = true},
+                         input_rows(rows), rounding);
     }
   }
   return {};
