@@ -93,6 +93,7 @@ class StackRecorder {
  public:
   StackRecorder(const StackConfig& config, std::size_t source_tokens)
       : head_size_(static_cast<std::size_t>(config.head_size())),
+        rotary_(config.rotary.has_value()),
         gated_ffn_(config.gated_ffn),
         cross_rows_(source_tokens, kMostCrossRows) {
     ranges_.layers.resize(static_cast<std::size_t>(config.num_hidden_layers));
@@ -130,8 +131,10 @@ class StackRecorder {
       case ActivationPoint::kLayerInput:
         return extend(layer.input, a);
       case ActivationPoint::kQuery:
+        if (rotary_) raise_maxima(layer.self.query_channels, a, 1);
         return raise_maxima(layer.self.query, a, head_size_);
       case ActivationPoint::kKey:
+        if (rotary_) raise_maxima(layer.self.key_channels, a, 1);
         return raise_maxima(layer.self.key, a, head_size_);
       case ActivationPoint::kValue:
         return raise_maximum(layer.self.value, a);
@@ -168,7 +171,7 @@ class StackRecorder {
   }
 
   std::size_t head_size_;
-  bool gated_ffn_;
+  bool rotary_, gated_ffn_;
   StackRanges ranges_;
   RowSample cross_rows_;
 };

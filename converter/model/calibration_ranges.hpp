@@ -18,6 +18,8 @@ struct ChannelRange {
 /// Largest magnitudes in self-attention or cross-attention; empty where there is none.
 struct AttentionRanges {
   std::vector<float> query, key;  ///< [heads]
+  /// [A] by channel, turned; empty without rotary positions
+  std::vector<float> query_channels, key_channels;
   float value = 0;
   std::vector<float> context;  ///< [A]
   float sum = 0;               ///< of the residual sum after the block

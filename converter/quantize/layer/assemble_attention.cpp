@@ -5,15 +5,19 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "converter/quantize/encode_integers.hpp"
 #include "converter/quantize/layer/choose_scales.hpp"
 #include "converter/quantize/layer/quantize_relative_positions.hpp"
+#include "converter/quantize/layer/smoothing.hpp"
 #include "converter/quantize/two_planes.hpp"
 #include "kernels/arithmetic/layout.hpp"
 
 namespace embert::convert {
 namespace {
+
+constexpr double kTurnedAlpha = 0.5;  // migration strength between queries and keys
 
 // Queries, keys or values of all attention heads: outputs of a rounded dense layer from first_row
 // on.
@@ -26,10 +30,8 @@ struct HeadRows {
   double sum_scale(std::size_t n) const { return rounded.scale[first_row + n] * input_scale; }
 };
 
-// Scales of 8-bit queries or keys that reach `largest` in each attention head. `fineness`: units of
-// the requantised sum in one code.
-std::vector<double> head_scales(const std::vector<float>& largest, const HeadRows& rows,
-                                double fineness = 1) {
+// Scales of 8-bit queries or keys that reach `largest` in each attention head.
+std::vector<double> head_scales(const std::vector<float>& largest, const HeadRows& rows) {
   const auto most = static_cast<double>(*std::max_element(largest.begin(), largest.end()));
   std::vector<double> scales;
   for (std::size_t h = 0; h < largest.size(); ++h) {
@@ -37,11 +39,55 @@ std::vector<double> head_scales(const std::vector<float>& largest, const HeadRow
     // other heads their bits.
     double scale = std::max(static_cast<double>(largest[h]), most * 0x1p-16) / 127;
     for (std::size_t d = 0; d < rows.head_size; ++d) {
-      scale = std::max(scale, rows.sum_scale(h * rows.head_size + d) * fineness * 0x1p-14);
+      scale = std::max(scale, rows.sum_scale(h * rows.head_size + d) * 0x1p-14);
     }
     scales.push_back(scale > 0 ? scale : 1.0);
   }
   return scales;
+}
+
+// Turned queries and keys. A turn mixes channels i and i + D/2, so the two share a smoothing factor:
+// real = code * scale of the head * factor for queries, / factor for keys, which leaves the product
+// of a query and a key as it is.
+struct TurnedHeads {
+  HeadScales head;                             // of 8-bit operands
+  std::vector<double> query_scale, key_scale;  // [outputs] of 16-bit sums before the turn
+};
+
+TurnedHeads turned_heads(const AttentionRanges& ranges, const HeadRows& query,
+                         const HeadRows& key) {
+  const std::size_t heads = ranges.query.size(), size = query.head_size;
+  std::vector<double> query_reach(heads * size), key_reach(heads * size);
+  for (std::size_t n = 0; n < heads * size; ++n) {
+    const std::size_t partner = n % size < size / 2 ? n + size / 2 : n - size / 2;
+    const auto reach = [&](const std::vector<float>& channels) {
+      return static_cast<double>(std::max(channels[n], channels[partner]));
+    };
+    query_reach[n] = reach(ranges.query_channels);
+    key_reach[n] = reach(ranges.key_channels);
+  }
+  const std::vector<double> factor =
+      smoothing_factors({.activation = query_reach, .weight = key_reach}, kTurnedAlpha);
+  TurnedHeads out;
+  const auto add = [&](const HeadRows& rows, const std::vector<double>& reach, double exponent,
+                       std::vector<double>& of_heads, std::vector<double>& of_outputs) {
+    const double most = *std::max_element(reach.begin(), reach.end());
+    for (std::size_t h = 0; h < heads; ++h) {
+      double scale = 0;
+      for (std::size_t n = h * size; n < (h + 1) * size; ++n) {
+        const double f = std::pow(factor[n], exponent);
+        scale = std::max({scale, std::max(reach[n], most * 0x1p-16) / f / 127,
+                          rows.sum_scale(n) * kRotaryFineness / f * 0x1p-14});
+      }
+      of_heads.push_back(scale > 0 ? scale : 1.0);
+      for (std::size_t n = h * size; n < (h + 1) * size; ++n) {
+        of_outputs.push_back(of_heads.back() * std::pow(factor[n], exponent) / kRotaryFineness);
+      }
+    }
+  };
+  add(query, query_reach, 1, out.head.query, out.query_scale);
+  add(key, key_reach, -1, out.head.key, out.key_scale);
+  return out;
 }
 
 void size_dense(QuantizedDense& dense, std::size_t outputs, std::size_t inputs) {
@@ -57,11 +103,18 @@ struct HeadSlot {
   std::size_t part, parts;
 };
 
-// Writes rows into `dense` with `scale` [heads], and returns the shifts of their multipliers.
+// The same scale for all channels of an attention head.
+std::vector<double> channel_scales(const std::vector<double>& of_heads, std::size_t head_size) {
+  std::vector<double> scales;
+  for (const double scale : of_heads) scales.insert(scales.end(), head_size, scale);
+  return scales;
+}
+
+// Writes rows into `dense` with `scale` [outputs], and returns the shifts of their multipliers.
 BlobShifts place_heads(const HeadRows& rows, std::span<const double> scale, HeadSlot slot,
                        const std::string& name, QuantizedDense& dense) {
   const std::size_t head_size = rows.head_size, padded = pad_columns(head_size);
-  const std::size_t width = scale.size() * head_size;
+  const std::size_t width = scale.size();
   const auto place = [&](std::size_t n) {
     return (n / head_size * slot.parts + slot.part) * padded + n % head_size;
   };
@@ -77,7 +130,7 @@ BlobShifts place_heads(const HeadRows& rows, std::span<const double> scale, Head
     dense.bias[to] = encode_integer(rows.rounded.bias[rows.first_row + n] / rows.sum_scale(n),
                                     kMaxDenseBias, name + " bias");
     dead = dead && dense.bias[to] == 0;
-    factors.push_back(dead ? 0.0 : rows.sum_scale(n) / scale[n / head_size]);
+    factors.push_back(dead ? 0.0 : rows.sum_scale(n) / scale[n]);
   }
   const EncodedFactors encoded = encode_factors(factors, name);
   for (std::size_t n = 0; n < width; ++n) dense.multiplier[place(n)] = encoded.multipliers[n];
@@ -128,9 +181,17 @@ void assemble_self_attention(const LayerSource& source, const LayerScales& scale
                     .input_scale = scales.input.scale};
   };
   const HeadRows query = rows_of(0), key = rows_of(1), value = rows_of(2);
-  const double fineness = source.config.rotary ? kRotaryFineness : 1;
-  HeadScales head{.query = head_scales(source.ranges.self.query, query, fineness),
-                  .key = head_scales(source.ranges.self.key, key, fineness)};
+  HeadScales head;
+  std::vector<double> query_scale, key_scale;  // [outputs] of the requantised sums
+  if (source.config.rotary) {
+    TurnedHeads turned = turned_heads(source.ranges.self, query, key);
+    head = std::move(turned.head);
+    query_scale = std::move(turned.query_scale);
+    key_scale = std::move(turned.key_scale);
+  } else {
+    head = {.query = head_scales(source.ranges.self.query, query),
+            .key = head_scales(source.ranges.self.key, key)};
+  }
   const double v_scale = value_scale(source.ranges.self.value, weights.value.weight, scales.input);
   const PositionKind kind = source.config.position_kind;
   if (kind != PositionKind::kAbsolute) {
@@ -143,18 +204,16 @@ void assemble_self_attention(const LayerSource& source, const LayerScales& scale
     layer.relative_positions = std::move(table.record);
   }
 
-  const std::vector<double> v_scales(heads, v_scale);
+  const std::vector<double> v_scales(heads * head_size, v_scale);
   QuantizedDense& dense = layer.qkv;
   BlobAttention& shifts = layer.record.self;
   size_dense(dense, heads * 3 * pad_columns(head_size), qkv.codes.inputs);
-  const auto before_turn = [&](std::vector<double> scales_of_codes) {
-    for (double& scale : scales_of_codes) scale /= fineness;
-    return scales_of_codes;
-  };
-  shifts.query =
-      place_heads(query, before_turn(head.query), {.part = 0, .parts = 3}, name + ".query", dense);
-  shifts.key =
-      place_heads(key, before_turn(head.key), {.part = 1, .parts = 3}, name + ".key", dense);
+  if (!source.config.rotary) {
+    query_scale = channel_scales(head.query, head_size);
+    key_scale = channel_scales(head.key, head_size);
+  }
+  shifts.query = place_heads(query, query_scale, {.part = 0, .parts = 3}, name + ".query", dense);
+  shifts.key = place_heads(key, key_scale, {.part = 1, .parts = 3}, name + ".key", dense);
   shifts.value = place_heads(value, v_scales, {.part = 2, .parts = 3}, name + ".value", dense);
   assemble_scores(head, head_size, layer.self);
   shifts.context = assemble_context(scales.context, v_scale, head_size, name, layer.self);
@@ -184,17 +243,18 @@ void assemble_cross_attention(const LayerSource& source, const LayerScales& scal
                         .key = head_scales(source.ranges.cross.key, key)};
   const double v_scale = value_scale(source.ranges.cross.value, source.weights.cross->value.weight,
                                      scales.cross_states);
-  const std::vector<double> v_scales(heads, v_scale);
+  const std::vector<double> v_scales(heads * head_size, v_scale);
 
   BlobAttention& shifts = layer.record.cross;
   QuantizedDense& query_dense = layer.cross_query;
   size_dense(query_dense, heads * padded, query_part.codes.inputs);
-  shifts.query =
-      place_heads(query, head.query, {.part = 0, .parts = 1}, name + ".query", query_dense);
+  shifts.query = place_heads(query, channel_scales(head.query, head_size), {.part = 0, .parts = 1},
+                             name + ".query", query_dense);
   layer.record.cross_join_shift = planes_join_shift(key_value.codes.inputs);
   QuantizedDense& dense = layer.cross_key_value;
   size_dense(dense, heads * 2 * padded, key_value.codes.inputs);
-  shifts.key = place_heads(key, head.key, {.part = 0, .parts = 2}, name + ".key", dense);
+  shifts.key = place_heads(key, channel_scales(head.key, head_size), {.part = 0, .parts = 2},
+                           name + ".key", dense);
   shifts.value = place_heads(value, v_scales, {.part = 1, .parts = 2}, name + ".value", dense);
   assemble_scores(head, head_size, layer.cross);
   shifts.context = assemble_context(scales.cross_context, v_scale, head_size, name, layer.cross);
