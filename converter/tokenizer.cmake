@@ -3,6 +3,7 @@
 # tokenizer section and, where there are files, reads those of the tokenizer.
 add_library(embert_convert_tokenizer STATIC
   ${CMAKE_CURRENT_LIST_DIR}/convert_error.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/export/tokenizer/byte_pair_arrays.cpp
   ${CMAKE_CURRENT_LIST_DIR}/export/tokenizer/double_array.cpp
   ${CMAKE_CURRENT_LIST_DIR}/export/tokenizer/wordpiece_arrays.cpp
   ${CMAKE_CURRENT_LIST_DIR}/export/write_tokenizer_section.cpp)
@@ -15,6 +16,8 @@ if(operating_system)
     ${CMAKE_CURRENT_LIST_DIR}/import/json_file.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/added_token.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/base64.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/bpe_json.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/byte_pair_merges.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/parse_tokenizer_json.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/read_normalizer.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/read_post_processor.cpp

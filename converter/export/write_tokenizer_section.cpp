@@ -61,11 +61,25 @@ StringTable make_strings(const std::vector<std::string>& tokens) {
   return table;
 }
 
-std::vector<std::uint32_t> make_units(const TokenizerSpec& spec, TokenizerHeader* header) {
-  return make_wordpiece_units(spec, header);
+// What the tokenizer model writes: the trie of its vocabulary, and behind the common arrays its part of
+// the section.
+struct ModelArrays {
+  std::vector<std::uint32_t> units;
+  SectionBytes part;
+};
+
+ModelArrays make_model_arrays(const TokenizerSpec& spec, TokenizerHeader* header) {
+  ModelArrays arrays;
+  if (std::holds_alternative<BpeSpec>(spec.model)) {
+    arrays.units = append_bpe_part(spec.bpe(), header, &arrays.part);
+  } else {
+    arrays.units = make_wordpiece_units(spec, header);
+  }
+  return arrays;
 }
 
 std::string normalize_content(const AddedTokenSpec& token, const TokenizerSpec& spec) {
+  if (std::holds_alternative<BpeSpec>(spec.model)) return normalize_bpe(token, spec.bpe());
   return normalize_wordpiece(token, spec.wordpiece());
 }
 
@@ -130,11 +144,15 @@ std::vector<std::uint8_t> write_tokenizer_section(const TokenizerSpec& spec) {
   header.model = static_cast<std::uint32_t>(spec.model.index());
   header.version = header.model == 0 ? kTokenizerVersion : kTokenizerVersionOfModels;
   const StringTable strings = make_strings(spec.tokens);
-  const std::vector<std::uint32_t> word_units = make_units(spec, &header);
+  ModelArrays model = make_model_arrays(spec, &header);
+  if (spec.trim_offsets && header.version == kTokenizerVersionOfModels) {
+    header.flags |= kTokenizerTrimOffsets;
+    if (spec.trim_keeps_prefix_space) header.flags |= kTokenizerTrimKeepsSpace;
+  }
   std::vector<AddedTokenRecord> added;
   const std::vector<std::uint32_t> added_units = make_added_units(spec, &added, &header);
   header.token_count = static_cast<std::uint32_t>(spec.tokens.size());
-  header.word_unit_count = static_cast<std::uint32_t>(word_units.size());
+  header.word_unit_count = static_cast<std::uint32_t>(model.units.size());
   header.added_unit_count = static_cast<std::uint32_t>(added_units.size());
   header.added_count = static_cast<std::uint32_t>(added.size());
   header.string_bytes = static_cast<std::uint32_t>(strings.bytes.size());
@@ -149,12 +167,13 @@ std::vector<std::uint8_t> write_tokenizer_section(const TokenizerSpec& spec) {
 
   SectionBytes section;
   section.append(std::vector<TokenizerHeader>{header});
-  section.append(word_units);
+  section.append(model.units);
   section.append(added_units);
   section.append(added);
   section.append(strings.blocks);
   section.append(strings.starts);
   section.append(strings.bytes);
+  section.append(model.part.bytes());
   header.section_bytes = static_cast<std::uint32_t>(section.bytes().size());
   std::memcpy(section.bytes().data(), &header, sizeof(header));
   return std::move(section.bytes());

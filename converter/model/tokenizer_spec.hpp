@@ -3,6 +3,7 @@
 // all models have, and one struct for each model.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -86,10 +87,13 @@ struct UnigramSpec {
   bool byte_fallback = false;
 };
 
-/// Byte-level BPE.
+/// Byte-level BPE. A symbol is a number: 0..255 are the bytes, 256 + i is what merge i makes.
 struct BpeSpec {
-  std::vector<NormalizerStep> normalizer;
-  std::vector<PreTokenizerStep> pre_tokenizer;
+  bool compose = false;       ///< the text is brought to NFC
+  bool prefix_space = false;  ///< a space is put before a text that does not begin with one
+  bool split = true;          ///< GPT-2's regular expression splits the text into words
+  std::vector<std::array<std::uint32_t, 2>> merges;  ///< by rank: the symbols that merge i joins
+  std::vector<std::uint32_t> symbol_ids;             ///< by symbol: its token
 };
 
 struct TokenizerSpec {

@@ -50,8 +50,9 @@ enum TokenizerFlags : uint32_t {
   kTokenizerHasNormalizedTokens = 1u << 5,
   kTokenizerAllFlags = (1u << 6) - 1,  // of version 1
   kTokenizerTrimOffsets = 1u << 6,     // version 2: offsets leave out white space around a token
-  kTokenizerModelFlags =
-      kTokenizerHasRawTokens | kTokenizerHasNormalizedTokens | kTokenizerTrimOffsets,
+  kTokenizerTrimKeepsSpace = 1u << 7,  // but one space at the begin of a text stays in them
+  kTokenizerModelFlags = kTokenizerHasRawTokens | kTokenizerHasNormalizedTokens |
+                         kTokenizerTrimOffsets | kTokenizerTrimKeepsSpace,
 };
 
 struct TokenizerTemplatePiece {

@@ -4,6 +4,7 @@
 #include "runtime/tokenizer/sequence_encoder.hpp"
 
 #include "runtime/tokenizer/models.hpp"
+#include "runtime/tokenizer/trim_offsets.hpp"
 #include "runtime/tokenizer/vocabulary.hpp"
 
 namespace embert {
@@ -34,8 +35,10 @@ class AddedTokenSplit {
         cursor.byte += decode_utf8(state_.text + cursor.byte, state_.text + match.end).bytes;
         ++cursor.character;
       }
+      const OuterSpace space = outer_space(state_.text + match.begin, state_.text + match.end);
+      const TokenOffsets offsets = {match.begin, match.end, char_start, cursor.character};
       state_.sink.emit(state_.view.added_tokens[match.index].id,
-                       {match.begin, match.end, char_start, cursor.character}, state_.word++);
+                       trim_offsets(state_, space, offsets), state_.word++);
     }
   }
 

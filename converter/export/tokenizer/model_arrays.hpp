@@ -21,6 +21,11 @@ std::vector<std::uint32_t> make_wordpiece_units(const TokenizerSpec& spec, Token
 /// normalizer. Content beyond ASCII is refused, because it needs the runtime's Unicode tables.
 std::string normalize_wordpiece(const AddedTokenSpec& token, const WordPieceSpec& spec);
 
+/// Returns the units of the trie of symbols and appends the model's header and arrays to `part`.
+std::vector<std::uint32_t> append_bpe_part(const BpeSpec& bpe, TokenizerHeader* header,
+                                           SectionBytes* part);
+std::string normalize_bpe(const AddedTokenSpec& token, const BpeSpec& spec);
+
 /// Refuses content beyond ASCII.
 void require_ascii(const AddedTokenSpec& token);
 

@@ -35,5 +35,7 @@ void read_wordpiece_json(const JsonFields& model, TextSteps steps, TokenTable* t
                          TokenizerSpec* spec);
 void read_unigram_json(const JsonFields& model, TextSteps steps, TokenTable* table,
                        TokenizerSpec* spec);
+void read_bpe_json(const JsonFields& model, TextSteps steps, TokenTable* table,
+                   TokenizerSpec* spec);
 
 }  // namespace embert::convert
