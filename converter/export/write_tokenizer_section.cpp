@@ -44,25 +44,33 @@ struct StringTable {
   std::vector<std::uint8_t> bytes;
 };
 
-StringTable make_strings(const std::vector<std::string>& tokens) {
+StringTable make_strings(const std::vector<std::string>& tokens, TokenizerModel model) {
+  const std::uint32_t most = max_string_bytes(model);
   StringTable table;
   for (std::size_t id = 0; id <= tokens.size(); ++id) {
     if (id % kStringBlock == 0)
       table.blocks.push_back(static_cast<std::uint32_t>(table.bytes.size()));
-    table.starts.push_back(static_cast<std::uint16_t>(table.bytes.size() - table.blocks.back()));
+    const std::size_t start = table.bytes.size() - table.blocks.back();
+    if (start > UINT16_MAX) {
+      throw ConvertError("tokenizer: the tokens from " +
+                         std::to_string(id / kStringBlock * kStringBlock) + " to " +
+                         std::to_string(id - 1) + " have " + std::to_string(start) +
+                         " bytes, at most " + std::to_string(UINT16_MAX) + " can be stored");
+    }
+    table.starts.push_back(static_cast<std::uint16_t>(start));
     if (id == tokens.size()) break;
-    if (tokens[id].size() > kMaxTokenBytes) {
+    if (tokens[id].size() > most) {
       throw ConvertError("tokenizer: token " + std::to_string(id) + " \"" +
                          printable(tokens[id], 40) + "\" has " + std::to_string(tokens[id].size()) +
-                         " bytes, at most " + std::to_string(kMaxTokenBytes) + " are supported");
+                         " bytes, at most " + std::to_string(most) + " are supported");
     }
     table.bytes.insert(table.bytes.end(), tokens[id].begin(), tokens[id].end());
   }
   return table;
 }
 
-// What the tokenizer model writes: the trie of its vocabulary, and behind the common arrays its part of
-// the section.
+// What the tokenizer model writes: the trie of its vocabulary, and behind the common arrays its
+// part of the section.
 struct ModelArrays {
   std::vector<std::uint32_t> units;
   SectionBytes part;
@@ -143,7 +151,7 @@ std::vector<std::uint8_t> write_tokenizer_section(const TokenizerSpec& spec) {
   header.magic = kTokenizerMagic;
   header.model = static_cast<std::uint32_t>(spec.model.index());
   header.version = header.model == 0 ? kTokenizerVersion : kTokenizerVersionOfModels;
-  const StringTable strings = make_strings(spec.tokens);
+  const StringTable strings = make_strings(spec.tokens, static_cast<TokenizerModel>(header.model));
   ModelArrays model = make_model_arrays(spec, &header);
   if (spec.trim_offsets && header.version == kTokenizerVersionOfModels) {
     header.flags |= kTokenizerTrimOffsets;

@@ -29,6 +29,10 @@ constexpr uint32_t kMaxTokenizerTokens = 1u << 20;
 constexpr uint32_t kMaxTokenizerUnits = 1u << 21;
 constexpr uint32_t kMaxAddedTokens = 1u << 16;
 constexpr uint32_t kMaxTokenBytes = 255;
+/// Of a token's string. A byte-level BPE writes each byte as a character of one or two bytes.
+constexpr uint32_t max_string_bytes(TokenizerModel model) {
+  return model == TokenizerModel::kBpe ? 2 * kMaxTokenBytes : kMaxTokenBytes;
+}
 constexpr uint32_t kMaxWordChars = 200;
 constexpr uint32_t kMaxPrefixBytes = 16;
 constexpr uint32_t kMaxTemplatePieces = 8;

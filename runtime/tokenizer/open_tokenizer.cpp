@@ -33,7 +33,8 @@ Status check_header(const TokenizerHeader& h) {
   ok = ok && h.added_count <= kMaxAddedTokens && (h.added_count != 0) == has_added;
   ok = ok && (has_added ? h.added_unit_count >= kUnitSpan : h.added_unit_count == 0);
   ok = ok && h.added_unit_count <= kMaxTokenizerUnits;
-  ok = ok && h.string_bytes <= h.token_count * kMaxTokenBytes;
+  const uint32_t string_bytes = max_string_bytes(static_cast<TokenizerModel>(h.model));
+  ok = ok && h.string_bytes <= h.token_count * string_bytes;
   ok = ok && h.max_tokens <= kMaxTokensLimit;
   for (uint32_t i = 0; ok && i < kMaxPrefixBytes; ++i) ok = i < h.prefix_bytes || h.prefix[i] == 0;
   for (const uint32_t reserved : h.reserved) ok = ok && reserved == 0;
@@ -77,12 +78,13 @@ Status check_template(const TokenizerTemplate& t, uint32_t token_count, uint32_t
 Status check_strings(const TokenizerView& view) {
   const TokenizerHeader& h = *view.header;
   if (view.string_blocks[0] != 0 || view.string_starts[0] != 0) return Status::kSectionBadStrings;
+  const uint32_t most = max_string_bytes(static_cast<TokenizerModel>(h.model));
   uint32_t begin = 0;
   for (uint32_t i = 0; i < h.token_count; ++i) {
     const uint32_t block = view.string_blocks[(i + 1) / kStringBlock];
     if (block > h.string_bytes) return Status::kSectionBadStrings;
     const uint32_t end = string_begin(view, i + 1);
-    if (end < begin || end - begin > kMaxTokenBytes || end > h.string_bytes)
+    if (end < begin || end - begin > most || end > h.string_bytes)
       return Status::kSectionBadStrings;
     if (!is_utf8(view.strings + begin, view.strings + end)) return Status::kSectionBadUtf8;
     begin = end;

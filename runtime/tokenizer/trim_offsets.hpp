@@ -31,9 +31,9 @@ inline OuterSpace outer_space(const uint8_t* begin, const uint8_t* end) {
   return space;
 }
 
-/// Trims the offsets of the sink's next token. Where the tokenizer puts a space in front of texts, one
-/// leading space of a window's first token, or of one at the begin of the text, stays: it is taken for
-/// that one.
+/// Trims the offsets of the sink's next token. Where the tokenizer puts a space in front of texts,
+/// one leading space of a window's first token, or of one at the begin of the text, stays: it is
+/// taken for that one.
 inline TokenOffsets trim_offsets(const SequenceState& state, OuterSpace space,
                                  TokenOffsets offsets) {
   const uint32_t flags = state.view.header->flags;

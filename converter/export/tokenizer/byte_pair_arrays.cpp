@@ -22,8 +22,8 @@ std::uint32_t fill_slots(const std::vector<SymbolPair>& merges, std::uint32_t sl
     const std::uint32_t hash = hash_pair(merges[i][0], merges[i][1]);
     std::uint32_t at = pair_slot(hash, slot_count);
     while ((*slots)[at] != 0) at = at + 1 == slot_count ? 0 : at + 1;
-    (*slots)[at] = (kByteSymbols + static_cast<std::uint32_t>(i)) |
-                   pair_fingerprint(hash) << kPairSymbolBits;
+    (*slots)[at] = (kByteSymbols + static_cast<std::uint32_t>(i)) | pair_fingerprint(hash)
+                                                                        << kPairSymbolBits;
   }
   std::uint32_t longest = 0;
   std::uint32_t run = 0;

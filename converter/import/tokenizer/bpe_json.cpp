@@ -78,7 +78,8 @@ void read_bpe_json(const JsonFields& model, TextSteps steps, TokenTable* table,
   const Json* merges = model.find("merges");
   if (merges == nullptr || !merges->is_array()) table->fail("model: \"merges\" must be an array");
   std::vector<MergeEntry> entries;
-  for (const Json& merge : *merges) entries.push_back(read_merge(merge, entries.size() + 1, *table));
+  for (const Json& merge : *merges)
+    entries.push_back(read_merge(merge, entries.size() + 1, *table));
   resolve_merges(entries, *table, &bpe);
   const std::string unk = model.get_string("unk_token", "");
   spec->unk_id = table->find(unk);

@@ -16,8 +16,9 @@ struct MergeEntry {
 };
 
 /// Fills BpeSpec::merges and symbol_ids. Merges that can never happen are left out: their tokens'
-/// bytes merge to something else. Throws ConvertError where the vocabulary lacks a byte or a part of a
-/// merge, where a merge stands there twice, and where one comes before those that make its parts.
+/// bytes merge to something else. Throws ConvertError where the vocabulary lacks a byte or a part
+/// of a merge, where a merge stands there twice, and where one comes before those that make its
+/// parts.
 void resolve_merges(const std::vector<MergeEntry>& entries, const TokenTable& table, BpeSpec* spec);
 
 }  // namespace embert::convert

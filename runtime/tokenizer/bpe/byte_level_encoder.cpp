@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A text to the tokens of a byte-level BPE: normalised added tokens, words, symbols. A word that stands
-// in the text as the normaliser gives it is read straight from the text; others go through the
-// normaliser.
+// A text to the tokens of a byte-level BPE: normalised added tokens, words, symbols. A word that
+// stands in the text as the normaliser gives it is read straight from the text; others go through
+// the normaliser.
 #include "runtime/tokenizer/bpe/byte_pair_encoder.hpp"
 #include "runtime/tokenizer/bpe/byte_pair_section.hpp"
 #include "runtime/tokenizer/bpe/composed_stream.hpp"
@@ -27,8 +27,8 @@ struct Stretch {
   ComposedStream rest;  // behind that token
 };
 
-// Reads words of the original. `plain` becomes false where a character is not as the normaliser would
-// give it, or where one may depend on its neighbours.
+// Reads words of the original. `plain` becomes false where a character is not as the normaliser
+// would give it, or where one may depend on its neighbours.
 struct PlainReader {
   const uint8_t* text;
   uint32_t begin;
@@ -245,7 +245,13 @@ class ByteLevelEncoder {
   uint32_t encode_plain_word(ComposedStream* stream, uint32_t byte_end) {
     const TextCursor from = stream->cursor();
     if (from.byte >= byte_end) return 0;
-    PlainReader reader = {state_.text, from.byte, byte_end, compose_, from.byte, 0, true};
+    PlainReader reader = {.text = state_.text,
+                          .begin = from.byte,
+                          .end = byte_end,
+                          .compose = compose_,
+                          .at = from.byte,
+                          .chars = 0,
+                          .plain = true};
     const WordSize size = measure_word(reader, split_);
     if (!reader.plain) return 0;
     const uint32_t behind = from.byte + size.bytes;
@@ -254,7 +260,12 @@ class ByteLevelEncoder {
       if ((unicode::text_class(next.code_point) & unicode::kComposes) != 0) return 0;
     }
     const uint8_t* const word = state_.text + from.byte;
-    PlainSink sink = {*this, word, from, size, 0, from.character};
+    PlainSink sink = {.encoder = *this,
+                      .word = word,
+                      .from = from,
+                      .size = size,
+                      .byte = 0,
+                      .index = from.character};
     const uint32_t whole = find_symbol(word, size.bytes);
     if (whole != kNoSymbol) {
       sink.emit(whole, 0, size.bytes);
@@ -341,8 +352,8 @@ class ByteLevelEncoder {
     void emit(uint32_t symbol, uint32_t begin, uint32_t end) {
       const SourceOffsets first = cursor.offsets_of(begin);
       const SourceOffsets& last = cursor.offsets_of(end - 1);
-      encoder.emit_symbol(symbol, {first.byte_start, last.byte_end, first.char_index,
-                                   last.char_index + 1});
+      encoder.emit_symbol(symbol,
+                          {first.byte_start, last.byte_end, first.char_index, last.char_index + 1});
     }
   };
 

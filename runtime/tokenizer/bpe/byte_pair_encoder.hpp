@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of one word to symbols: exactly what merging by rank gives, leftmost first among equals,
-// in bounded memory and one pass from left to right.
+// The bytes of one word to symbols: exactly what merging by rank gives, leftmost first among
+// equals, in bounded memory and one pass from left to right.
 //
 // A sequence of symbols is the encoding of its bytes if and only if all its neighbours are
 // (are_neighbours; Berglund and van der Merwe 2023, "Formalizing BPE Tokenization", where a merge
 // inside the span of some symbols of the result happens as if nothing else were there). So each
-// beginning of a word has one last symbol, and the encoding of the beginning without it comes before:
-// the encoder finds the last symbol of each beginning, in rising order, and then goes back from the
-// end of the word.
+// beginning of a word has one last symbol, and the encoding of the beginning without it comes
+// before: the encoder finds the last symbol of each beginning, in rising order, and then goes back
+// from the end of the word.
 //
-// A long word is cut at a position that the encodings of all longer beginnings share. How far ahead
-// one must read to find it depends on the vocabulary only (the same paper, section 5); the encoder
-// reads on as far as it takes and keeps the symbols of one block.
+// A long word is cut at a position that the encodings of all longer beginnings share. How far
+// ahead one must read to find it depends on the vocabulary only (the same paper, section 5); the
+// encoder reads on as far as it takes and keeps the symbols of one block.
 #ifndef EMBERT_RUNTIME_TOKENIZER_BPE_BYTE_PAIR_ENCODER_HPP_
 #define EMBERT_RUNTIME_TOKENIZER_BPE_BYTE_PAIR_ENCODER_HPP_
 
@@ -22,10 +22,11 @@
 
 namespace embert {
 
-/// Bytes: `uint8_t at(uint32_t i)` gives byte i of the word, for any i from the last rewind(b) on that
-/// is less than 256 below the greatest one asked for; `void rewind(uint32_t b)` with rising b.
-/// Sink: `void emit(uint32_t symbol, uint32_t begin, uint32_t end)` gets the symbols from left to
-/// right with their bytes. It is called only between at() and rewind() of the same begin or later.
+/// Bytes: `uint8_t at(uint32_t i)` gives byte i of the word, for any i from the last rewind(b) on
+/// that is less than 256 below the greatest one asked for; `void rewind(uint32_t b)` with rising
+/// b. Sink: `void emit(uint32_t symbol, uint32_t begin, uint32_t end)` gets the symbols from left
+/// to right with their bytes. It is called only between at() and rewind() of the same begin or
+/// later.
 template <typename Bytes, typename Sink>
 class BytePairEncoder {
  public:

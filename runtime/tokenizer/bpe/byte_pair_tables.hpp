@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Look-ups in the tables of a byte-pair encoding (BPE; Sennrich, Haddow, Birch 2016, section 3.2) of a
-// validated section. A symbol is a number: 0..255 are the bytes, 256 + i is what merge i makes. Merges
-// are numbered by rank, so of two symbols the greater one is made later.
+// Look-ups in the tables of a byte-pair encoding (BPE; Sennrich, Haddow, Birch 2016, section 3.2)
+// of a validated section. A symbol is a number: 0..255 are the bytes, 256 + i is what merge i
+// makes. Merges are numbered by rank, so of two symbols the greater one is made later.
 #ifndef EMBERT_RUNTIME_TOKENIZER_BPE_BYTE_PAIR_TABLES_HPP_
 #define EMBERT_RUNTIME_TOKENIZER_BPE_BYTE_PAIR_TABLES_HPP_
 
@@ -14,9 +14,9 @@ namespace embert {
 constexpr uint32_t kNoSymbol = 0xFFFFFFFF;
 
 struct BytePairTables {
-  const uint32_t* units;      // double-array trie over the bytes of all symbols
-  uint32_t root;              // base of its root
-  const uint32_t* parts;      // [merge_count][2]: the symbols that merge i joins, both below 256 + i
+  const uint32_t* units;  // double-array trie over the bytes of all symbols
+  uint32_t root;          // base of its root
+  const uint32_t* parts;  // [merge_count][2]: the symbols that merge i joins, both below 256 + i
   const uint32_t* pair_slots;  // [pair_slot_count]: hash table of the merges by their parts
   uint32_t pair_slot_count;
   uint32_t pair_probes;  // slots that a look-up reads at most
@@ -39,15 +39,15 @@ inline uint32_t find_merge(const BytePairTables& tables, uint32_t left, uint32_t
   return kNoSymbol;
 }
 
-/// Whether the encoding of the bytes of `left` followed by those of `right` is these two symbols, each
-/// of which must be the encoding of its own bytes.
+/// Whether the encoding of the bytes of `left` followed by those of `right` is these two symbols,
+/// each of which must be the encoding of its own bytes.
 ///
-/// The encoder merges by rank, so it makes the symbols inside both in the order of their numbers. At
-/// each time two symbols meet at the boundary: one on the right spine of left's tree of merges, one on
-/// the left spine of right's. Going back in time undoes the greater of the two. The pair is broken if
-/// two that met had a merge of their own whose turn came before one of them was merged inside its
-/// symbol. In the same turn the leftmost merge is first, which is the one inside `left`, then the one
-/// across the boundary, then the one inside `right`.
+/// The encoder merges by rank, so it makes the symbols inside both in the order of their numbers.
+/// At each time two symbols meet at the boundary: one on the right spine of left's tree of merges,
+/// one on the left spine of right's. Going back in time undoes the greater of the two. The pair is
+/// broken if two that met had a merge of their own whose turn came before one of them was merged
+/// inside its symbol. In the same turn the leftmost merge is first, which is the one inside
+/// `left`, then the one across the boundary, then the one inside `right`.
 inline bool are_neighbours(const BytePairTables& tables, uint32_t left, uint32_t right) {
   uint32_t left_merged = kNoSymbol;   // the symbol inside `left` that takes in what meets there
   uint32_t right_merged = kNoSymbol;  // the same inside `right`

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // NFC without a buffer. A segment is a starter and the marks behind it; where it has no mark that
-// stays, starters that compose with it join it (the parts of Hangul, some vowel signs). Two passes over
-// the segment's marks in canonical order give the composed starter first, then the marks that it does
-// not take in.
+// stays, starters that compose with it join it (the parts of Hangul, some vowel signs). Two passes
+// over the segment's marks in canonical order give the composed starter first, then the marks that
+// it does not take in.
 #include "runtime/tokenizer/bpe/composed_stream.hpp"
 
 #include "runtime/tokenizer/bpe/byte_level_tables.hpp"
@@ -208,8 +208,8 @@ void ComposedStream::begin_segment() {
   blocked_class_ = 0;
 }
 
-// Gives the part its place in the text: one that is inserted has that of the code point before it; any
-// other takes the next code point of the text, and as many behind it as it has taken in.
+// Gives the part its place in the text: one that is inserted has that of the code point before it;
+// any other takes the next code point of the text, and as many behind it as it has taken in.
 NormalizedChar ComposedStream::place(const Part& part) {
   NormalizedChar original = {0, last_};
   if (part.inserted <= 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The normaliser of a byte-level BPE: gives one code point at a time with the offsets of the original,
-// in NFC where the tokenizer says so (Unicode Standard Annex 15). It stores no text.
+// The normaliser of a byte-level BPE: gives one code point at a time with the offsets of the
+// original, in NFC where the tokenizer says so (Unicode Standard Annex 15). It stores no text.
 #ifndef EMBERT_RUNTIME_TOKENIZER_BPE_COMPOSED_STREAM_HPP_
 #define EMBERT_RUNTIME_TOKENIZER_BPE_COMPOSED_STREAM_HPP_
 
@@ -15,7 +15,11 @@ class ComposedStream {
  public:
   /// Reads text[from.byte, end). With `compose` the whole range is one text for NFC.
   ComposedStream(const uint8_t* text, TextCursor from, uint32_t end, bool compose)
-      : text_(text), end_(end), compose_(compose), reader_{from, {0, 0, 0}, 0, 0}, originals_(from) {}
+      : text_(text),
+        end_(end),
+        compose_(compose),
+        reader_{from, {0, 0, 0}, 0, 0},
+        originals_(from) {}
 
   /// The next code point; false at the end. A code point that NFC composes has the offsets of the
   /// first one that it is made of.

@@ -28,9 +28,10 @@ TokenizerStatus locate_bpe(SectionLayout& layout, const TokenizerView& view) {
   return Status::kOk;
 }
 
-// A hostile section may name any symbols in the trie, the slots and the parts: a part is made before
-// its symbol, so undoing merges ends, and no number is out of range. Whether the merges agree with
-// the trie is not checked: the encoder uses no length but that of the text that it has read.
+// A hostile section may name any symbols in the trie, the slots and the parts: a part is made
+// before its symbol, so undoing merges ends, and no number is out of range. Whether the merges
+// agree with the trie is not checked: the encoder uses no length but that of the text that it has
+// read.
 TokenizerStatus check_bpe(const TokenizerView& view) {
   const BytePairSection part = byte_pair_section(view);
   const uint32_t merges = part.header->merge_count;

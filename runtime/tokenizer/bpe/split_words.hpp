@@ -38,8 +38,8 @@ bool read_suffix(Reader& in) {
 }  // namespace detail
 
 /// The size of the word that begins where `in` stands; 0 bytes at the end of the text. Reader:
-/// copyable, `bool next(ClassifiedChar*)`, `WordSize size()` of what it has read. Without `split` the
-/// whole text is a word.
+/// copyable, `bool next(ClassifiedChar*)`, `WordSize size()` of what it has read. Without `split`
+/// the whole text is a word.
 template <typename Reader>
 WordSize measure_word(Reader& in, bool split) {
   ClassifiedChar c;
@@ -66,7 +66,7 @@ WordSize measure_word(Reader& in, bool split) {
   } else if (!in.next(&c) || c.text_class != unicode::kWhiteSpace) {
     return size;
   }
-  // White space of two characters or more. The last one stays for the next word, if there is one.
+  // White space of two characters or more. Where more text follows, the last one stays behind.
   for (;;) {
     const WordSize shorter = size;
     size = in.size();
