@@ -2,6 +2,7 @@
 #include "converter/convert.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -14,7 +15,9 @@
 #include "converter/import/read_model_folder.hpp"
 #include "converter/import/tokenizer/read_tokenizer.hpp"
 #include "converter/quantize/quantize_model.hpp"
+#include "converter/quantize/task_heads/quantize_vector.hpp"
 #include "converter/reference/float_model.hpp"
+#include "converter/reference/float_vector.hpp"
 #include "converter/verify/make_selftest.hpp"
 #include "converter/verify/tokenize_texts.hpp"
 #include "converter/verify/verify.hpp"
@@ -103,6 +106,20 @@ int choose_max_tokens(const ConvertOptions& options, const ModelFolder& folder,
   return positions;
 }
 
+// The pooled vectors of the calibration texts.
+VectorRows pool_batch(const ModelFolder& folder, FloatModel& floats, const ModelBatch& batch) {
+  constexpr std::size_t kTogether = 64;  // bounds the memory of the hidden states
+  VectorRows pooled;
+  for (const ModelBatch& part : cut_batch(batch, kTogether)) {
+    const VectorRows rows = pool_float(
+        folder.pooling, static_cast<std::size_t>(folder.config.last().hidden_size),
+        floats.forward_batch(part).last_hidden_state, part.texts.lengths);
+    pooled.width = rows.width;
+    pooled.values.insert(pooled.values.end(), rows.values.begin(), rows.values.end());
+  }
+  return pooled;
+}
+
 // The part of the certificate that says how the model was made.
 nlohmann::ordered_json describe_calibration(const ConvertOptions& options,
                                             const ConvertResult& result) {
@@ -161,7 +178,7 @@ ConvertResult convert(const ConvertOptions& options) {
   QuantizeOptions quantize_options;
   quantize_options.rounding = options.rounding;
   if (result.source == CalibrationSource::kRandomIds) quantize_options.headroom = kRandomHeadroom;
-  const QuantizeResult quantized = quantize_model(
+  QuantizeResult quantized = quantize_model(
       {.config = folder.config,
        .weights = folder.weights,
        .floats = floats,
@@ -169,6 +186,14 @@ ConvertResult convert(const ConvertOptions& options) {
       quantize_options, workers, [&](const std::string& step, double done) {
         report(step.c_str(), kQuantizeStart + done * (kQuantizeEnd - kQuantizeStart));
       });
+  if (!folder.pooling.is_one_pooling()) {
+    quantized.model.vector = quantize_vector(
+        {.pooling = folder.pooling,
+         .pooled = pool_batch(folder, floats, tokens.calibration),
+         .hidden_scale = static_cast<double>(
+             std::bit_cast<float>(quantized.model.stacks.back().record.hidden_scale))},
+        {.rounding = options.rounding, .errors = quantized.heads, .warnings = quantized.warnings});
+  }
   result.layers = quantized.layers;
   result.heads = quantized.heads;
   result.warnings.insert(result.warnings.end(), quantized.warnings.begin(),
@@ -177,7 +202,9 @@ ConvertResult convert(const ConvertOptions& options) {
   // export and verify: the finished blob carries a certificate, so a first one is verified.
   BlobExtras extras;
   extras.max_tokens = static_cast<std::uint32_t>(result.max_tokens);
-  extras.pooling = static_cast<std::uint32_t>(folder.pooling.kind);
+  if (folder.pooling.is_one_pooling()) {
+    extras.pooling = static_cast<std::uint32_t>(folder.pooling.kinds[0]);
+  }
   extras.normalize = folder.pooling.normalize;
   extras.tokenizer = tokenizer.section;
   extras.prompts = folder.prompts;

@@ -32,6 +32,7 @@ bool is_weight_section(std::uint32_t kind) {
     case kSectionLmTransform:
     case kSectionLmRows:
     case kSectionProjection:
+    case kSectionVector:
       return true;
     default:
       return false;
@@ -96,6 +97,9 @@ class SectionWriter {
   }
   void add_dense(std::uint32_t kind, const QuantizedDense& dense) {
     start(kind);
+    append_dense(dense);
+  }
+  void append_dense(const QuantizedDense& dense) {
     append_packed(code_matrix(dense));
     append(dense.bias);
     append_sums(code_matrix(dense));
@@ -309,7 +313,14 @@ BlobHeader make_header(const QuantizedModel& model, const BlobExtras& extras) {
     header.lm_shift = model.lm->shift;
     header.lm_logits_scale = std::bit_cast<std::uint32_t>(model.lm->logits_scale);
   }
+  if (model.vector) header.task_heads |= kHeadVector;
   return header;
+}
+
+void add_vector(SectionWriter& out, const QuantizedVector& vector) {
+  out.start(kSectionVector);
+  out.append(std::span<const BlobVector>(&vector.record, 1));
+  for (const QuantizedDense& dense : vector.dense) out.append_dense(dense);
 }
 
 }  // namespace
@@ -318,7 +329,7 @@ std::vector<std::uint8_t> write_blob(const QuantizedModel& model, const BlobExtr
                                      BlobSizes* sizes) {
   BlobSizes own;
   const bool has_prompts = !extras.prompts.texts.empty();
-  std::size_t sections = kSectionsOfModel + (has_prompts ? 1 : 0);
+  std::size_t sections = kSectionsOfModel + (has_prompts ? 1 : 0) + (model.vector ? 1 : 0);
   for (const QuantizedStack& stack : model.stacks) {
     for (const bool there :
          {stack.rotary.has_value(), stack.local_attention.has_value(), !stack.gated_ffn.empty()}) {
@@ -347,6 +358,7 @@ std::vector<std::uint8_t> write_blob(const QuantizedModel& model, const BlobExtr
   out.add(kSectionSelftest, extras.selftest);
   if (has_prompts) out.add(kSectionPrompts, prompt_bytes(extras.prompts));
   add_stack_options(out, model.stacks.front());
+  if (model.vector) add_vector(out, *model.vector);
   return out.finish(make_header(model, extras));
 }
 

@@ -12,6 +12,31 @@
 #include "converter/import/weights/weight_files.hpp"
 
 namespace embert::convert {
+namespace {
+
+void check_vector_sizes(const PoolingConfig& pooling, int hidden_size) {
+  if (pooling.pooled_size != 0 && pooling.pooled_size != hidden_size) {
+    throw ConvertError(pooling.pooling_file + ": the size of a vector is " +
+                       std::to_string(pooling.pooled_size) +
+                       ", but hidden_size in config.json is " + std::to_string(hidden_size));
+  }
+  std::size_t size = pooling.kinds.size() * static_cast<std::size_t>(hidden_size);
+  if (size > kMaxVectorSize) {
+    throw ConvertError(pooling.pooling_file + ": " + std::to_string(pooling.kinds.size()) +
+                       " poolings of " + std::to_string(hidden_size) + " values side by side; at " +
+                       "most " + std::to_string(kMaxVectorSize) + " values are supported");
+  }
+  for (const VectorDense& dense : pooling.dense) {
+    if (dense.linear.weight.cols != size) {
+      throw ConvertError(dense.name + "/config.json: in_features is " +
+                         std::to_string(dense.linear.weight.cols) +
+                         ", but the modules before it give " + std::to_string(size) + " values");
+    }
+    size = dense.linear.weight.rows;
+  }
+}
+
+}  // namespace
 
 ModelFolder read_model_folder(const std::filesystem::path& folder) {
   std::error_code error;
@@ -28,11 +53,7 @@ ModelFolder read_model_folder(const std::filesystem::path& folder) {
       out.pooling.transformer_folder.empty() ? folder : folder / out.pooling.transformer_folder;
   out.config = read_config(out.transformer_folder, out.warnings);
   const int hidden_size = out.config.last().hidden_size;
-  if (out.pooling.vector_size != 0 && out.pooling.vector_size != hidden_size) {
-    throw ConvertError(out.pooling.pooling_file + ": the size of a vector is " +
-                       std::to_string(out.pooling.vector_size) +
-                       ", but hidden_size in config.json is " + std::to_string(hidden_size));
-  }
+  check_vector_sizes(out.pooling, hidden_size);
   const WeightFiles files(out.transformer_folder);
   out.weights = read_weights(files, out.config, out.warnings);
   return out;

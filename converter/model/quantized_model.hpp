@@ -109,6 +109,12 @@ struct QuantizedLm {
   float logits_scale = 1;
 };
 
+/// Several poolings, or dense layers behind pooling.
+struct QuantizedVector {
+  BlobVector record{};
+  std::vector<QuantizedDense> dense;  ///< [record.num_dense]
+};
+
 struct QuantizedModel {
   std::vector<QuantizedStack> stacks;  ///< one; or the encoder, then the decoder
   std::uint32_t classifier_task = kTaskSequence, problem = kProblemSingleLabel, num_labels = 0;
@@ -117,6 +123,7 @@ struct QuantizedModel {
   float pooled_scale = 1, logits_scale = 1, token_logits_scale = 1;
   std::optional<QuantizedDense16> pooler, classifier, token_classifier, projection;
   std::optional<QuantizedLm> lm;
+  std::optional<QuantizedVector> vector;
 };
 
 }  // namespace embert::convert

@@ -158,9 +158,10 @@ void IntegerModel::for_parts(const ModelBatch& batch, const Run& run) {
 }
 
 template <typename Call>
-TextVectors IntegerModel::rows_of(const ModelBatch& batch, const char* name, const Call& call) {
+TextVectors IntegerModel::rows_of(const ModelBatch& batch, const char* name, std::size_t width,
+                                  const Call& call) {
   TextVectors result;
-  result.width = info_.hidden_size;
+  result.width = width;
   std::vector<std::int16_t> rows(options_.max_batch * result.width);
   for_parts(batch, [&](const embert_input& input, std::size_t) {
     embert_scale scale = {};
@@ -172,14 +173,14 @@ TextVectors IntegerModel::rows_of(const ModelBatch& batch, const char* name, con
 }
 
 TextVectors IntegerModel::embed(const ModelBatch& batch) {
-  return rows_of(batch, "embert_embed",
+  return rows_of(batch, "embert_embed", info_.vector_size,
                  [&](const embert_input& input, std::int16_t* rows, embert_scale* scale) {
                    return embert_embed(engine_, &input, EMBERT_POOLING_MODEL, rows, scale);
                  });
 }
 
 TextVectors IntegerModel::pooler_output(const ModelBatch& batch) {
-  return rows_of(batch, "embert_pooler_output",
+  return rows_of(batch, "embert_pooler_output", info_.hidden_size,
                  [&](const embert_input& input, std::int16_t* rows, embert_scale* scale) {
                    return embert_pooler_output(engine_, &input, rows, scale);
                  });

@@ -75,9 +75,10 @@ class IntegerModel {
   template <typename Run>
   void for_parts(const ModelBatch& batch, const Run& run);
   void set_sources(const ModelBatch& part);
-  /// One 16-bit row for each text, written by call(input, rows, scale).
+  /// One 16-bit row of `width` values for each text, written by call(input, rows, scale).
   template <typename Call>
-  TextVectors rows_of(const ModelBatch& batch, const char* name, const Call& call);
+  TextVectors rows_of(const ModelBatch& batch, const char* name, std::size_t width,
+                      const Call& call);
 
   struct AlignedDelete {
     void operator()(std::uint8_t* bytes) const;

@@ -9,6 +9,7 @@
 #include "converter/calibrate/tokens/random_tokens.hpp"
 #include "converter/convert_error.hpp"
 #include "converter/reference/float_model.hpp"
+#include "converter/reference/float_vector.hpp"
 #include "embert/embert_inspect.h"
 
 namespace embert::convert {
@@ -29,7 +30,8 @@ std::vector<std::size_t> asked_tokens(const TokenBatch& texts) {
 }
 
 // Throws ConvertError where the blob was made from another folder.
-void require_same_shape(const ModelConfig& config, const IntegerModel& integers) {
+void require_same_shape(const ModelFolder& folder, const IntegerModel& integers) {
+  const ModelConfig& config = folder.config;
   const auto require = [](const std::string& what, std::size_t expected, std::size_t found) {
     if (found == expected) return;
     throw ConvertError("the blob is not of this folder: expected " + what + " " +
@@ -49,6 +51,8 @@ void require_same_shape(const ModelConfig& config, const IntegerModel& integers)
     require("max_position_embeddings", size(expected.max_position_embeddings), found.max_positions);
     require("type_vocab_size", size(expected.type_vocab_size), found.type_vocab_size);
   }
+  require("values of a vector",
+          folder.pooling.vector_size(size(config.last().hidden_size)), info.vector_size);
   require("is_decoder", config.last().is_decoder ? 1 : 0, info.is_decoder);
   require("cross-attention to states of size", size(config.last().cross_hidden_size),
           info.cross_hidden_size);
@@ -77,8 +81,9 @@ void compare_part(const ModelFolder& folder, FloatModel& floats, IntegerModel& i
   TextVectors found;
   switch (comparison.compared()) {
     case Compared::kEmbeddings:
-      reference = pool_float(folder.pooling, static_cast<std::size_t>(config.last().hidden_size),
-                             output.last_hidden_state, texts.lengths);
+      reference = float_vectors(folder.pooling, static_cast<std::size_t>(config.last().hidden_size),
+                                output.last_hidden_state, texts.lengths)
+                      .values;
       found = integers.embed(part);
       break;
     case Compared::kLogits:
@@ -107,32 +112,10 @@ void compare_part(const ModelFolder& folder, FloatModel& floats, IntegerModel& i
 
 }  // namespace
 
-std::vector<double> pool_float(const PoolingConfig& pooling, std::size_t hidden_size,
-                               std::span<const float> hidden,
-                               std::span<const std::int32_t> lengths) {
-  std::vector<double> pooled;
-  pooled.reserve(lengths.size() * hidden_size);
-  const float* rows = hidden.data();
-  for (const std::int32_t signed_length : lengths) {
-    const auto length = static_cast<std::size_t>(signed_length);
-    for (std::size_t c = 0; c < hidden_size; ++c) {
-      double value = static_cast<double>(rows[c]);
-      for (std::size_t t = 1; t < length && pooling.kind != PoolingKind::kCls; ++t) {
-        const double next = static_cast<double>(rows[t * hidden_size + c]);
-        value = pooling.kind == PoolingKind::kMax ? std::max(value, next) : value + next;
-      }
-      pooled.push_back(pooling.kind == PoolingKind::kMean ? value / static_cast<double>(length)
-                                                          : value);
-    }
-    rows += length * hidden_size;
-  }
-  return pooled;
-}
-
 VerifyResult verify(const ModelFolder& folder, FloatModel& floats, IntegerModel& integers,
                     const ModelBatch& batch, const VerifyOptions& options) {
   if (batch.texts.lengths.empty()) throw ConvertError("nothing to verify: no texts");
-  require_same_shape(folder.config, integers);
+  require_same_shape(folder, integers);
   Comparison comparison(folder.config);
   std::size_t done = 0;
   for (const ModelBatch& part : cut_batch(batch, kComparedTogether)) {

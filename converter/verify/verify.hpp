@@ -29,11 +29,6 @@ VerifyResult verify(const ModelFolder& folder, FloatModel& floats, IntegerModel&
 ModelBatch batch_of_texts(const ModelConfig& config, const IntegerModel& integers,
                           std::span<const std::string_view> texts);
 
-/// Pools the last hidden state as the folder says: [texts, H], not normalised.
-std::vector<double> pool_float(const PoolingConfig& pooling, std::size_t hidden_size,
-                               std::span<const float> hidden,
-                               std::span<const std::int32_t> lengths);
-
 /// The certificate's JSON object with rounded results of verify(): {"compared": compared_name(),
 /// "texts": n, "tokens": n, "cosine_mean": x, "cosine_p01": x, "cosine_min": x}, with a task head
 /// also "agreement" and "logit_error_max".

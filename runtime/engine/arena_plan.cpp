@@ -42,9 +42,21 @@ KvCachePlan plan_cache(Cursor& arena, const BlobStack& config, uint64_t batch, u
   return plan;
 }
 
+/// The largest row of pooling and the dense layers behind it; 0 where BlobVector is not needed.
+uint64_t widest_of_vector(const Model& model, uint64_t hidden) {
+  const BlobVector* vector = model_vector(model);
+  if (vector == nullptr) return 0;
+  uint64_t widest = vector->num_poolings * hidden;
+  for (uint32_t i = 0; i < vector->num_dense; ++i) {
+    widest = largest(widest, vector->dense[i].outputs);
+  }
+  return widest;
+}
+
 /// The buffers of a run through a stack; `arena` stands behind the caches.
-StackPlan plan_stack(Cursor arena, const BlobHeader& model, size_t stack,
+StackPlan plan_stack(Cursor arena, const Model& opened, size_t stack,
                      const embert_options& options) {
+  const BlobHeader& model = *opened.header;
   const BlobStack& config = model.stacks[stack];
   const BlobStack& last = model.stacks[model.num_stacks - 1];
   const bool causal = (config.flags & kStackCausal) != 0;
@@ -64,7 +76,8 @@ StackPlan plan_stack(Cursor arena, const BlobHeader& model, size_t stack,
   // An encoder's states are projected to keys and values of the last stack while its own plan is in
   // use.
   const uint64_t states = last.cross_hidden_size;
-  plan.lhs_stride = static_cast<uint32_t>(pad_inputs(largest(hidden, states)));
+  const uint64_t widest = is_source ? 0 : widest_of_vector(opened, hidden);
+  plan.lhs_stride = static_cast<uint32_t>(pad_inputs(largest(largest(hidden, states), widest)));
   plan.acc_columns = static_cast<uint32_t>(
       largest(kGemmColumns, 3 * largest(head_columns, pad_columns(last.head_size))));
   // Rows are quantised in place and padded to 4 bytes, for which a row of one 2-byte value would be
@@ -89,10 +102,10 @@ StackPlan plan_stack(Cursor arena, const BlobHeader& model, size_t stack,
   plan.reciprocals = scratch.take(block * sizeof(Reciprocal));
   plan.row_max = scratch.take(block * 4);
   Cursor dense = scratch, attention = scratch;
-  plan.pool_sums = scratch.take(hidden * 4);
+  plan.pool_sums = scratch.take(largest(hidden, widest) * 4);
   plan.lhs = dense.take(block * plan.lhs_stride);
   plan.acc = dense.take(block * plan.acc_columns * 4);
-  plan.row = dense.take(largest(hidden, states) * 2);
+  plan.row = dense.take(largest(largest(hidden, states), widest) * 2);
   plan.chunks = dense.take(causal ? batch * kChunkBytes : 0);
   plan.vocab_sums =
       dense.take((model.task_heads & kHeadLm) != 0 ? uint64_t{2} * kVocabBlock * 4 : 0);
@@ -117,7 +130,8 @@ StackPlan plan_stack(Cursor arena, const BlobHeader& model, size_t stack,
 
 }  // namespace
 
-ArenaPlan plan_arena(const BlobHeader& model, const embert_options& options) {
+ArenaPlan plan_arena(const Model& opened, const embert_options& options) {
+  const BlobHeader& model = *opened.header;
   const BlobStack& last = model.stacks[model.num_stacks - 1];
   ArenaPlan plan = {};
   Cursor arena = {kEngineBytes};
@@ -128,7 +142,7 @@ ArenaPlan plan_arena(const BlobHeader& model, const embert_options& options) {
     plan.source = plan_cache(arena, last, options.max_batch, options.max_source_tokens);
   }
   for (size_t i = 0; i < model.num_stacks; ++i) {
-    plan.stacks[i] = plan_stack(arena, model, i, options);
+    plan.stacks[i] = plan_stack(arena, opened, i, options);
   }
   return plan;
 }

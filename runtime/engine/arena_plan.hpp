@@ -76,12 +76,12 @@ struct StackPlan {
   uint64_t key_rows;     ///< u8 [kBlockRows][K(D)], with relative positions
   uint64_t products;     ///< s32 [kBlockRows][products_stride], with relative positions
   // ... and behind lhs and acc, which are in use at the same time, the rows of a task head.
-  uint64_t row;         ///< s16 [max(H, cross_hidden_size)]
+  uint64_t row;         ///< s16 [max(H, cross_hidden_size, rows of the vector)]
   uint64_t chunks;      ///< u8 [batch][kChunkBytes], of decoders
   uint64_t vocab_sums;  ///< s32 [2][kVocabBlock]; logits in the first row afterwards
-  uint64_t pool_sums;   ///< s32 [H]; in the memory of lhs or scores
+  uint64_t pool_sums;   ///< s32 [poolings][H]; in the memory of lhs or scores
 
-  uint32_t lhs_stride;       ///< bytes: max(K(H), K(cross_hidden_size))
+  uint32_t lhs_stride;       ///< bytes: K(the largest of H, cross_hidden_size, rows of the vector)
   uint32_t acc_columns;      ///< max(kGemmColumns, 3 N(D))
   uint32_t context_stride;   ///< elements: heads * D, at least 4
   uint32_t products_stride;  ///< elements: N(keys + kBlockRows + 15)
@@ -99,6 +99,6 @@ struct ArenaPlan {
   }
 };
 
-ArenaPlan plan_arena(const BlobHeader& model, const embert_options& options);
+ArenaPlan plan_arena(const Model& model, const embert_options& options);
 
 }  // namespace embert

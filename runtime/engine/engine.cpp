@@ -6,6 +6,7 @@
 #include "runtime/engine/forward.hpp"
 #include "runtime/engine/kv_cache.hpp"
 #include "runtime/engine/task_heads.hpp"
+#include "runtime/engine/vector/pool_text.hpp"
 #include "runtime/model/struct_size.hpp"
 
 namespace embert {
@@ -67,7 +68,7 @@ Run run_checked(Engine& engine, const embert_input& input, embert_output& output
 
 /// embert_embed.
 [[gnu::noinline]] embert_status embed(Engine& engine, const embert_input& input,
-                                      BlobPooling pooling, int16_t* embeddings,
+                                      embert_pooling pooling, int16_t* embeddings,
                                       embert_scale* scale) {
   embert_output output = {.size = sizeof(output)};
   const embert_status status = check_run(engine, input, output);
@@ -75,14 +76,15 @@ Run run_checked(Engine& engine, const embert_input& input, embert_output& output
   const Run run = run_checked(engine, input, output);
   const int16_t* hidden = run.at<int16_t>(run.plan.normalized);
   for (uint32_t i = 0; i < input.batch; ++i) {
-    pool_text(run, hidden, input.lengths[i], pooling, embeddings + i * run.hidden_size());
+    int16_t* vector = embeddings + i * model_vector_size(engine.model);
+    if (pooling == EMBERT_POOLING_MODEL) {
+      make_vector(run, hidden, input.lengths[i], vector);
+    } else {
+      pool_text(run, hidden, input.lengths[i], static_cast<BlobPooling>(pooling), vector);
+    }
     hidden += input.lengths[i] * run.hidden_size();
   }
-  constexpr uint32_t kFloat2PowMinus15 = (127u - 15u) << 23;
-  if (scale != nullptr) {
-    scale->float_bits =
-        engine.model.header->normalize != 0 ? kFloat2PowMinus15 : run.stack.config->hidden_scale;
-  }
+  if (scale != nullptr) scale->float_bits = vector_scale(engine.model);
   return EMBERT_STATUS_OK;
 }
 
@@ -111,12 +113,12 @@ embert_status embert_arena_bytes(const embert_model* model, const embert_options
   if (model == nullptr || options == nullptr || bytes == nullptr) {
     return EMBERT_STATUS_NULL_ARGUMENT;
   }
-  const BlobHeader& header = *model_of(*model).header;
+  const Model opened = model_of(*model);
   embert_options chosen;
   embert_status status = read_struct(*options, &chosen);
-  if (status == EMBERT_STATUS_OK) status = check_options(header, chosen);
+  if (status == EMBERT_STATUS_OK) status = check_options(*opened.header, chosen);
   if (status != EMBERT_STATUS_OK) return status;
-  const uint64_t total = plan_arena(header, chosen).total();
+  const uint64_t total = plan_arena(opened, chosen).total();
   if (total > SIZE_MAX / 2) {
     return EMBERT_STATUS_INVALID_OPTION;  // more than the machine can address
   }
@@ -143,7 +145,7 @@ embert_status embert_engine_init(const embert_model* model, const embert_options
   made->model = model_of(*model);
   made->kernels = select_kernels(made->model.isa_mask);
   read_struct(*options, &made->options);
-  made->plan = plan_arena(*made->model.header, made->options);
+  made->plan = plan_arena(made->model, made->options);
   made->rows = 0;
   made->source_texts = 0;
   *engine = made;
@@ -179,11 +181,13 @@ embert_status embert_embed(embert_engine* engine, const embert_input* input, emb
   if (engine == nullptr || input == nullptr || embeddings == nullptr) {
     return EMBERT_STATUS_NULL_ARGUMENT;
   }
-  const uint32_t kind = pooling == EMBERT_POOLING_MODEL ? engine->model.header->pooling
-                                                        : static_cast<uint32_t>(pooling);
-  if (kind >= kPoolingCount) return EMBERT_STATUS_INVALID_OPTION;
+  // Dense layers behind pooling fit the model's own pooling alone.
+  if (pooling != EMBERT_POOLING_MODEL && (static_cast<uint32_t>(pooling) >= kPoolingCount ||
+                                          model_vector(engine->model) != nullptr)) {
+    return EMBERT_STATUS_INVALID_OPTION;
+  }
   return with_whole(*input, [&](const embert_input& whole_input) {
-    return embed(*engine, whole_input, static_cast<BlobPooling>(kind), embeddings, scale);
+    return embed(*engine, whole_input, pooling, embeddings, scale);
   });
 }
 

@@ -52,42 +52,6 @@ const int32_t* dense16_sums(const Buffers& buffers, const Dense16& layer, const 
   return acc;
 }
 
-void pool_text(const Buffers& buffers, const int16_t* hidden, size_t length, BlobPooling pooling,
-               int16_t* embedding) {
-  const size_t size = hidden_size(buffers);
-  int32_t* sums = buffers.scratch<int32_t>(0, buffers.plan.pool_sums);  // [H]
-  for (size_t c = 0; c < size; ++c) sums[c] = hidden[c];
-  for (size_t row = 1; row < length && pooling != kPoolingCls; ++row) {
-    const int16_t* values = hidden + row * size;
-    if (pooling == kPoolingMean) {
-      for (size_t c = 0; c < size; ++c) sums[c] += values[c];
-    } else {
-      for (size_t c = 0; c < size; ++c) sums[c] = values[c] > sums[c] ? values[c] : sums[c];
-    }
-  }
-  if (buffers.engine.model.header->normalize == 0) {
-    const int64_t rows = pooling == kPoolingMean ? static_cast<int64_t>(length) : 1;
-    for (size_t c = 0; c < size; ++c) {
-      const int64_t doubled = int64_t{2} * sums[c] + rows;  // floor(sum / rows + 1/2)
-      const int64_t quotient = doubled / (2 * rows), remainder = doubled % (2 * rows);
-      embedding[c] = static_cast<int16_t>(quotient - (remainder < 0 ? 1 : 0));
-    }
-    return;
-  }
-  // Dividing by the number of rows would not change the unit vector. |sum| <= 2^24 and H <= 2^12,
-  // so the sum of squares stays below 2^60.
-  uint64_t squares = 0;
-  for (size_t c = 0; c < size; ++c) {
-    squares += static_cast<uint64_t>(int64_t{sums[c]} * sums[c]);
-  }
-  if (squares == 0) squares = 1;
-  const Rsqrt r = rsqrt(squares);  // 1 / sqrt = y * 2^(h/2 - 60)
-  for (size_t c = 0; c < size; ++c) {
-    const int64_t value = shift_round(int64_t{sums[c]} * r.y_q30, 45 - r.h / 2);
-    embedding[c] = static_cast<int16_t>(clamp<int64_t>(value, -32767, 32767));
-  }
-}
-
 void pool_first_token(const Buffers& buffers, const int16_t* hidden, int16_t* pooled) {
   const Activation tanh = model_activation(kActivationTanh, kTanhExponent);
   const size_t size = hidden_size(buffers);

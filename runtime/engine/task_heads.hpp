@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The task heads on the last hidden state: pooling, pooler and classifiers. The caller's thread
+// The task heads on the last hidden state: pooler and classifiers. The caller's thread
 // computes them, in the scratch of task 0.
 #pragma once
 
@@ -50,11 +50,6 @@ void dense16_rows(const Buffers& buffers, const Dense16& layer, const Rows16& ro
     }
   }
 }
-
-/// One vector of a text: hidden s16 [length][H] -> embedding s16 [H]. It has length 1 (scale 2^-15)
-/// where the model normalises, else the hidden state's scale.
-void pool_text(const Buffers& buffers, const int16_t* hidden, size_t length, BlobPooling pooling,
-               int16_t* embedding);
 
 /// tanh of the pooler's dense layer over the first token: hidden s16 [H] -> pooled s16 [H].
 void pool_first_token(const Buffers& buffers, const int16_t* hidden, int16_t* pooled);

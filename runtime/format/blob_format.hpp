@@ -28,6 +28,9 @@ static constexpr uint32_t kMaxPositions = 512;
 static constexpr uint32_t kMaxTypes = 16;
 static constexpr uint32_t kMaxLabels = 4096;
 static constexpr uint32_t kMaxPrompts = 256;
+static constexpr uint32_t kMaxPoolings = 6;  ///< of one vector, side by side
+static constexpr uint32_t kMaxVectorDense = 4;
+static constexpr uint32_t kMaxVectorSize = 4096;
 
 /// Bounds of the values in sections. Within them no sum, product or shift of the kernels overflows;
 /// kernels/README.md has the proof.
@@ -57,7 +60,12 @@ enum BlobPooling : uint32_t {
   kPoolingMean = 0,
   kPoolingCls = 1,
   kPoolingMax = 2,
-  kPoolingCount = 3
+  kPoolingCount = 3,  ///< those above: BlobHeader::pooling
+  // In BlobVector alone:
+  kPoolingMeanSqrtLength = 3,  ///< the sum divided by the square root of the length
+  kPoolingWeightedMean = 4,    ///< token i, counted from 1, has weight i
+  kPoolingLastToken = 5,
+  kVectorPoolingCount = 6
 };
 
 /// How positions enter a stack: as rows of a table in the embedding sum, or in the scores, relative
@@ -91,7 +99,8 @@ enum BlobTaskHeads : uint32_t {
   kHeadLmUntied = 16,        ///< with rows of its own instead of the word embeddings
   kHeadLmTransform = 32,     ///< with a dense layer, activation and LayerNorm before the rows
   kHeadProjection = 64,      ///< between encoder and decoder of different width
-  kHeadAll = 127
+  kHeadVector = 1 << 16,  ///< vectors are made as BlobVector says
+  kHeadAll = 127 | kHeadVector
 };
 
 /// What the labels of the classifier mean.
@@ -282,7 +291,8 @@ enum BlobOptionalKind : uint32_t {
   kSectionPrompts = kFirstOptionalSection,  ///< BlobPrompts, then count names and texts
   kSectionRotary = 266,          ///< BlobRotary, s32 multipliers [N(D)], s16 [tables][P][D]
   kSectionLocalAttention = 267,  ///< BlobLocalAttention
-  kSectionGatedFfn = 268         ///< BlobGatedFfn [num_layers]
+  kSectionGatedFfn = 268,        ///< BlobGatedFfn [num_layers]
+  kSectionVector = 290  ///< BlobVector, then its dense layers; there with kHeadVector alone
 };
 
 /// Texts that go before a text, as the model was trained. Behind it: name and text of each prompt,
@@ -313,6 +323,34 @@ struct BlobGatedFfn {
   int32_t shift;  ///< 0..15
 };
 
+/// Activation of a vector's dense layer: BlobActivation, or this one.
+static constexpr uint32_t kVectorActivationNone = kActivationCount;
+
+/// A dense layer behind pooling: [N(outputs)] x [K(inputs)] on 16-bit rows.
+struct BlobVectorDense {
+  uint32_t outputs;          ///< 1..kMaxVectorSize
+  uint32_t activation;       ///< BlobActivation or kVectorActivationNone
+  int32_t exponent;          ///< 5..12: the activation's scale is 2^-e; tanh 12; none and relu 0
+  uint32_t scale;            ///< float32 bits: scale of the outputs
+  uint32_t normalize_input;  ///< 1: its input has length 1, scale 2^-15
+  uint32_t reserved;         ///< 0
+  BlobDense16 dense;
+};
+
+/// How a vector is made of a text's hidden states: poolings side by side, then dense layers.
+/// Behind it: the dense layers' weights, biases, sums and multipliers.
+struct BlobVector {
+  uint32_t vector_size;              ///< of the last dense layer; without one num_poolings * H
+  uint32_t num_poolings;             ///< 1..kMaxPoolings
+  uint32_t poolings[kMaxPoolings];   ///< BlobPooling, in the order of the vector; 0 from the end on
+  uint32_t num_dense;                ///< 0..kMaxVectorDense
+  uint32_t pooled_scale;             ///< float32 bits: scale of the pooled 16-bit row
+  int32_t pooled_multiplier;         ///< 1..2^31 - 1: pooled = RS(16 x * multiplier, shift)
+  int32_t pooled_shift;              ///< 1..61
+  BlobVectorDense dense[kMaxVectorDense];  ///< all zero from num_dense on
+  uint32_t reserved[12];                   ///< 0
+};
+
 /// A text, and the checksum of the model's outputs for it (embert_selftest).
 struct BlobSelftest {
   uint32_t crc32c;
@@ -328,6 +366,8 @@ static_assert(sizeof(BlobPrompts) == 8, "BlobPrompts is part of the format");
 static_assert(sizeof(BlobRotary) == 16, "BlobRotary is part of the format");
 static_assert(sizeof(BlobLocalAttention) == 8, "BlobLocalAttention is part of the format");
 static_assert(sizeof(BlobGatedFfn) == 4, "BlobGatedFfn is part of the format");
+static_assert(sizeof(BlobVectorDense) == 40, "BlobVectorDense is part of the format");
+static_assert(sizeof(BlobVector) == 256, "BlobVector is part of the format");
 static_assert(sizeof(BlobSelftest) == 8, "BlobSelftest is part of the format");
 
 }  // namespace embert

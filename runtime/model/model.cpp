@@ -28,6 +28,7 @@ class Parts {
  public:
   Parts(const Model& model, const BlobSection& section)
       : at_(model.blob + section.offset), is_present_(section.bytes > 0) {}
+  explicit Parts(const uint8_t* at) : at_(at), is_present_(true) {}
   explicit operator bool() const { return is_present_; }
 
   template <typename T>
@@ -53,6 +54,12 @@ Dense dense(Parts parts, size_t n, size_t k, BlobShifts shifts) {
   const int32_t* bias = parts.take<int32_t>(columns);
   const int32_t* sums = parts.take<int32_t>(columns);
   return {weights, bias, sums, factor(parts.take<int32_t>(columns), shifts)};
+}
+
+/// Of a dense layer's parts.
+size_t dense_bytes(size_t n, size_t k) {
+  const size_t columns = pad_columns(n);
+  return columns * pad_inputs(k) + 3 * columns * sizeof(int32_t);
 }
 
 ResidualDense residual_dense(Parts parts, size_t n, size_t k, BlobShifts shifts) {
@@ -108,6 +115,29 @@ Prompts model_prompts(const Model& model) {
   if (section == nullptr) return {0, UINT32_MAX, nullptr};
   const BlobPrompts* prompts = reinterpret_cast<const BlobPrompts*>(section);
   return {prompts->count, prompts->default_prompt, reinterpret_cast<const char*>(prompts + 1)};
+}
+
+const BlobVector* model_vector(const Model& model) {
+  if ((model.header->task_heads & kHeadVector) == 0) return nullptr;
+  return reinterpret_cast<const BlobVector*>(model_optional_section(model, kSectionVector));
+}
+
+VectorDense model_vector_dense(const Model& model, size_t index) {
+  const BlobVector* vector = model_vector(model);
+  const uint8_t* at = reinterpret_cast<const uint8_t*>(vector + 1);
+  size_t inputs = vector->num_poolings * size_t{model_last_stack(model).config->hidden_size};
+  for (size_t i = 0; i < index; ++i) {
+    at += dense_bytes(vector->dense[i].outputs, inputs);
+    inputs = vector->dense[i].outputs;
+  }
+  const BlobVectorDense& record = vector->dense[index];
+  return {{dense(Parts(at), record.outputs, inputs, record.dense.shifts), record.dense.join_shift},
+          inputs};
+}
+
+size_t model_vector_size(const Model& model) {
+  const BlobVector* vector = model_vector(model);
+  return vector != nullptr ? vector->vector_size : model_last_stack(model).config->hidden_size;
 }
 
 Stack model_stack(const Model& model, size_t index) {

@@ -170,4 +170,15 @@ struct Prompts {
 };
 Prompts model_prompts(const Model& model);
 
+/// Null where a vector is one pooling (BlobHeader::pooling) of the last hidden state.
+const BlobVector* model_vector(const Model& model);
+/// Dense layer number `index` behind pooling; its input has `inputs` values.
+struct VectorDense {
+  Dense16 layer;
+  size_t inputs;
+};
+VectorDense model_vector_dense(const Model& model, size_t index);
+/// Values of the vector of a text.
+size_t model_vector_size(const Model& model);
+
 }  // namespace embert

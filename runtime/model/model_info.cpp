@@ -49,7 +49,10 @@ static_assert(sizeof(kSectionNames) / sizeof(kSectionNames[0]) == kSectionEnd - 
 
 static_assert(EMBERT_POOLING_MEAN == uint32_t{kPoolingMean} &&
               EMBERT_POOLING_CLS == uint32_t{kPoolingCls} &&
-              EMBERT_POOLING_MAX == uint32_t{kPoolingMax});
+              EMBERT_POOLING_MAX == uint32_t{kPoolingMax} &&
+              EMBERT_POOLING_MEAN_SQRT_LENGTH == uint32_t{kPoolingMeanSqrtLength} &&
+              EMBERT_POOLING_WEIGHTED_MEAN == uint32_t{kPoolingWeightedMean} &&
+              EMBERT_POOLING_LAST_TOKEN == uint32_t{kPoolingLastToken});
 static_assert(EMBERT_PROBLEM_SINGLE_LABEL == uint32_t{kProblemSingleLabel} &&
               EMBERT_PROBLEM_MULTI_LABEL == uint32_t{kProblemMultiLabel} &&
               EMBERT_PROBLEM_REGRESSION == uint32_t{kProblemRegression});
@@ -58,7 +61,7 @@ static_assert(EMBERT_CLASSIFIER_SEQUENCE == uint32_t{kTaskSequence} &&
               EMBERT_CLASSIFIER_MULTIPLE_CHOICE == uint32_t{kTaskMultipleChoice});
 static_assert(EMBERT_TOKENS_LABELS == uint32_t{kTaskTokens} &&
               EMBERT_TOKENS_ANSWER == uint32_t{kTaskAnswer});
-static_assert(kPoolingCount == 3 && kProblemCount == 3 && kClassifierTaskCount == 3 &&
+static_assert(kVectorPoolingCount == 6 && kProblemCount == 3 && kClassifierTaskCount == 3 &&
                   kTokenTaskCount == 2,
               "the public headers have each of the blob's values");
 
@@ -82,7 +85,7 @@ bool is_of_stack(uint32_t kind) { return kind < kFirstModelSection; }
 
 const char* section_name(uint32_t kind) {
   if (kind < kSectionEnd) return kSectionNames[kind - kSectionLayers];
-  return kind == kSectionPrompts ? "prompts" : "unknown";
+  return kind == kSectionPrompts ? "prompts" : kind == kSectionVector ? "vector" : "unknown";
 }
 
 /// The string with this index, of zero-terminated strings that follow each other.
@@ -120,7 +123,11 @@ embert_status embert_model_get_info(const embert_model* object, embert_model_inf
   found.problem = header.problem;
   found.num_token_labels = header.num_token_labels;
   found.token_task = header.token_task;
-  found.pooling = header.pooling;
+  const BlobVector* vector = model_vector(model);
+  found.vector_size = static_cast<uint32_t>(model_vector_size(model));
+  found.num_poolings = vector != nullptr ? vector->num_poolings : 1;
+  found.num_vector_dense = vector != nullptr ? vector->num_dense : 0;
+  found.pooling = vector != nullptr ? vector->poolings[0] : header.pooling;
   found.normalize = header.normalize;
   found.start_id = header.start_id;
   found.end_id = header.end_id;
@@ -150,6 +157,21 @@ embert_status embert_model_get_stack(const embert_model* object, uint32_t index,
   copy_sizes(model.header->stacks[index], &found);
   write_struct(found, info);
   return EMBERT_STATUS_OK;
+}
+
+uint32_t embert_vector_size(const embert_model* model) {
+  return model != nullptr
+             ? static_cast<uint32_t>(embert::model_vector_size(embert::model_of(*model)))
+             : 0;
+}
+
+uint32_t embert_model_pooling(const embert_model* object, uint32_t index) {
+  using namespace embert;
+  if (object == nullptr) return UINT32_MAX;
+  const Model model = model_of(*object);
+  const BlobVector* vector = model_vector(model);
+  if (index >= (vector != nullptr ? vector->num_poolings : 1)) return UINT32_MAX;
+  return vector != nullptr ? vector->poolings[index] : model.header->pooling;
 }
 
 uint32_t embert_hidden_size(const embert_model* model) {

@@ -3,6 +3,7 @@
 #include "runtime/model/optional_sections.hpp"
 
 #include "runtime/model/record_checks.hpp"
+#include "runtime/model/vector_section.hpp"
 
 namespace embert {
 namespace {
@@ -87,6 +88,7 @@ uint32_t flag_of(uint32_t kind) {
 void check_optional_sections(Walk& walk, const BlobHeader& header) {
   const BlobStack& stack = header.stacks[0];
   uint32_t previous = kFirstOptionalSection - 1, found = 0;
+  bool has_vector = false;
   while (walk.sound() && !walk.at_end()) {
     const uint32_t kind = walk.next_kind();
     walk.require(kind > previous, EMBERT_STATUS_BLOB_SECTION);
@@ -98,8 +100,11 @@ void check_optional_sections(Walk& walk, const BlobHeader& header) {
     if (kind == kSectionRotary) check_rotary(walk, stack, section, bytes);
     if (kind == kSectionLocalAttention) check_local_attention(walk, section, bytes);
     if (kind == kSectionGatedFfn) check_gated_ffn(walk, stack, section, bytes);
+    if (kind == kSectionVector) check_vector(walk, header, section, bytes);
+    has_vector = has_vector || kind == kSectionVector;
   }
   walk.require(found == (stack.flags & kStackFlagsWithSection), EMBERT_STATUS_BLOB_SECTION);
+  walk.require(has_vector == ((header.task_heads & kHeadVector) != 0), EMBERT_STATUS_BLOB_SECTION);
 }
 
 }  // namespace embert

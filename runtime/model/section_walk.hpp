@@ -98,10 +98,16 @@ class Walk {
     require_value(all_in<int8_t>(weights, columns * inputs, -127, 127) &&
                   sums_ok(weights, columns, inputs, sums));
   }
+  static size_t dense_bytes(size_t n, size_t k) {
+    return pad_columns(n) * (pad_inputs(k) + 3 * sizeof(int32_t));
+  }
   void dense(uint32_t kind, bool there, size_t n, size_t k) {
+    const uint8_t* at = next(kind, there ? dense_bytes(n, k) : 0);
+    if (at != nullptr) dense_values(at, n, k);
+  }
+  /// at: [dense_bytes(n, k)]
+  void dense_values(const uint8_t* at, size_t n, size_t k) {
     const size_t columns = pad_columns(n), inputs = pad_inputs(k);
-    const uint8_t* at = next(kind, there ? columns * inputs + 12 * columns : 0);
-    if (at == nullptr) return;
     const int32_t* bias = reinterpret_cast<const int32_t*>(at + columns * inputs);
     weights(reinterpret_cast<const int8_t*>(at), columns, inputs, bias + columns);
     require_value(all_within(bias, columns, kMaxDenseBias) &&

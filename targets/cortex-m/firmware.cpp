@@ -159,7 +159,7 @@ void answer_lines(uint8_t* line) {
   const device::TextBuffers buffers = {.ids = parts.take<int32_t>(options.max_tokens),
                                        .type_ids = parts.take<int32_t>(options.max_tokens),
                                        .logits = parts.take<int32_t>(info.num_labels),
-                                       .embedding = parts.take<int16_t>(info.hidden_size)};
+                                       .embedding = parts.take<int16_t>(info.vector_size)};
   status = runner.open(model, options.max_tokens, arena, arena_bytes, buffers);
   if (status != EMBERT_STATUS_OK) fail("model", embert_status_name(status));
   status = runner.selftest();

@@ -73,7 +73,7 @@ RunReply TextRunner::run(const char* text, size_t text_bytes) {
     } else {
       status = embert_embed(engine_, &input, EMBERT_POOLING_MODEL, buffers_.embedding, nullptr);
       if (status == EMBERT_STATUS_OK) {
-        reply.outputs_crc = crc_of(buffers_.embedding, info_.hidden_size);
+        reply.outputs_crc = crc_of(buffers_.embedding, info_.vector_size);
       }
     }
   }

@@ -17,7 +17,7 @@ struct TextBuffers {
   int32_t* ids;        ///< [max_tokens]
   int32_t* type_ids;   ///< [max_tokens]
   int32_t* logits;     ///< [num_labels]; used with a classifier
-  int16_t* embedding;  ///< [hidden_size]; used without one
+  int16_t* embedding;  ///< [vector_size]; used without one
 };
 
 class TextRunner {

@@ -6,11 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "converter/convert.hpp"
 #include "converter/convert_error.hpp"
 #include "converter/reference/float_model.hpp"
+#include "converter/reference/float_vector.hpp"
 #include "tests/accuracy/accuracy_models.hpp"
 #include "tests/support/model_folder.hpp"
 
@@ -109,15 +111,19 @@ TEST(Verify, ClassifierCountsAgreementAndLabels) {
 }
 
 TEST(Verify, PoolsAsTheFolderSays) {
+  using Values = std::vector<double>;
   const std::vector<float> hidden = {1, 5, 3, 1, 9, -2};  // texts of 2 and 1 tokens, 2 channels
   const std::vector<std::int32_t> lengths = {2, 1};
   PoolingConfig pooling;
-  pooling.kind = PoolingKind::kMean;
-  EXPECT_EQ(pool_float(pooling, 2, hidden, lengths), (std::vector<double>{2, 3, 9, -2}));
-  pooling.kind = PoolingKind::kCls;
-  EXPECT_EQ(pool_float(pooling, 2, hidden, lengths), (std::vector<double>{1, 5, 9, -2}));
-  pooling.kind = PoolingKind::kMax;
-  EXPECT_EQ(pool_float(pooling, 2, hidden, lengths), (std::vector<double>{3, 5, 9, -2}));
+  const auto pooled = [&](std::vector<PoolingKind> kinds) {
+    pooling.kinds = std::move(kinds);
+    return pool_float(pooling, 2, hidden, lengths).values;
+  };
+  EXPECT_EQ(pooled({PoolingKind::kMean}), (Values{2, 3, 9, -2}));
+  EXPECT_EQ(pooled({PoolingKind::kCls}), (Values{1, 5, 9, -2}));
+  EXPECT_EQ(pooled({PoolingKind::kMax}), (Values{3, 5, 9, -2}));
+  EXPECT_EQ(pooled({PoolingKind::kLastToken, PoolingKind::kCls}),
+            (Values{3, 1, 1, 5, 9, -2, 9, -2}));
 }
 
 TEST(Verify, CertificateIsTheSameForAnyThreadsAndKernels) {

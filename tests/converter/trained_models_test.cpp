@@ -33,7 +33,7 @@ TEST(TrainedModels, TinyIntentAndTinyEmbedAreRead) {
   EXPECT_EQ(intent.config.problem_type, ProblemType::kSingleLabel);
   EXPECT_TRUE(intent.warnings.empty());
   const ModelFolder embed = read_model_folder(models / "tiny-embed");
-  EXPECT_EQ(embed.pooling.kind, PoolingKind::kMean);
+  EXPECT_EQ(embed.pooling.kinds, std::vector<PoolingKind>{PoolingKind::kMean});
   EXPECT_FALSE(embed.pooling.normalize);
   EXPECT_EQ(embed.pooling.max_seq_length, 64);
   EXPECT_EQ(embed.weights.stacks[0].word_embeddings.rows, 8000U);

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The modules must be Transformer, Pooling and perhaps Normalize, in this order; the error for
-// another chain names the module that does not fit.
+// The modules must be Transformer, Pooling, then Dense and Normalize; the error for another chain
+// names the module that does not fit.
 #include "converter/import/config/read_pooling.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "converter/convert_error.hpp"
+#include "converter/import/config/read_dense_module.hpp"
 #include "converter/import/json_file.hpp"
 #include "converter/import/weights/weight_files.hpp"
 
@@ -48,61 +50,55 @@ std::vector<Module> read_modules(const fs::path& folder) {
   return modules;
 }
 
-// A mode is on by a key of its own, or is the value of pooling_mode, as sentence-transformers 5.7
-// writes it.
+// A mode is on by a key of its own, or is a value of pooling_mode, as sentence-transformers 5.7
+// writes it. Several keys stand side by side in this order, several values in theirs.
 struct Mode {
   const char* key;
   const char* name;
-  std::optional<PoolingKind> kind;  // none: not supported
+  PoolingKind kind;
 };
-constexpr Mode kModes[] = {{"pooling_mode_cls_token", "cls", PoolingKind::kCls},
-                           {"pooling_mode_mean_tokens", "mean", PoolingKind::kMean},
-                           {"pooling_mode_max_tokens", "max", PoolingKind::kMax},
-                           {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len_tokens", {}},
-                           {"pooling_mode_weightedmean_tokens", "weightedmean", {}},
-                           {"pooling_mode_lasttoken", "lasttoken", {}}};
+constexpr Mode kModes[] = {
+    {"pooling_mode_cls_token", "cls", PoolingKind::kCls},
+    {"pooling_mode_max_tokens", "max", PoolingKind::kMax},
+    {"pooling_mode_mean_tokens", "mean", PoolingKind::kMean},
+    {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len_tokens", PoolingKind::kMeanSqrtLength},
+    {"pooling_mode_weightedmean_tokens", "weightedmean", PoolingKind::kWeightedMean},
+    {"pooling_mode_lasttoken", "lasttoken", PoolingKind::kLastToken}};
 
-PoolingKind supported(const JsonFields& fields, const Mode& mode, const std::string& shown) {
-  if (!mode.kind) {
-    throw ConvertError(fields.file() + ": " + shown +
-                       " is not supported; mean, cls and max pooling are");
+PoolingKind kind_of_name(const JsonFields& fields, const Json& value) {
+  std::string names;
+  for (const Mode& mode : kModes) {
+    if (value == mode.name) return mode.kind;
+    names += (names.empty() ? "" : ", ") + std::string(mode.name);
   }
-  return *mode.kind;
+  throw ConvertError(fields.file() + ": pooling_mode must be one of " + names + ", found " +
+                     describe_json(value));
 }
 
-PoolingKind kind_by_name(const JsonFields& fields) {
-  const Json* value = fields.find("pooling_mode");
-  if (value->is_array() && value->size() == 1) value = &value->front();
-  if (value->is_array()) {
-    throw ConvertError(fields.file() + ": pooling_mode has " + std::to_string(value->size()) +
-                       " modes; one is supported");
+std::vector<PoolingKind> kinds_by_name(const JsonFields& fields) {
+  const Json& value = *fields.find("pooling_mode");
+  if (!value.is_array()) return {kind_of_name(fields, value)};
+  if (value.empty() || value.size() > kMaxPoolings) {
+    throw ConvertError(fields.file() + ": pooling_mode has " + std::to_string(value.size()) +
+                       " modes; expected 1 to " + std::to_string(kMaxPoolings));
   }
-  for (const Mode& mode : kModes) {
-    if (*value == mode.name)
-      return supported(fields, mode, "pooling_mode " + describe_json(*value));
-  }
-  throw ConvertError(fields.file() + ": pooling_mode must be \"mean\", \"cls\" or \"max\", found " +
-                     describe_json(*value));
+  std::vector<PoolingKind> kinds;
+  for (const Json& mode : value) kinds.push_back(kind_of_name(fields, mode));
+  return kinds;
 }
 
-PoolingKind kind_by_keys(const JsonFields& fields) {
-  const Mode* chosen = nullptr;
+std::vector<PoolingKind> kinds_by_keys(const JsonFields& fields) {
+  std::vector<PoolingKind> kinds;
   for (const Mode& mode : kModes) {
-    if (!fields.get_bool(mode.key, false)) continue;
-    supported(fields, mode, mode.key);
-    if (chosen != nullptr) {
-      throw ConvertError(fields.file() + ": " + chosen->key + " and " + mode.key +
-                         " are both on; several poolings at once are not supported");
-    }
-    chosen = &mode;
+    if (fields.get_bool(mode.key, false)) kinds.push_back(mode.kind);
   }
-  if (chosen == nullptr) {
+  if (kinds.empty()) {
     throw ConvertError(
         fields.file() +
         ": no pooling mode is on; expected one of "
         "pooling_mode_mean_tokens, pooling_mode_cls_token and pooling_mode_max_tokens");
   }
-  return *chosen->kind;
+  return kinds;
 }
 
 void read_pooling_module(const fs::path& folder, const std::string& path, PoolingConfig& out) {
@@ -111,13 +107,40 @@ void read_pooling_module(const fs::path& folder, const std::string& path, Poolin
   const JsonFields fields(document, out.pooling_file);
   const bool names_modes = fields.has("pooling_mode");
   const char* size_key = names_modes ? "embedding_dimension" : "word_embedding_dimension";
-  out.vector_size = static_cast<int>(fields.get_int(size_key, 1, 1 << 20, 0));
-  out.kind = names_modes ? kind_by_name(fields) : kind_by_keys(fields);
+  out.pooled_size = static_cast<int>(fields.get_int(size_key, 1, 1 << 20, 0));
+  out.kinds = names_modes ? kinds_by_name(fields) : kinds_by_keys(fields);
   // sentence-transformers then leaves the prompt's tokens out of the mean or maximum.
-  if (!fields.get_bool("include_prompt", true) && out.kind != PoolingKind::kCls) {
+  const bool first_alone = std::ranges::all_of(
+      out.kinds, [](PoolingKind kind) { return kind == PoolingKind::kCls; });
+  if (!fields.get_bool("include_prompt", true) && !first_alone) {
     throw ConvertError(out.pooling_file +
                        ": include_prompt false is not supported; with true the tokens of a prompt "
                        "count in the vector, and vectors without prompt stay the same");
+  }
+}
+
+[[noreturn]] void refuse_module(const std::vector<Module>& modules, std::size_t i) {
+  throw ConvertError(std::string(kModules) + ": module " + std::to_string(i) + " \"" +
+                     printable(modules[i].kind) +
+                     "\" is not supported; expected Transformer, Pooling, then perhaps Dense and "
+                     "Normalize");
+}
+
+// The modules behind pooling.
+void read_vector_modules(const fs::path& folder, const std::vector<Module>& modules,
+                         PoolingConfig& out) {
+  out.normalize = false;
+  for (std::size_t i = 2; i < modules.size(); ++i) {
+    if (modules[i].kind == "Normalize" && !out.normalize) {
+      out.normalize = true;
+    } else if (modules[i].kind == "Dense" && out.dense.size() < kMaxVectorDense) {
+      VectorDense dense = read_dense_module(folder, modules[i].path);
+      dense.normalize_input = out.normalize;
+      out.normalize = false;
+      out.dense.push_back(std::move(dense));
+    } else {
+      refuse_module(modules, i);
+    }
   }
 }
 
@@ -127,21 +150,16 @@ PoolingConfig read_pooling(const fs::path& folder) {
   PoolingConfig out;
   if (file_exists(folder / kModules)) {
     const std::vector<Module> modules = read_modules(folder);
-    constexpr const char* kChain[] = {"Transformer", "Pooling", "Normalize"};
-    for (std::size_t i = 0; i < modules.size(); ++i) {
-      if (i >= std::size(kChain) || modules[i].kind != kChain[i]) {
-        throw ConvertError(
-            std::string(kModules) + ": module " + std::to_string(i) + " \"" +
-            printable(modules[i].kind) +
-            "\" is not supported; expected Transformer, Pooling and perhaps Normalize");
-      }
+    constexpr const char* kChain[] = {"Transformer", "Pooling"};
+    for (std::size_t i = 0; i < std::min(modules.size(), std::size(kChain)); ++i) {
+      if (modules[i].kind != kChain[i]) refuse_module(modules, i);
     }
     if (modules.size() < 2) {
       throw ConvertError(std::string(kModules) + ": no Pooling module after Transformer");
     }
     out.transformer_folder = modules[0].path;
     read_pooling_module(folder, modules[1].path, out);
-    out.normalize = modules.size() == 3;
+    read_vector_modules(folder, modules, out);
   }
 
   const std::string file = inner_file(out.transformer_folder, "sentence_bert_config.json");

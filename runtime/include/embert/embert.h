@@ -84,7 +84,8 @@ typedef struct embert_model {
 embert_status embert_model_open(const void* blob, size_t blob_bytes, uint32_t isa_mask,
                                 embert_model* model);
 
-/** Values of a vector. A null model has 0. */
+/** Values of the vector of a text, and of a hidden state. A null model has 0. */
+uint32_t embert_vector_size(const embert_model* model);
 uint32_t embert_hidden_size(const embert_model* model);
 /** Labels of the sequence classifier; 0 without one. */
 uint32_t embert_num_labels(const embert_model* model);
@@ -155,7 +156,7 @@ typedef struct embert_scale {
  * the text has 2^30 bytes or more; TYPE_OUT_OF_RANGE: a pair, and the model knows one segment. */
 
 /** One vector of the text, pooled and normalised as the model was made for: vector
- * [embert_hidden_size]. A normalised vector has length 1 and scale 2^-15. scale may be null. */
+ * [embert_vector_size]. A normalised vector has length 1 and scale 2^-15. scale may be null. */
 embert_status embert_embed_text(embert_engine* engine, const embert_text* text, int16_t* vector,
                                 embert_scale* scale);
 

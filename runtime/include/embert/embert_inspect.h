@@ -2,7 +2,7 @@
  *
  * Facts about an opened model, for tools that show it or choose by it.
  *
- * This header is for you if you want more than embert_hidden_size, embert_num_labels and
+ * This header is for you if you want more than embert_vector_size, embert_num_labels and
  * embert_model_label of embert.h. Set the size of a struct before the call; the library fills in
  * the members that size covers.
  */
@@ -40,7 +40,7 @@ typedef struct embert_model_info {
   uint32_t problem;           /**< embert_problem of embert_tasks.h */
   uint32_t num_token_labels;  /**< 0: no token classifier */
   uint32_t token_task;        /**< embert_token_task */
-  uint32_t pooling;           /**< embert_pooling of embert_run.h */
+  uint32_t pooling;           /**< embert_pooling of embert_run.h; the first of num_poolings */
   uint32_t normalize;         /**< 1: embert_embed gives vectors of length 1 */
   uint32_t start_id, end_id;  /**< first and last token of generated text; UINT32_MAX: none */
   uint32_t has_tokenizer, has_pooler, has_lm;
@@ -50,6 +50,10 @@ typedef struct embert_model_info {
   size_t certificate_bytes;
   uint32_t num_prompts;
   uint32_t default_prompt;    /**< UINT32_MAX: none */
+  uint32_t vector_size;       /**< values of the vector of a text (embert_embed) */
+  uint32_t num_poolings;      /**< side by side in a vector: embert_model_pooling */
+  uint32_t num_vector_dense;  /**< dense layers behind pooling */
+  uint32_t reserved;          /**< 0 */
 } embert_model_info;
 
 embert_status embert_model_get_info(const embert_model* model, embert_model_info* info);
@@ -80,6 +84,10 @@ const char* embert_model_token_label(const embert_model* model, uint32_t label);
  * not empty and ascend byte by byte. A text may be empty. */
 const char* embert_model_prompt_name(const embert_model* model, uint32_t prompt);
 const char* embert_model_prompt_text(const embert_model* model, uint32_t prompt);
+
+/** Pooling number `index` of the vector, embert_pooling of embert_run.h; UINT32_MAX from
+ * num_poolings on. */
+uint32_t embert_model_pooling(const embert_model* model, uint32_t index);
 
 /** A part of the blob. */
 typedef struct embert_section {

@@ -85,11 +85,17 @@ typedef enum embert_pooling {
   EMBERT_POOLING_MEAN = 0,
   EMBERT_POOLING_CLS = 1,
   EMBERT_POOLING_MAX = 2,
+  /* Of models alone, not to be asked for: */
+  EMBERT_POOLING_MEAN_SQRT_LENGTH = 3, /**< sum of the tokens / sqrt(their number) */
+  EMBERT_POOLING_WEIGHTED_MEAN = 4,    /**< token i, counted from 1, has weight i */
+  EMBERT_POOLING_LAST_TOKEN = 5,
   EMBERT_POOLING_MODEL = 255 /**< the one that the model was made for */
 } embert_pooling;
 
-/** One vector a text: embeddings [batch][H]. Where the model normalises, vectors have length 1 and
- * scale 2^-15; else they have the scale of the last hidden state. */
+/** One vector a text: embeddings [batch][embert_vector_size]. Where the model normalises, vectors
+ * have length 1 and scale 2^-15; else they have the scale of the last hidden state, or of the
+ * model's last dense layer. INVALID_OPTION: a pooling of another kind; one of your own for a model
+ * with several poolings or dense layers behind pooling. */
 embert_status embert_embed(embert_engine* engine, const embert_input* input, embert_pooling pooling,
                            int16_t* embeddings, embert_scale* scale);
 

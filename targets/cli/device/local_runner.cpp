@@ -26,7 +26,7 @@ LocalRunner::LocalRunner(const ModelFile& file, uint32_t max_tokens) {
   ids_.resize(max_tokens);
   type_ids_.resize(max_tokens);
   logits_.resize(file.info().num_labels);
-  embedding_.resize(file.info().hidden_size);
+  embedding_.resize(file.info().vector_size);
   check(runner_.open(*file.model(), max_tokens, arena_.get(), arena_bytes,
                      {.ids = ids_.data(),
                       .type_ids = type_ids_.data(),

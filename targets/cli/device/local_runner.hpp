@@ -26,7 +26,7 @@ class LocalRunner {
   std::unique_ptr<void, Free> arena_;
   std::vector<int32_t> ids_, type_ids_;  ///< [max_tokens]
   std::vector<int32_t> logits_;          ///< [num_labels]
-  std::vector<int16_t> embedding_;       ///< [hidden_size]
+  std::vector<int16_t> embedding_;       ///< [vector_size]
   device::TextRunner runner_;
 };
 

@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/hosted/model/inspection.hpp"
 
+#include <iterator>
+
 #include "embert/embert_inspect.h"
 #include "targets/hosted/model/model_tasks.hpp"
 
 namespace embert::hosted {
 namespace {
 
-constexpr const char* kPoolingNames[] = {"mean", "cls", "max"};
+constexpr const char* kPoolingNames[] = {
+    "mean", "cls", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"};
 constexpr const char* kProblemNames[] = {"single_label", "multi_label", "regression"};
 
 Json id_or_null(uint32_t id) { return id == UINT32_MAX ? Json() : Json(id); }
+
+/// "mean", or "cls+mean" where a vector has several poolings side by side.
+std::string pooling_names(const ModelFile& file) {
+  std::string names;
+  for (uint32_t i = 0; i < file.info().num_poolings; ++i) {
+    const uint32_t pooling = embert_model_pooling(file.model(), i);
+    names += i > 0 ? "+" : "";
+    names += pooling < std::size(kPoolingNames) ? kPoolingNames[pooling] : "unknown";
+  }
+  return names;
+}
 
 Json header_of(const ModelFile& file) {
   const embert_model_info& info = file.info();
@@ -26,7 +40,9 @@ Json header_of(const ModelFile& file) {
           {"max_positions", info.max_positions},
           {"type_vocab_size", info.type_vocab_size},
           {"max_tokens", info.max_tokens},
-          {"pooling", info.pooling < 3 ? kPoolingNames[info.pooling] : "unknown"},
+          {"pooling", pooling_names(file)},
+          {"vector_size", info.vector_size},
+          {"vector_dense_layers", info.num_vector_dense},
           {"normalize", info.normalize != 0},
           {"pooler", info.has_pooler != 0},
           {"language_model", info.has_lm != 0},

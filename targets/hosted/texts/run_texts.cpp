@@ -58,7 +58,7 @@ void run_texts(HostedModel& model, const PromptedTexts& input, Progress& progres
 
 void embed_texts(HostedModel& model, const embert_hosted_texts& texts, const EmbedPass& pass,
                  Progress& progress, const VectorSink& sink) {
-  const size_t width = model.file().info().hidden_size;
+  const size_t width = model.file().info().vector_size;
   const auto embed = [&](WorkSlot& slot, embert_engine* engine) {
     embert_scale scale = {};
     const embert_input input = slot.batch.input();

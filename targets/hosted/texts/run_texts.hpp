@@ -37,7 +37,7 @@ struct EmbedPass {
   embert_pooling pooling = EMBERT_POOLING_MODEL;
   std::string_view prompt;  ///< put before each text
 };
-/// Calls sink with the vector of each text, [hidden_size] values.
+/// Calls sink with the vector of each text, [vector_size] values.
 void embed_texts(HostedModel& model, const embert_hosted_texts& texts, const EmbedPass& pass,
                  Progress& progress, const VectorSink& sink);
 /// Calls sink with the classifier's logits for each text, [num_labels] values.

@@ -48,7 +48,7 @@ class WorkSlot {
 
   /// Buffers for whoever has the slot; they keep their memory.
   Batch batch;
-  std::vector<int16_t> vectors;  ///< [texts x hidden_size]
+  std::vector<int16_t> vectors;  ///< [texts x vector_size]
   std::vector<int32_t> logits;   ///< [texts x num_labels]
 
  private:

@@ -24,14 +24,20 @@ std::string prompt_of(const ModelFile& file, const VectorOptions& options) {
 uint32_t check_vector_options(const ModelFile& file, const VectorOptions& options) {
   require_task(file, Task::kEmbed);
   const embert_model_info& info = file.info();
-  const uint32_t wanted = options.dimensions != 0 ? options.dimensions : info.hidden_size;
-  if (wanted > info.hidden_size) {
+  const uint32_t wanted = options.dimensions != 0 ? options.dimensions : info.vector_size;
+  if (wanted > info.vector_size) {
     throw UsageError("dimensions " + std::to_string(wanted) + ": the vectors of " +
-                     quoted_path(file.path()) + " have " + std::to_string(info.hidden_size));
+                     quoted_path(file.path()) + " have " + std::to_string(info.vector_size));
   }
   if (options.format == EMBERT_VECTOR_INT8_UNIT && info.normalize == 0 && !options.normalize) {
     throw UsageError("format int8-unit is for vectors of length 1: ask for normalize, as " +
                      quoted_path(file.path()) + " makes others");
+  }
+  if (options.pooling != EMBERT_POOLING_MODEL &&
+      (info.num_poolings > 1 || info.num_vector_dense > 0 || info.pooling > EMBERT_POOLING_MAX)) {
+    throw UsageError("pooling: " + quoted_path(file.path()) +
+                     " has several poolings, one of its own kind or dense layers behind pooling, so "
+                     "that no other pooling fits it");
   }
   prompt_of(file, options);
   return wanted;
@@ -41,7 +47,7 @@ void text_vectors(HostedModel& model, const embert_hosted_texts& texts,
                   const VectorOptions& options, Progress& progress, const TextVectorSink& sink) {
   const ModelFile& file = model.file();
   const uint32_t wanted = check_vector_options(file, options);
-  const bool is_cut = wanted < file.info().hidden_size;
+  const bool is_cut = wanted < file.info().vector_size;
   const bool normalize = options.normalize || (file.info().normalize != 0 && is_cut);
   const std::string prompt = prompt_of(file, options);
   embed_texts(model, texts, {options.pooling, prompt}, progress, [&](const TextRow<int16_t>& row) {

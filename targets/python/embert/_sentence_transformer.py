@@ -45,7 +45,7 @@ class SentenceTransformer(Model):
         self._similarity_fn_name = _similarity.checked_name(similarity_fn_name)
         super().__init__(path, threads=threads, cache_folder=cache_folder)
         require_task(self, "embed", SentenceTransformer)
-        self._dimension: int = self.info["header"]["hidden_size"]
+        self._dimension: int = self.info["header"]["vector_size"]
         try:
             self.truncate_dim = truncate_dim
             self.prompts = self._merged_prompts(prompts)

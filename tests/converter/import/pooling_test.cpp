@@ -3,6 +3,9 @@
 // message.
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "converter/import/config/read_pooling.hpp"
 #include "tests/support/error_text.hpp"
 #include "tests/support/model_folder.hpp"
@@ -11,6 +14,7 @@ namespace embert::convert {
 namespace {
 
 using test::error_text;
+using Kinds = std::vector<PoolingKind>;
 
 class Pooling : public ::testing::Test {
  protected:
@@ -31,7 +35,7 @@ class Pooling : public ::testing::Test {
 
 TEST_F(Pooling, WithoutFilesItIsMeanAndNormalize) {
   const PoolingConfig pooling = read_pooling(folder_.path());
-  EXPECT_EQ(pooling.kind, PoolingKind::kMean);
+  EXPECT_EQ(pooling.kinds, Kinds{PoolingKind::kMean});
   EXPECT_TRUE(pooling.normalize);
   EXPECT_EQ(pooling.transformer_folder, "");
   EXPECT_FALSE(pooling.max_seq_length.has_value());
@@ -42,9 +46,9 @@ TEST_F(Pooling, Modules) {
   mode("\"pooling_mode_cls_token\": true, \"pooling_mode_mean_tokens\": false");
   folder_.write("sentence_bert_config.json", R"({"max_seq_length": 256, "do_lower_case": true})");
   PoolingConfig pooling = read_pooling(folder_.path());
-  EXPECT_EQ(pooling.kind, PoolingKind::kCls);
+  EXPECT_EQ(pooling.kinds, Kinds{PoolingKind::kCls});
   EXPECT_FALSE(pooling.normalize);
-  EXPECT_EQ(pooling.vector_size, 32);
+  EXPECT_EQ(pooling.pooled_size, 32);
   EXPECT_EQ(pooling.max_seq_length, 256);
 
   modules(module("Transformer", "0_Transformer") + "," + module("Pooling", "1_Pooling") + "," +
@@ -52,25 +56,23 @@ TEST_F(Pooling, Modules) {
   mode("\"pooling_mode_max_tokens\": true");
   folder_.write("0_Transformer/sentence_bert_config.json", R"({"max_seq_length": 64})");
   pooling = read_pooling(folder_.path());
-  EXPECT_EQ(pooling.kind, PoolingKind::kMax);
+  EXPECT_EQ(pooling.kinds, Kinds{PoolingKind::kMax});
   EXPECT_TRUE(pooling.normalize);
   EXPECT_EQ(pooling.transformer_folder, "0_Transformer");
   EXPECT_EQ(pooling.max_seq_length, 64);
 }
 
-TEST_F(Pooling, ModesThatAreNotComputed) {
+TEST_F(Pooling, ModesByKeys) {
   modules(module("Transformer", "") + "," + module("Pooling", "1_Pooling"));
-  for (const std::string key : {"pooling_mode_mean_sqrt_len_tokens",
-                                "pooling_mode_weightedmean_tokens", "pooling_mode_lasttoken"}) {
-    mode("\"" + key + "\": true");
-    EXPECT_EQ(error(),
-              "1_Pooling/config.json: " + key + " is not supported; mean, cls and max pooling are");
-  }
-  mode("\"pooling_mode_cls_token\": true, \"pooling_mode_mean_tokens\": true");
-  EXPECT_EQ(error(),
-            "1_Pooling/config.json: pooling_mode_cls_token and pooling_mode_mean_tokens are both "
-            "on; several "
-            "poolings at once are not supported");
+  mode(R"("pooling_mode_lasttoken": true, "pooling_mode_mean_sqrt_len_tokens": true,
+          "pooling_mode_weightedmean_tokens": true, "pooling_mode_cls_token": false)");
+  EXPECT_EQ(read_pooling(folder_.path()).kinds,
+            (Kinds{PoolingKind::kMeanSqrtLength, PoolingKind::kWeightedMean,
+                   PoolingKind::kLastToken}));
+  mode(R"("pooling_mode_mean_tokens": true, "pooling_mode_max_tokens": true,
+          "pooling_mode_cls_token": true)");
+  EXPECT_EQ(read_pooling(folder_.path()).kinds,
+            (Kinds{PoolingKind::kCls, PoolingKind::kMax, PoolingKind::kMean}));
   mode("\"pooling_mode_cls_token\": false");
   EXPECT_EQ(
       error(),
@@ -88,27 +90,33 @@ TEST_F(Pooling, ModesByName) {
         "1_Pooling/config.json",
         R"({"embedding_dimension": 48, "include_prompt": true, "pooling_mode": )" + value + "}");
   };
-  for (const auto& [name, kind] :
-       {std::pair(R"("mean")", PoolingKind::kMean), std::pair(R"("cls")", PoolingKind::kCls),
-        std::pair(R"("max")", PoolingKind::kMax), std::pair(R"(["cls"])", PoolingKind::kCls)}) {
+  for (const auto& [name, kinds] :
+       {std::pair(R"("mean")", Kinds{PoolingKind::kMean}),
+        std::pair(R"("cls")", Kinds{PoolingKind::kCls}),
+        std::pair(R"("max")", Kinds{PoolingKind::kMax}),
+        std::pair(R"("mean_sqrt_len_tokens")", Kinds{PoolingKind::kMeanSqrtLength}),
+        std::pair(R"("weightedmean")", Kinds{PoolingKind::kWeightedMean}),
+        std::pair(R"("lasttoken")", Kinds{PoolingKind::kLastToken}),
+        std::pair(R"(["cls"])", Kinds{PoolingKind::kCls}),
+        std::pair(R"(["mean", "cls"])", Kinds{PoolingKind::kMean, PoolingKind::kCls})}) {
     write(name);
     const PoolingConfig pooling = read_pooling(folder_.path());
-    EXPECT_EQ(pooling.kind, kind) << name;
-    EXPECT_EQ(pooling.vector_size, 48);
+    EXPECT_EQ(pooling.kinds, kinds) << name;
+    EXPECT_EQ(pooling.pooled_size, 48);
   }
-  write(R"("lasttoken")");
-  EXPECT_EQ(error(),
-            "1_Pooling/config.json: pooling_mode \"lasttoken\" is not supported; mean, cls and max "
-            "pooling are");
+  const std::string one_of =
+      "1_Pooling/config.json: pooling_mode must be one of cls, max, mean, mean_sqrt_len_tokens, "
+      "weightedmean, lasttoken, found ";
   write(R"("mode")");
-  EXPECT_EQ(error(),
-            "1_Pooling/config.json: pooling_mode must be \"mean\", \"cls\" or \"max\", found "
-            "\"mode\"");
+  EXPECT_EQ(error(), one_of + "\"mode\"");
   write("true");
-  EXPECT_EQ(error(),
-            "1_Pooling/config.json: pooling_mode must be \"mean\", \"cls\" or \"max\", found true");
-  write(R"(["mean", "max"])");
-  EXPECT_EQ(error(), "1_Pooling/config.json: pooling_mode has 2 modes; one is supported");
+  EXPECT_EQ(error(), one_of + "true");
+  write(R"(["mean", 3])");
+  EXPECT_EQ(error(), one_of + "3");
+  write("[]");
+  EXPECT_EQ(error(), "1_Pooling/config.json: pooling_mode has 0 modes; expected 1 to 6");
+  write(R"(["mean", "mean", "mean", "mean", "mean", "mean", "mean"])");
+  EXPECT_EQ(error(), "1_Pooling/config.json: pooling_mode has 7 modes; expected 1 to 6");
 }
 
 TEST_F(Pooling, PromptsOutsideThePooling) {
@@ -128,17 +136,17 @@ TEST_F(Pooling, PromptsOutsideThePooling) {
 
 TEST_F(Pooling, WrongModules) {
   const std::string start = module("Transformer", "") + "," + module("Pooling", "1_Pooling");
+  const std::string expected =
+      "\" is not supported; expected Transformer, Pooling, then perhaps Dense and Normalize";
   mode("\"pooling_mode_mean_tokens\": true");
-  modules(start + "," + module("Dense", "2_Dense"));
-  EXPECT_EQ(error(),
-            "modules.json: module 2 \"Dense\" is not supported; expected Transformer, Pooling and "
-            "perhaps "
-            "Normalize");
+  modules(start + "," + module("LayerNorm", "2_LayerNorm"));
+  EXPECT_EQ(error(), "modules.json: module 2 \"LayerNorm" + expected);
   modules(start + "," + module("Normalize", "") + "," + module("Normalize", ""));
-  EXPECT_EQ(error(),
-            "modules.json: module 3 \"Normalize\" is not supported; expected Transformer, Pooling "
-            "and perhaps "
-            "Normalize");
+  EXPECT_EQ(error(), "modules.json: module 3 \"Normalize" + expected);
+  modules(module("Transformer", "") + "," + module("LSTM", "1_LSTM"));
+  EXPECT_EQ(error(), "modules.json: module 1 \"LSTM" + expected);
+  modules(module("CLIPModel", "") + "," + module("Pooling", "1_Pooling"));
+  EXPECT_EQ(error(), "modules.json: module 0 \"CLIPModel" + expected);
   modules(module("Transformer", ""));
   EXPECT_EQ(error(), "modules.json: no Pooling module after Transformer");
   modules(module("Transformer", "") + "," + module("Pooling", "../1_Pooling"));

@@ -208,7 +208,7 @@ TEST_P(Text, FitsWhereTheContextWillBe) {
   for (const std::uint32_t max_tokens : {1u, 5u, 16u, 33u, 64u}) {
     embert_options options = embert_options_default(&opened);
     options.max_tokens = max_tokens;
-    const StackPlan plan = plan_arena(header, options).stacks[header.num_stacks - 1];
+    const StackPlan plan = plan_arena(model_of(opened), options).stacks[header.num_stacks - 1];
     EXPECT_GE(plan.scratch - plan.shared, max_tokens * 2 * sizeof(std::int32_t));
   }
 }
