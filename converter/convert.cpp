@@ -111,9 +111,9 @@ VectorRows pool_batch(const ModelFolder& folder, FloatModel& floats, const Model
   constexpr std::size_t kTogether = 64;  // bounds the memory of the hidden states
   VectorRows pooled;
   for (const ModelBatch& part : cut_batch(batch, kTogether)) {
-    const VectorRows rows = pool_float(
-        folder.pooling, static_cast<std::size_t>(folder.config.last().hidden_size),
-        floats.forward_batch(part).last_hidden_state, part.texts.lengths);
+    const VectorRows rows =
+        pool_float(folder.pooling, static_cast<std::size_t>(folder.config.last().hidden_size),
+                   floats.forward_batch(part).last_hidden_state, part.texts.lengths);
     pooled.width = rows.width;
     pooled.values.insert(pooled.values.end(), rows.values.begin(), rows.values.end());
   }

@@ -15,10 +15,9 @@ double pool_channel(PoolingKind kind, const float* channel, std::size_t stride,
   double value = kind == PoolingKind::kLastToken ? at(length - 1) : at(0);
   if (kind == PoolingKind::kCls || kind == PoolingKind::kLastToken) return value;
   for (std::size_t t = 1; t < length; ++t) {
-    value = kind == PoolingKind::kMax ? std::max(value, at(t))
-            : kind == PoolingKind::kWeightedMean
-                ? value + at(t) * static_cast<double>(t + 1)
-                : value + at(t);
+    value = kind == PoolingKind::kMax            ? std::max(value, at(t))
+            : kind == PoolingKind::kWeightedMean ? value + at(t) * static_cast<double>(t + 1)
+                                                 : value + at(t);
   }
   const double count = static_cast<double>(length);
   switch (kind) {

@@ -51,8 +51,8 @@ void require_same_shape(const ModelFolder& folder, const IntegerModel& integers)
     require("max_position_embeddings", size(expected.max_position_embeddings), found.max_positions);
     require("type_vocab_size", size(expected.type_vocab_size), found.type_vocab_size);
   }
-  require("values of a vector",
-          folder.pooling.vector_size(size(config.last().hidden_size)), info.vector_size);
+  require("values of a vector", folder.pooling.vector_size(size(config.last().hidden_size)),
+          info.vector_size);
   require("is_decoder", config.last().is_decoder ? 1 : 0, info.is_decoder);
   require("cross-attention to states of size", size(config.last().cross_hidden_size),
           info.cross_hidden_size);

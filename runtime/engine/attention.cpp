@@ -2,8 +2,8 @@
 #include "runtime/engine/attention.hpp"
 
 #include "kernels/arithmetic/layout.hpp"
+#include "runtime/engine/heads/task_heads.hpp"
 #include "runtime/engine/kv_cache.hpp"
-#include "runtime/engine/task_heads.hpp"
 
 namespace embert {
 namespace {

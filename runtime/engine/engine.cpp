@@ -4,9 +4,9 @@
 
 #include "runtime/engine/check_input.hpp"
 #include "runtime/engine/forward.hpp"
+#include "runtime/engine/heads/pool_text.hpp"
+#include "runtime/engine/heads/task_heads.hpp"
 #include "runtime/engine/kv_cache.hpp"
-#include "runtime/engine/task_heads.hpp"
-#include "runtime/engine/vector/pool_text.hpp"
 #include "runtime/model/struct_size.hpp"
 
 namespace embert {
@@ -182,8 +182,8 @@ embert_status embert_embed(embert_engine* engine, const embert_input* input, emb
     return EMBERT_STATUS_NULL_ARGUMENT;
   }
   // Dense layers behind pooling fit the model's own pooling alone.
-  if (pooling != EMBERT_POOLING_MODEL && (static_cast<uint32_t>(pooling) >= kPoolingCount ||
-                                          model_vector(engine->model) != nullptr)) {
+  if (pooling != EMBERT_POOLING_MODEL &&
+      (static_cast<uint32_t>(pooling) >= kPoolingCount || model_vector(engine->model) != nullptr)) {
     return EMBERT_STATUS_INVALID_OPTION;
   }
   return with_whole(*input, [&](const embert_input& whole_input) {

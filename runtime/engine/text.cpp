@@ -7,8 +7,8 @@
 #include "embert/embert_tokenizer.h"
 #include "runtime/engine/check_input.hpp"
 #include "runtime/engine/forward.hpp"
+#include "runtime/engine/heads/task_heads.hpp"
 #include "runtime/engine/kv_cache.hpp"
-#include "runtime/engine/task_heads.hpp"
 #include "runtime/tasks/label_ranking.hpp"
 
 namespace embert {

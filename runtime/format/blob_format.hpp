@@ -99,7 +99,7 @@ enum BlobTaskHeads : uint32_t {
   kHeadLmUntied = 16,        ///< with rows of its own instead of the word embeddings
   kHeadLmTransform = 32,     ///< with a dense layer, activation and LayerNorm before the rows
   kHeadProjection = 64,      ///< between encoder and decoder of different width
-  kHeadVector = 1 << 16,  ///< vectors are made as BlobVector says
+  kHeadVector = 1 << 16,     ///< vectors are made as BlobVector says
   kHeadAll = 127 | kHeadVector
 };
 
@@ -340,13 +340,13 @@ struct BlobVectorDense {
 /// How a vector is made of a text's hidden states: poolings side by side, then dense layers.
 /// Behind it: the dense layers' weights, biases, sums and multipliers.
 struct BlobVector {
-  uint32_t vector_size;              ///< of the last dense layer; without one num_poolings * H
-  uint32_t num_poolings;             ///< 1..kMaxPoolings
-  uint32_t poolings[kMaxPoolings];   ///< BlobPooling, in the order of the vector; 0 from the end on
-  uint32_t num_dense;                ///< 0..kMaxVectorDense
-  uint32_t pooled_scale;             ///< float32 bits: scale of the pooled 16-bit row
-  int32_t pooled_multiplier;         ///< 1..2^31 - 1: pooled = RS(16 x * multiplier, shift)
-  int32_t pooled_shift;              ///< 1..61
+  uint32_t vector_size;             ///< of the last dense layer; without one num_poolings * H
+  uint32_t num_poolings;            ///< 1..kMaxPoolings
+  uint32_t poolings[kMaxPoolings];  ///< BlobPooling, in the order of the vector; 0 from the end on
+  uint32_t num_dense;               ///< 0..kMaxVectorDense
+  uint32_t pooled_scale;            ///< float32 bits: scale of the pooled 16-bit row
+  int32_t pooled_multiplier;        ///< 1..2^31 - 1: pooled = RS(16 x * multiplier, shift)
+  int32_t pooled_shift;             ///< 1..61
   BlobVectorDense dense[kMaxVectorDense];  ///< all zero from num_dense on
   uint32_t reserved[12];                   ///< 0
 };

@@ -4,8 +4,8 @@
 #include "runtime/engine/attention.hpp"
 #include "runtime/engine/check_input.hpp"
 #include "runtime/engine/forward.hpp"
+#include "runtime/engine/heads/task_heads.hpp"
 #include "runtime/engine/kv_cache.hpp"
-#include "runtime/engine/task_heads.hpp"
 #include "runtime/model/scale.hpp"
 #include "runtime/model/struct_size.hpp"
 

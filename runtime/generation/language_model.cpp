@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "runtime/engine/lm_head.hpp"
+#include "runtime/engine/heads/lm_head.hpp"
 #include "runtime/tasks/top_list.hpp"
 
 namespace embert {

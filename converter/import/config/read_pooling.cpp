@@ -110,8 +110,8 @@ void read_pooling_module(const fs::path& folder, const std::string& path, Poolin
   out.pooled_size = static_cast<int>(fields.get_int(size_key, 1, 1 << 20, 0));
   out.kinds = names_modes ? kinds_by_name(fields) : kinds_by_keys(fields);
   // sentence-transformers then leaves the prompt's tokens out of the mean or maximum.
-  const bool first_alone = std::ranges::all_of(
-      out.kinds, [](PoolingKind kind) { return kind == PoolingKind::kCls; });
+  const bool first_alone =
+      std::ranges::all_of(out.kinds, [](PoolingKind kind) { return kind == PoolingKind::kCls; });
   if (!fields.get_bool("include_prompt", true) && !first_alone) {
     throw ConvertError(out.pooling_file +
                        ": include_prompt false is not supported; with true the tokens of a prompt "

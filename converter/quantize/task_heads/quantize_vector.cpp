@@ -16,8 +16,8 @@ namespace {
 constexpr double kLengthOneScale = 0x1p-15;
 constexpr double kTanhSumScale = 0x1p-12;
 constexpr double kTanhRowScale = 1.0 / 28672;  // tanh in Q12, times 7 to use 16 bits
-constexpr double kPooledFactor = 16;         // pooled values have 4 binary places more
-constexpr double kVectorHeadroom = 2;       // above the calibrated reach of a row
+constexpr double kPooledFactor = 16;           // pooled values have 4 binary places more
+constexpr double kVectorHeadroom = 2;          // above the calibrated reach of a row
 
 double reach_of(const VectorRows& rows) {
   double most = 0;
@@ -27,7 +27,8 @@ double reach_of(const VectorRows& rows) {
 
 // Of 16-bit rows with this reach, as a float32 that the blob holds.
 double row_scale(double reach) {
-  return static_cast<double>(static_cast<float>(reach > 0 ? kVectorHeadroom * reach / kMostInPlanes : 1));
+  return static_cast<double>(
+      static_cast<float>(reach > 0 ? kVectorHeadroom * reach / kMostInPlanes : 1));
 }
 
 std::uint32_t float_bits(double scale) {

@@ -84,10 +84,9 @@ typedef struct embert_model {
 embert_status embert_model_open(const void* blob, size_t blob_bytes, uint32_t isa_mask,
                                 embert_model* model);
 
-/** Values of the vector of a text, and of a hidden state. A null model has 0. */
+/** Values of a text's vector, of a hidden state; labels of the classifier. Without one of these 0. */
 uint32_t embert_vector_size(const embert_model* model);
 uint32_t embert_hidden_size(const embert_model* model);
-/** Labels of the sequence classifier; 0 without one. */
 uint32_t embert_num_labels(const embert_model* model);
 /** Name of a label: zero-terminated UTF-8 in the blob; null from num_labels on. */
 const char* embert_model_label(const embert_model* model, uint32_t label);

@@ -9,8 +9,8 @@
 namespace embert::hosted {
 namespace {
 
-constexpr const char* kPoolingNames[] = {
-    "mean", "cls", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"};
+constexpr const char* kPoolingNames[] = {"mean",         "cls",      "max", "mean_sqrt_len_tokens",
+                                         "weightedmean", "lasttoken"};
 constexpr const char* kProblemNames[] = {"single_label", "multi_label", "regression"};
 
 Json id_or_null(uint32_t id) { return id == UINT32_MAX ? Json() : Json(id); }

@@ -35,9 +35,10 @@ uint32_t check_vector_options(const ModelFile& file, const VectorOptions& option
   }
   if (options.pooling != EMBERT_POOLING_MODEL &&
       (info.num_poolings > 1 || info.num_vector_dense > 0 || info.pooling > EMBERT_POOLING_MAX)) {
-    throw UsageError("pooling: " + quoted_path(file.path()) +
-                     " has several poolings, one of its own kind or dense layers behind pooling, so "
-                     "that no other pooling fits it");
+    throw UsageError(
+        "pooling: " + quoted_path(file.path()) +
+        " has several poolings, one of its own kind or dense layers behind pooling, so "
+        "that no other pooling fits it");
   }
   prompt_of(file, options);
   return wanted;

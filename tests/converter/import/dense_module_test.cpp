@@ -22,9 +22,7 @@ class DenseModule : public ::testing::Test {
   void weights(const std::vector<StoredTensor>& tensors) {
     folder_.write("2_Dense/model.safetensors", test::safetensors_bytes(tensors));
   }
-  static StoredTensor weight() {
-    return store_floats("linear.weight", {2, 3}, {1, 2, 3, 4, 5, 6});
-  }
+  static StoredTensor weight() { return store_floats("linear.weight", {2, 3}, {1, 2, 3, 4, 5, 6}); }
   static StoredTensor bias() { return store_floats("linear.bias", {2}, {7, 8}); }
   std::string error() {
     return error_text([&] { read_dense_module(folder_.path(), "2_Dense"); });
@@ -59,12 +57,14 @@ TEST_F(DenseModule, IsRefused) {
   config(R"("in_features": 3)");
   EXPECT_EQ(error(), "2_Dense/config.json: \"out_features\" is missing");
   config(R"("in_features": 4097, "out_features": 2)");
-  EXPECT_EQ(error(),
-            "2_Dense/config.json: \"in_features\" must be a whole number from 1 to 4096, found 4097");
+  EXPECT_EQ(
+      error(),
+      "2_Dense/config.json: \"in_features\" must be a whole number from 1 to 4096, found 4097");
   config(kSizes + R"(, "activation_function": "torch.nn.modules.activation.Sigmoid")");
-  EXPECT_EQ(error(),
-            "2_Dense/config.json: activation_function \"torch.nn.modules.activation.Sigmoid\" is not "
-            "supported; torch's Tanh, Identity, ReLU, GELU and SiLU are");
+  EXPECT_EQ(
+      error(),
+      "2_Dense/config.json: activation_function \"torch.nn.modules.activation.Sigmoid\" is not "
+      "supported; torch's Tanh, Identity, ReLU, GELU and SiLU are");
   config(kSizes + R"(, "activation_function": "my.Tanh")");
   EXPECT_EQ(error(),
             "2_Dense/config.json: activation_function \"my.Tanh\" is not supported; torch's Tanh, "
@@ -74,19 +74,20 @@ TEST_F(DenseModule, IsRefused) {
             "2_Dense/config.json: module_input_name \"token_embeddings\" is not supported; only "
             "sentence_embedding is");
   config(kSizes);
-  EXPECT_EQ(error(),
-            "2_Dense/model.safetensors: file not found, nor model.safetensors.index.json");
+  EXPECT_EQ(error(), "2_Dense/model.safetensors: file not found, nor model.safetensors.index.json");
   folder_.write("2_Dense/pytorch_model.bin", "x");
-  EXPECT_EQ(error(),
-            "2_Dense/pytorch_model.bin: only safetensors weights are read; make them in Python with "
-            "sentence_transformers.SentenceTransformer(DIR).save(NEW_DIR)");
+  EXPECT_EQ(
+      error(),
+      "2_Dense/pytorch_model.bin: only safetensors weights are read; make them in Python with "
+      "sentence_transformers.SentenceTransformer(DIR).save(NEW_DIR)");
   weights({bias()});
   EXPECT_EQ(error(),
             "2_Dense/model.safetensors: tensor \"linear.weight\" [2, 3] is missing; is this the "
-            "folder of a complete BERT model?");
+            "folder of a complete model?");
   weights({weight(), bias(), store_floats("other", {1}, {0})});
-  EXPECT_EQ(error(),
-            "2_Dense/model.safetensors: tensor \"other\" is not one of a Dense module with bias true");
+  EXPECT_EQ(
+      error(),
+      "2_Dense/model.safetensors: tensor \"other\" is not one of a Dense module with bias true");
   weights({weight(), store_floats("linear.bias", {3}, {7, 8, 9})});
   EXPECT_EQ(error(),
             "2_Dense/model.safetensors: tensor \"linear.bias\" must have shape [2] by config.json, "
@@ -102,9 +103,7 @@ TEST_F(DenseModule, ChainsAndTheirSizes) {
   const auto modules = [&](const std::string& rest) {
     folder_.write("modules.json", "[" + start + rest + "]");
   };
-  const auto folder_error = [&] {
-    return error_text([&] { read_model_folder(folder_.path()); });
-  };
+  const auto folder_error = [&] { return error_text([&] { read_model_folder(folder_.path()); }); };
   folder_.write("1_Pooling/config.json", R"({"pooling_mode": ["mean", "cls"]})");
   config(R"("in_features": 64, "out_features": 64)");
   weights({store_floats("linear.weight", {64, 64}, std::vector<float>(64 * 64, 0.5f)),
@@ -126,9 +125,10 @@ TEST_F(DenseModule, ChainsAndTheirSizes) {
   modules(dense + "," + dense + "," + dense + "," + dense);
   EXPECT_EQ(read_pooling(folder_.path()).dense.size(), 4u);
   modules(dense + "," + dense + "," + dense + "," + dense + "," + dense);
-  EXPECT_EQ(folder_error(),
-            "modules.json: module 6 \"Dense\" is not supported; expected Transformer, Pooling, then "
-            "perhaps Dense and Normalize");
+  EXPECT_EQ(
+      folder_error(),
+      "modules.json: module 6 \"Dense\" is not supported; expected Transformer, Pooling, then "
+      "perhaps Dense and Normalize");
   modules(dense);
   folder_.write("1_Pooling/config.json", R"({"pooling_mode": "mean"})");
   EXPECT_EQ(folder_error(),
@@ -140,9 +140,10 @@ TEST_F(DenseModule, ChainsAndTheirSizes) {
   test::write_model_folder(folder_.path(), {.hidden = 1024, .layers = 1, .heads = 8});
   folder_.write("1_Pooling/config.json",
                 R"({"pooling_mode": ["mean", "cls", "max", "mean", "cls"]})");
-  EXPECT_EQ(folder_error(),
-            "1_Pooling/config.json: 5 poolings of 1024 values side by side; at most 4096 values are "
-            "supported");
+  EXPECT_EQ(
+      folder_error(),
+      "1_Pooling/config.json: 5 poolings of 1024 values side by side; at most 4096 values are "
+      "supported");
 }
 
 }  // namespace

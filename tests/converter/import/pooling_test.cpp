@@ -66,9 +66,9 @@ TEST_F(Pooling, ModesByKeys) {
   modules(module("Transformer", "") + "," + module("Pooling", "1_Pooling"));
   mode(R"("pooling_mode_lasttoken": true, "pooling_mode_mean_sqrt_len_tokens": true,
           "pooling_mode_weightedmean_tokens": true, "pooling_mode_cls_token": false)");
-  EXPECT_EQ(read_pooling(folder_.path()).kinds,
-            (Kinds{PoolingKind::kMeanSqrtLength, PoolingKind::kWeightedMean,
-                   PoolingKind::kLastToken}));
+  EXPECT_EQ(
+      read_pooling(folder_.path()).kinds,
+      (Kinds{PoolingKind::kMeanSqrtLength, PoolingKind::kWeightedMean, PoolingKind::kLastToken}));
   mode(R"("pooling_mode_mean_tokens": true, "pooling_mode_max_tokens": true,
           "pooling_mode_cls_token": true)");
   EXPECT_EQ(read_pooling(folder_.path()).kinds,

@@ -138,8 +138,8 @@ std::vector<double> expected_vector(const TestVector& test, const std::int16_t* 
       const double n = static_cast<double>(length);
       const double first = rows[c], last = rows[(length - 1) * kHidden + c];
       // In the order of BlobPooling.
-      const double all[] = {sum / n, first, highest, sum / std::sqrt(n),
-                            weighted * 2 / (n * (n + 1)), last};
+      const double all[] = {
+          sum / n, first, highest, sum / std::sqrt(n), weighted * 2 / (n * (n + 1)), last};
       values.push_back(all[pooling] / 4);
     }
   }
@@ -178,7 +178,8 @@ class Vector : public ::testing::Test {
     ASSERT_EQ(embert_last_hidden_state(engine, &input, &rows, nullptr), EMBERT_STATUS_OK);
     const std::vector<std::int16_t> hidden(rows, rows + texts.ids.size() * kHidden);
     const std::size_t size = embert_vector_size(&model);
-    ASSERT_EQ(size, test.dense.empty() ? test.poolings.size() * kHidden : test.dense.back().outputs);
+    ASSERT_EQ(size,
+              test.dense.empty() ? test.poolings.size() * kHidden : test.dense.back().outputs);
     std::vector<std::int16_t> vectors(3 * size);
     embert_scale scale = {};
     ASSERT_EQ(embert_embed(engine, &input, EMBERT_POOLING_MODEL, vectors.data(), &scale),
@@ -213,7 +214,8 @@ TEST_F(Vector, PoolingsSideBySide) {
 }
 
 TEST_F(Vector, DenseLayers) {
-  const TestDense plain{40, kVectorActivationNone, 0, false}, unit{100, kVectorActivationNone, 0, true};
+  const TestDense plain{40, kVectorActivationNone, 0, false},
+      unit{100, kVectorActivationNone, 0, true};
   const TestDense tanh{48, kActivationTanh, 12, true}, relu{33, kActivationRelu, 0, true},
       gelu{20, kActivationGelu, 12, true};
   check({{kPoolingMean}, {plain}, false}, 60);  // rounding of pooled values times 64 weights / 128

@@ -23,7 +23,7 @@ SyntheticModel everything() {
   model.flags = kStackCausal | kStackCrossAttention | kStackPreNorm;
   model.position_kind = kPositionRelativeKeyQuery;
   model.cross_hidden_size = 16;
-  model.heads = kHeadAll;
+  model.heads = kHeadAll & ~kHeadVector;
   model.start_id = 1;
   model.end_id = 2;
   SyntheticModel encoder = model;

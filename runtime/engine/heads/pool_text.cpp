@@ -2,9 +2,9 @@
 // Pooled values have 4 binary places more than the hidden states: a mean, or a sum divided by the
 // root of a length, then loses nothing that 16 bits or the unit vector show. Their magnitude stays
 // below 2^24: 2^15 sqrt(512) 2^4.
-#include "runtime/engine/vector/pool_text.hpp"
+#include "runtime/engine/heads/pool_text.hpp"
 
-#include "runtime/engine/task_heads.hpp"
+#include "runtime/engine/heads/task_heads.hpp"
 
 namespace embert {
 namespace {

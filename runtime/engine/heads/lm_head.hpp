@@ -4,7 +4,7 @@
 // vocabulary's size. A tied head reads the word embeddings in place.
 #pragma once
 
-#include "runtime/engine/task_heads.hpp"
+#include "runtime/engine/heads/task_heads.hpp"
 
 namespace embert {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/engine/task_heads.hpp"
+#include "runtime/engine/heads/task_heads.hpp"
 
 namespace embert {
 namespace {

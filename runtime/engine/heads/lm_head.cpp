@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/engine/lm_head.hpp"
+#include "runtime/engine/heads/lm_head.hpp"
 
 #include "kernels/arithmetic/layout.hpp"
 
