@@ -4,7 +4,9 @@
 add_library(embert_convert_tokenizer STATIC
   ${CMAKE_CURRENT_LIST_DIR}/convert_error.cpp
   ${CMAKE_CURRENT_LIST_DIR}/export/tokenizer/byte_pair_arrays.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/export/tokenizer/charsmap_keys.cpp
   ${CMAKE_CURRENT_LIST_DIR}/export/tokenizer/double_array.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/export/tokenizer/unigram_arrays.cpp
   ${CMAKE_CURRENT_LIST_DIR}/export/tokenizer/wordpiece_arrays.cpp
   ${CMAKE_CURRENT_LIST_DIR}/export/write_tokenizer_section.cpp)
 target_compile_features(embert_convert_tokenizer PUBLIC cxx_std_20)
@@ -24,6 +26,7 @@ if(operating_system)
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/read_pre_tokenizer.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/read_tokenizer.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/token_table.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/unigram_json.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/wordpiece_json.cpp)
   target_link_libraries(embert_convert_tokenizer PUBLIC nlohmann_json::nlohmann_json)
 endif()

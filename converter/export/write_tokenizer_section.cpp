@@ -80,6 +80,9 @@ ModelArrays make_model_arrays(const TokenizerSpec& spec, TokenizerHeader* header
   ModelArrays arrays;
   if (std::holds_alternative<BpeSpec>(spec.model)) {
     arrays.units = append_bpe_part(spec.bpe(), header, &arrays.part);
+  } else if (std::holds_alternative<UnigramSpec>(spec.model)) {
+    arrays.units = make_unigram_units(spec, header);
+    append_unigram(spec, &arrays.part);
   } else {
     arrays.units = make_wordpiece_units(spec, header);
   }
@@ -88,6 +91,9 @@ ModelArrays make_model_arrays(const TokenizerSpec& spec, TokenizerHeader* header
 
 std::string normalize_content(const AddedTokenSpec& token, const TokenizerSpec& spec) {
   if (std::holds_alternative<BpeSpec>(spec.model)) return normalize_bpe(token, spec.bpe());
+  if (const auto* unigram = std::get_if<UnigramSpec>(&spec.model)) {
+    return normalize_unigram(token, *unigram);
+  }
   return normalize_wordpiece(token, spec.wordpiece());
 }
 

@@ -75,6 +75,49 @@ struct PreTokenizerStep {
   bool use_regex = true;               ///< of kByteLevel
 };
 
+struct NormalizerName {
+  NormalizerStep::Kind kind;
+  const char* name;
+};
+inline constexpr NormalizerName kNormalizerNames[] = {
+    {NormalizerStep::Kind::kBert, "BertNormalizer"},
+    {NormalizerStep::Kind::kNfc, "NFC"},
+    {NormalizerStep::Kind::kNfkc, "NFKC"},
+    {NormalizerStep::Kind::kNfd, "NFD"},
+    {NormalizerStep::Kind::kNfkd, "NFKD"},
+    {NormalizerStep::Kind::kStripAccents, "StripAccents"},
+    {NormalizerStep::Kind::kLowercase, "Lowercase"},
+    {NormalizerStep::Kind::kPrecompiled, "Precompiled"},
+    {NormalizerStep::Kind::kReplace, "Replace"},
+    {NormalizerStep::Kind::kStrip, "Strip"},
+    {NormalizerStep::Kind::kPrepend, "Prepend"}};
+
+/// The name of a step in tokenizer.json.
+constexpr const char* step_name(NormalizerStep::Kind kind) {
+  for (const NormalizerName& entry : kNormalizerNames) {
+    if (entry.kind == kind) return entry.name;
+  }
+  return "";
+}
+
+struct PreTokenizerName {
+  PreTokenizerStep::Kind kind;
+  const char* name;
+};
+inline constexpr PreTokenizerName kPreTokenizerNames[] = {
+    {PreTokenizerStep::Kind::kBert, "BertPreTokenizer"},
+    {PreTokenizerStep::Kind::kWhitespaceSplit, "WhitespaceSplit"},
+    {PreTokenizerStep::Kind::kMetaspace, "Metaspace"},
+    {PreTokenizerStep::Kind::kByteLevel, "ByteLevel"}};
+
+/// The name of a step in tokenizer.json.
+constexpr const char* step_name(PreTokenizerStep::Kind kind) {
+  for (const PreTokenizerName& entry : kPreTokenizerNames) {
+    if (entry.kind == kind) return entry.name;
+  }
+  return "";
+}
+
 struct WordPieceSpec : BertNormalizerSpec {
   std::uint32_t max_word_chars = 100;
   std::string continuing_prefix = "##";

@@ -119,6 +119,50 @@ constexpr uint32_t kUnitPayloadShift = 11;
 /// A node of base b has its child for byte c in unit b + 1 + c and its own value in unit b.
 constexpr uint32_t kUnitSpan = 257;
 
+// ---- Unigram (version 2, model 1): its header, then the arrays scores, charsmap and byte_ids
+
+enum UnigramFlags : uint32_t {
+  kUnigramByteFallback = 1u << 0,  // unknown characters become pieces of their bytes
+  kUnigramNfkd = 1u << 1,
+  kUnigramStripAccents = 1u << 2,
+  kUnigramLowercase = 1u << 3,
+  kUnigramStripLeft = 1u << 4,  // white space at the begin of a text vanishes
+  kUnigramStripRight = 1u << 5,
+  kUnigramReplaceSpaces = 1u << 6,  // a run of two spaces or more becomes spaces_content
+  kUnigramWhitespaceSplit = 1u << 7,
+  kUnigramSplitWords = 1u << 8,     // a word ends before each word_mark
+  kUnigramPrependAlways = 1u << 9,  // a word gets a word_mark in front
+  kUnigramPrependFirst = 1u << 10,  // only the word at the begin of the text does
+  kUnigramAllFlags = (1u << 11) - 1,
+};
+
+constexpr uint32_t kMaxPieceChars = 63;
+constexpr uint32_t kMaxReplaced = 4;
+constexpr uint32_t kMaxPatternChars = 4;
+constexpr uint32_t kMaxCharsmapBytes = 1u << 24;
+/// A score of 1: scores are multiples of 2^-24.
+constexpr int64_t kScoreOne = 1 << 24;
+
+/// A string that one character replaces before all other steps.
+struct UnigramReplace {
+  uint32_t length;                     // of the pattern, 0: not used
+  uint32_t pattern[kMaxPatternChars];  // code points, then zeros
+  uint32_t content;
+};
+
+struct UnigramHeader {
+  uint32_t flags;
+  uint32_t max_piece_chars;
+  uint32_t word_mark;         // code point that takes the place of a space
+  uint32_t spaces_content;    // code point; 0 without kUnigramReplaceSpaces
+  uint32_t charsmap_bytes;    // 0: none
+  uint32_t unknown_score[2];  // signed 64-bit, low word first: of a character that is no piece
+  uint32_t plain[4];  // bit b: the normalizer leaves ASCII character b before another one as it is
+  UnigramReplace replace[kMaxReplaced];
+  uint32_t reserved[13];
+};
+static_assert(sizeof(UnigramHeader) == 192, "the header is three lines of 64 bytes");
+
 /// Strings start at blocks[i / kStringBlock] + starts[i].
 constexpr uint32_t kStringBlock = 256;
 

@@ -16,10 +16,15 @@ namespace embert::convert {
 /// Fill the header's fields that belong to the model, roots of the vocabulary's trie included, and
 /// return the trie's units.
 std::vector<std::uint32_t> make_wordpiece_units(const TokenizerSpec& spec, TokenizerHeader* header);
+std::vector<std::uint32_t> make_unigram_units(const TokenizerSpec& spec, TokenizerHeader* header);
+
+/// Appends the model's own header and arrays, behind the common ones.
+void append_unigram(const TokenizerSpec& spec, SectionBytes* section);
 
 /// The strings that added tokens with "normalized" are searched by: their content behind the
 /// normalizer. Content beyond ASCII is refused, because it needs the runtime's Unicode tables.
 std::string normalize_wordpiece(const AddedTokenSpec& token, const WordPieceSpec& spec);
+std::string normalize_unigram(const AddedTokenSpec& token, const UnigramSpec& spec);
 
 /// Returns the units of the trie of symbols and appends the model's header and arrays to `part`.
 std::vector<std::uint32_t> append_bpe_part(const BpeSpec& bpe, TokenizerHeader* header,

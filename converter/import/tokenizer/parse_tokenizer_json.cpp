@@ -58,17 +58,17 @@ class TokenizerJson {
     if (section == nullptr) table_.fail("\"model\" is missing");
     const JsonFields model(*section, file_ + ": model");
     const std::string type = type_of(model);
-    const bool is_wordpiece = type == "WordPiece" && model.has("continuing_subword_prefix");
-    if (!is_wordpiece && type != "BPE") {
-      table_.fail("model type \"" + printable(type) +
-                  "\" is not supported; embert reads WordPiece and byte-level BPE");
-    }
     TextSteps steps = {read_normalizer(root_.find("normalizer"), file_),
                        read_pre_tokenizer(root_.find("pre_tokenizer"), file_)};
-    if (type == "BPE") {
+    if (type == "WordPiece" && model.has("continuing_subword_prefix")) {
+      read_wordpiece_json(model, std::move(steps), &table_, &spec_);
+    } else if (type == "Unigram") {
+      read_unigram_json(model, std::move(steps), &table_, &spec_);
+    } else if (type == "BPE") {
       read_bpe_json(model, std::move(steps), &table_, &spec_);
     } else {
-      read_wordpiece_json(model, std::move(steps), &table_, &spec_);
+      table_.fail("model type \"" + printable(type) +
+                  "\" is not supported; embert reads WordPiece, Unigram and byte-level BPE");
     }
   }
 

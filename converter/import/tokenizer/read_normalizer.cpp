@@ -9,23 +9,6 @@
 namespace embert::convert {
 namespace {
 
-struct NormalizerName {
-  NormalizerStep::Kind kind;
-  const char* name;
-};
-constexpr NormalizerName kNormalizerNames[] = {
-    {NormalizerStep::Kind::kBert, "BertNormalizer"},
-    {NormalizerStep::Kind::kNfc, "NFC"},
-    {NormalizerStep::Kind::kNfkc, "NFKC"},
-    {NormalizerStep::Kind::kNfd, "NFD"},
-    {NormalizerStep::Kind::kNfkd, "NFKD"},
-    {NormalizerStep::Kind::kStripAccents, "StripAccents"},
-    {NormalizerStep::Kind::kLowercase, "Lowercase"},
-    {NormalizerStep::Kind::kPrecompiled, "Precompiled"},
-    {NormalizerStep::Kind::kReplace, "Replace"},
-    {NormalizerStep::Kind::kStrip, "Strip"},
-    {NormalizerStep::Kind::kPrepend, "Prepend"}};
-
 NormalizerStep::Kind normalizer_kind(const std::string& type, const std::string& file) {
   std::string names;
   for (const NormalizerName& entry : kNormalizerNames) {
@@ -92,13 +75,6 @@ void append_normalizer(const Json& value, const std::string& file,
 }
 
 }  // namespace
-
-const char* step_name(NormalizerStep::Kind kind) {
-  for (const NormalizerName& entry : kNormalizerNames) {
-    if (entry.kind == kind) return entry.name;
-  }
-  return "";
-}
 
 std::vector<NormalizerStep> read_normalizer(const Json* value, const std::string& file) {
   std::vector<NormalizerStep> steps;

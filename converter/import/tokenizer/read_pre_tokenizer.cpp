@@ -8,16 +8,6 @@
 namespace embert::convert {
 namespace {
 
-struct PreTokenizerName {
-  PreTokenizerStep::Kind kind;
-  const char* name;
-};
-constexpr PreTokenizerName kPreTokenizerNames[] = {
-    {PreTokenizerStep::Kind::kBert, "BertPreTokenizer"},
-    {PreTokenizerStep::Kind::kWhitespaceSplit, "WhitespaceSplit"},
-    {PreTokenizerStep::Kind::kMetaspace, "Metaspace"},
-    {PreTokenizerStep::Kind::kByteLevel, "ByteLevel"}};
-
 PreTokenizerStep::Kind pre_tokenizer_kind(const std::string& type, const std::string& file) {
   std::string names;
   for (const PreTokenizerName& entry : kPreTokenizerNames) {
@@ -66,13 +56,6 @@ void append_pre_tokenizer(const Json& value, const std::string& file,
 }
 
 }  // namespace
-
-const char* step_name(PreTokenizerStep::Kind kind) {
-  for (const PreTokenizerName& entry : kPreTokenizerNames) {
-    if (entry.kind == kind) return entry.name;
-  }
-  return "";
-}
 
 std::vector<PreTokenizerStep> read_pre_tokenizer(const Json* value, const std::string& file) {
   std::vector<PreTokenizerStep> steps;

@@ -14,12 +14,9 @@ namespace embert::convert {
 
 /// Null: no steps. A Sequence becomes its steps.
 std::vector<NormalizerStep> read_normalizer(const Json* value, const std::string& file);
-/// The name of a step in tokenizer.json.
-const char* step_name(NormalizerStep::Kind kind);
 
 /// Null: no steps. A Sequence becomes its steps.
 std::vector<PreTokenizerStep> read_pre_tokenizer(const Json* value, const std::string& file);
-const char* step_name(PreTokenizerStep::Kind kind);
 
 /// Fills single, pair and trim_offsets. Null: a template without special tokens.
 void read_post_processor(const Json* value, const TokenTable& table, TokenizerSpec* spec);

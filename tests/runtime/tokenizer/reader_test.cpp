@@ -115,8 +115,8 @@ TEST(TokenizerJsonFile, UnsupportedPartsAreNamed) {
     return error_of(json);
   };
   EXPECT_EQ(with("/model/type", "WordLevel"),
-            "tokenizer.json: model type \"WordLevel\" is not supported; embert reads WordPiece "
-            "and byte-level BPE");
+            "tokenizer.json: model type \"WordLevel\" is not supported; embert reads WordPiece, "
+            "Unigram and byte-level BPE");
   EXPECT_EQ(with("/normalizer/type", "NFC"),
             "tokenizer.json: normalizer \"NFC\" is not supported with WordPiece; expected one "
             "BertNormalizer");

@@ -32,7 +32,8 @@ TestTokenizer::TestTokenizer(const std::vector<std::uint8_t>& section) : section
 Tokens TestTokenizer::encode(std::string_view text, const embert_tokenize_options& options,
                              const std::optional<std::string>& pair) const {
   Tokens out;
-  const std::size_t capacity = text.size() * 3 + (pair ? pair->size() * 3 : 0) + 8;
+  // U+FDFA has three bytes and becomes 33, each of which may be a token.
+  const std::size_t capacity = text.size() * 11 + (pair ? pair->size() * 11 : 0) + 8;
   for (auto* v : {&out.ids, &out.type_ids, &out.word_ids, &out.sequence_ids}) v->resize(capacity);
   for (auto* v : {&out.byte_offsets, &out.char_offsets}) v->resize(2 * capacity);
   embert_tokens tokens = {};
@@ -54,7 +55,7 @@ Tokens TestTokenizer::encode(std::string_view text, const embert_tokenize_option
 }
 
 void TestTokenizer::ids(std::string_view text, std::vector<std::int32_t>* ids) const {
-  if (ids->size() < text.size() * 3 + 1) ids->resize(text.size() * 3 + 1);
+  if (ids->size() < text.size() * 11 + 1) ids->resize(text.size() * 11 + 1);
   embert_tokens tokens = {};
   tokens.capacity = ids->size();
   tokens.ids = ids->data();
