@@ -11,8 +11,8 @@
 namespace embert::convert {
 
 /// Walks through the whole trie and returns the replacements of keys of one byte, which are ASCII
-/// characters. Throws ConvertError where the trie leads outside itself, or a replacement is no UTF-8
-/// text of at most 255 bytes.
+/// characters. Throws ConvertError where the trie leads outside itself, or a replacement is no
+/// UTF-8 text of at most 255 bytes.
 std::map<char, std::string> read_charsmap(const std::vector<std::uint8_t>& charsmap);
 
 }  // namespace embert::convert

@@ -83,12 +83,12 @@ class DecomposedStream {
   struct Run {
     PartReader start;
     PartReader reader;
-    SourceStream originals;  // reads the original marks in their own order, for the offsets
-    SourceOffsets offsets;   // of the last mark that `originals` read
-    uint32_t originals_read;
-    uint32_t rank;  // marks of the text that sort before the next one
-    uint8_t combining_class;
-    bool active;
+    SourceStream originals;      // reads the original marks in their own order, for the offsets
+    SourceOffsets offsets = {};  // of the last mark that `originals` read
+    uint32_t originals_read = 0;
+    uint32_t rank = 0;  // marks of the text that sort before the next one
+    uint8_t combining_class = 0;
+    bool active = false;
   };
 
   bool survives(uint32_t code_point) const;
@@ -101,7 +101,7 @@ class DecomposedStream {
   uint32_t flags_;
   bool dot_pending_ = false;
   SourceOffsets dot_offsets_ = {};
-  Run run_ = {reader_, reader_, reader_.source, {}, 0, 0, 0, false};
+  Run run_ = {.start = reader_, .reader = reader_, .originals = reader_.source};
 };
 
 }  // namespace embert

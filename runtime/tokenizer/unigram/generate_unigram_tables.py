@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes grapheme_tables.cpp and nfkd_tables.cpp: Unicode as the normalizers of the package tokenizers know it.
 
-Source of the data: the behaviour of the Python package tokenizers 0.19.1, asked about all 1,112,064 scalar values. Grapheme
-clusters (UAX #29) are seen through a Precompiled map that makes a Q of each look-up: a cluster of fewer than 6 bytes is one
+Source of the data: the behaviour of the Python package tokenizers 0.19.1, asked about all 1,112,064 scalar values. Graphemes
+(UAX #29) are seen through a Precompiled map that makes a Q of each look-up: a grapheme of fewer than 6 bytes is one
 look-up, a longer one is a look-up for each code point. Where that shows no difference (regional indicators), there is none.
 
     pip install tokenizers==0.19.1
@@ -42,7 +42,7 @@ def grapheme_categories():
     def count(text):
         return len(look_ups(text))
 
-    def joins(before, after):  # no break between them; `after` has three bytes, so both together are a long cluster
+    def joins(before, after):  # no break between them; `after` has three bytes, so both together are a long grapheme
         return count(before + after + ACUTE) == 3
 
     out = {}

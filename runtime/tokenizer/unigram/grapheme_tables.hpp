@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grapheme cluster break of each code point (UAX #29), in two-stage tables that
+// grapheme break of each code point (UAX #29), in two-stage tables that
 // generate_unigram_tables.py writes.
 #ifndef EMBERT_RUNTIME_TOKENIZER_UNIGRAM_GRAPHEME_TABLES_HPP_
 #define EMBERT_RUNTIME_TOKENIZER_UNIGRAM_GRAPHEME_TABLES_HPP_

@@ -13,27 +13,27 @@ bool MappedStream::pull(uint32_t count) {
   return true;
 }
 
-// Finds the cluster at the begin of the queue. The queue then holds all of a short one.
-void MappedStream::begin_cluster() {
+// Finds the grapheme at the begin of the queue. The queue then holds all of a short one.
+void MappedStream::begin_grapheme() {
   uint8_t utf8[4];
   uint32_t bytes = encode_utf8(queue_[0].code_point, utf8);
   uint32_t count = 1;
   break_.begin(queue_[0].code_point);
-  while (bytes < kShortCluster && pull(count + 1) &&
+  while (bytes < kShortGrapheme && pull(count + 1) &&
          !break_.breaks_before(queue_[count].code_point)) {
     bytes += encode_utf8(queue_[count].code_point, utf8);
     ++count;
   }
-  in_long_cluster_ = bytes >= kShortCluster;
-  cluster_left_ = static_cast<uint8_t>(count);
-  if (in_long_cluster_) return;
+  in_long_grapheme_ = bytes >= kShortGrapheme;
+  grapheme_left_ = static_cast<uint8_t>(count);
+  if (in_long_grapheme_) return;
   look_up(count);
-  if (replaced_) cluster_left_ = 0;
+  if (replaced_) grapheme_left_ = 0;
 }
 
 // Makes a unit of the first code points of the queue.
 void MappedStream::look_up(uint32_t characters) {
-  uint8_t utf8[4 * kShortCluster];
+  uint8_t utf8[4 * kShortGrapheme];
   uint32_t bytes = 0;
   for (uint32_t i = 0; i < characters; ++i)
     bytes += encode_utf8(queue_[i].code_point, utf8 + bytes);
@@ -45,19 +45,20 @@ void MappedStream::look_up(uint32_t characters) {
   unit_ = static_cast<uint8_t>(characters);
 }
 
-// Finds the next unit, a cluster or a code point that has one replacement or none. False at the end.
+// Finds the next unit: a grapheme or a code point that has one replacement or none. False at the
+// end.
 bool MappedStream::begin_unit() {
   if (unit_ready_) return true;
   if (!pull(1)) return false;
   replaced_ = false;
-  if (cluster_left_ == 0 && in_long_cluster_) {
-    in_long_cluster_ = !break_.breaks_before(queue_[0].code_point);
-    cluster_left_ = in_long_cluster_ ? 1 : 0;
+  if (grapheme_left_ == 0 && in_long_grapheme_) {
+    in_long_grapheme_ = !break_.breaks_before(queue_[0].code_point);
+    grapheme_left_ = in_long_grapheme_ ? 1 : 0;
   }
-  if (cluster_left_ == 0) begin_cluster();
+  if (grapheme_left_ == 0) begin_grapheme();
   if (!replaced_) {
     look_up(1);
-    --cluster_left_;
+    --grapheme_left_;
   }
   unit_ready_ = true;
   return true;

@@ -8,19 +8,19 @@
 #include <stdint.h>
 
 #include "runtime/tokenizer/unigram/charsmap.hpp"
-#include "runtime/tokenizer/unigram/cluster_break.hpp"
 #include "runtime/tokenizer/unigram/decomposed_stream.hpp"
+#include "runtime/tokenizer/unigram/grapheme_break.hpp"
 #include "runtime/tokenizer/unigram/unigram_section.hpp"
 
 namespace embert {
 
-/// Precompiled: a grapheme cluster of fewer than 6 bytes is looked up whole, and what is not found
+/// Precompiled: a grapheme of fewer than 6 bytes is looked up whole, and what is not found
 /// code point by code point. Without a charsmap it passes all through.
 ///
 /// Offsets follow the package tokenizers. Of m code points that n replace, the first min(m, n) pair
 /// up, further new ones share the place of the last, and further old ones vanish with it. What is
-/// deleted at the begin of the text is not noticed there: all later places are those of as many code
-/// points before.
+/// deleted at the begin of the text is not noticed there: all later places are those of as many
+/// code points before.
 class MappedStream {
  public:
   MappedStream(const UnigramSection& section, const uint8_t* text, TextCursor from, uint32_t end)
@@ -32,7 +32,7 @@ class MappedStream {
   bool next(NormalizedChar* out);
 
   bool idle() const {
-    return queued_ == 0 && !unit_ready_ && !lagging_ && !in_long_cluster_ && below_.idle();
+    return queued_ == 0 && !unit_ready_ && !lagging_ && !in_long_grapheme_ && below_.idle();
   }
   /// For an idle stream: reads an ASCII character that the normalizer leaves as it is.
   NormalizedChar take_ascii() {
@@ -42,11 +42,11 @@ class MappedStream {
   const SourceStream& source() const { return below_.source(); }
 
  private:
-  static constexpr uint32_t kShortCluster = 6;  // bytes
+  static constexpr uint32_t kShortGrapheme = 6;  // bytes
 
   bool pull(uint32_t count);
   bool begin_unit();
-  void begin_cluster();
+  void begin_grapheme();
   void look_up(uint32_t characters);
   void pop_unit();
   void skip_originals(uint32_t count);
@@ -55,16 +55,16 @@ class MappedStream {
   Charsmap map_;
   DecomposedStream below_;
   DecomposedStream originals_;  // at the begin, or behind the place of the last output if lagging_
-  NormalizedChar queue_[kShortCluster];  // read from below_, not yet part of a finished unit
-  SourceOffsets last_ = {};              // of the last output
-  const uint8_t* new_ = nullptr;         // what is left of the replacement of the unit
+  NormalizedChar queue_[kShortGrapheme];  // read from below_, not yet part of a finished unit
+  SourceOffsets last_ = {};               // of the last output
+  const uint8_t* new_ = nullptr;          // what is left of the replacement of the unit
   const uint8_t* new_end_ = nullptr;
-  ClusterBreak break_;
+  GraphemeBreak break_;
   uint32_t given_ = 0;  // code points of the replacement so far
   uint8_t queued_ = 0;
-  uint8_t unit_ = 0;              // the unit is the first unit_ of the queue
-  uint8_t cluster_left_ = 0;      // of the queue: still of the cluster, to be looked up alone
-  bool in_long_cluster_ = false;  // what follows in below_ may be of the cluster, too
+  uint8_t unit_ = 0;               // the unit is the first unit_ of the queue
+  uint8_t grapheme_left_ = 0;      // of the queue: still of the grapheme, to be looked up alone
+  bool in_long_grapheme_ = false;  // what follows in below_ may be of the grapheme, too
   bool unit_ready_ = false;
   bool replaced_ = false;
   bool started_ = false;  // there was output

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cuts the normalised text into words: at added tokens of the normalised text, at white space
-// (WhitespaceSplit), and before each word mark (Metaspace), which also takes the place of spaces and
-// stands in front of a word.
+// (WhitespaceSplit), and before each word mark (Metaspace), which also takes the place of spaces
+// and stands in front of a word.
 #ifndef EMBERT_RUNTIME_TOKENIZER_UNIGRAM_WORD_STREAM_HPP_
 #define EMBERT_RUNTIME_TOKENIZER_UNIGRAM_WORD_STREAM_HPP_
 
@@ -28,10 +28,10 @@ class WordStream {
              TextCursor from, uint32_t end)
       : view_(&view), header_(section.header), stream_(section, text, from, end) {}
 
-  /// Goes to the next word, of which next() then gives the characters, or added token.
+  /// Goes to the word that follows, of which next() then gives the characters, or added token.
   Next begin();
 
-  /// The next character of the word; false at its end.
+  /// A character of the word after the other; false at its end.
   bool next(NormalizedChar* out);
 
   /// Takes the added token that begin() found.
@@ -54,8 +54,8 @@ class WordStream {
   AddedToken token_;           // kAddedToken
   uint32_t inner_blanks_ = 0;  // white space ahead that no added token takes in
   Ahead ahead_ = Ahead::kNothing;
-  bool at_split_ = true;       // the next word is the first behind an added token or white space
-  bool at_begin_ = false;      // of the word
+  bool at_split_ = true;   // what follows is the first word behind an added token or white space
+  bool at_begin_ = false;  // of the word
   bool mark_pending_ = false;  // a word mark comes before the word's first character
 };
 

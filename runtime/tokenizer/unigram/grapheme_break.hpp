@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boundaries of extended grapheme clusters, UAX #29 section 3.1.1: rules GB3 to GB11. Regional
-// indicators (GB12, GB13) count as other characters: a pair of them is too long for the look-up of a
-// whole cluster, so joining them changes nothing.
-#ifndef EMBERT_RUNTIME_TOKENIZER_UNIGRAM_CLUSTER_BREAK_HPP_
-#define EMBERT_RUNTIME_TOKENIZER_UNIGRAM_CLUSTER_BREAK_HPP_
+// Boundaries of extended graphemes, UAX #29 section 3.1.1: rules GB3 to GB11. Regional indicators
+// (GB12, GB13) count as other characters: a pair of them is too long for the look-up of a whole
+// grapheme, so joining them changes nothing.
+#ifndef EMBERT_RUNTIME_TOKENIZER_UNIGRAM_GRAPHEME_BREAK_HPP_
+#define EMBERT_RUNTIME_TOKENIZER_UNIGRAM_GRAPHEME_BREAK_HPP_
 
 #include <stdint.h>
 
@@ -11,16 +11,16 @@
 
 namespace embert {
 
-class ClusterBreak {
+class GraphemeBreak {
  public:
-  /// Begins a cluster.
+  /// Begins a grapheme.
   void begin(uint32_t code_point) {
     last_ = grapheme::category(code_point);
     is_return_ = code_point == '\r';
     emoji_ = last_ == grapheme::kPictographic ? kPicture : kNone;
   }
 
-  /// Whether a cluster ends before this code point; if not, it becomes part of the cluster.
+  /// Whether a grapheme ends before this code point; if not, it becomes part of the grapheme.
   bool breaks_before(uint32_t code_point) {
     // Two ASCII characters break but for CR LF.
     const grapheme::Category next = grapheme::category(code_point);
@@ -72,4 +72,4 @@ class ClusterBreak {
 
 }  // namespace embert
 
-#endif  // EMBERT_RUNTIME_TOKENIZER_UNIGRAM_CLUSTER_BREAK_HPP_
+#endif  // EMBERT_RUNTIME_TOKENIZER_UNIGRAM_GRAPHEME_BREAK_HPP_
