@@ -43,8 +43,8 @@ bool match_normalized_token_at(const TokenizerView& view, const NormalizedChar& 
 }
 
 /// Finds the longest added token of the normalised text that begins where `stream` stands, and
-/// moves the stream behind it. *index is its number, kNoToken before; *last becomes the place of its
-/// last character. Stream: copyable, with bool next(NormalizedChar*).
+/// moves the stream behind it. *index is its number, kNoToken before; *last becomes the place of
+/// its last character. Stream: copyable, with bool next(NormalizedChar*).
 template <typename Stream>
 bool match_normalized_token(const TokenizerView& view, Stream* stream, uint32_t* index,
                             SourceOffsets* last) {
