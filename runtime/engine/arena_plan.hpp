@@ -73,6 +73,7 @@ struct StackPlan {
   // ... or scores and context sums ...
   uint64_t scores;       ///< s32 [kBlockRows][N(keys)], then u8 exponentials in the same rows
   uint64_t context_acc;  ///< s32 [kBlockRows][2 N(D)]
+  uint64_t value_sums;   ///< s32 [2 N(D)] of the keys that a block reads, with local attention
   uint64_t key_rows;     ///< u8 [kBlockRows][K(D)], with relative positions
   uint64_t products;     ///< s32 [kBlockRows][products_stride], with relative positions
   // ... and behind lhs and acc, which are in use at the same time, the rows of a task head.

@@ -350,6 +350,38 @@ struct Attending {
   uint16_t* probabilities;  ///< out [length][keys] or null
 };
 
+/// The keys that a block of queries reads.
+struct KeyRange {
+  size_t first;  ///< a multiple of 16
+  size_t count;
+};
+
+/// In local layers those that one of m queries sees, of which the first stands at place `own`; all
+/// where that spares less than half of them.
+KeyRange local_keys(const KvView& kv, size_t reach, size_t own, size_t m) {
+  const size_t before = own > reach ? (own - reach) / kPanelColumns * kPanelColumns : 0;
+  const size_t end = smaller(own + m + reach, kv.count);
+  return 2 * (end - before) <= kv.count ? KeyRange{before, end - before} : KeyRange{0, kv.count};
+}
+
+/// The column sums of the values of some keys, in place of those of all. Only processors that read
+/// exponentials as signed bytes use them.
+const int32_t* local_sums(const KvView& kv, const KeyRange& keys, size_t columns, int32_t* sums) {
+  const size_t steps = pad_inputs(keys.count) / kStepInputs;
+  for (size_t panel = 0; panel < 2 * columns; panel += kPanelColumns) {
+    const int8_t* step = kv.values + panel * kv.value_inputs + keys.first * kPanelColumns;
+    int32_t lanes[kPanelColumns * kStepInputs] = {};
+    for (size_t i = 0; i < steps; ++i, step += kPanelColumns * kStepInputs) {
+      for (size_t lane = 0; lane < kPanelColumns * kStepInputs; ++lane) lanes[lane] += step[lane];
+    }
+    for (size_t c = 0; c < kPanelColumns; ++c) {
+      const int32_t* of_column = lanes + c * kStepInputs;
+      sums[panel + c] = of_column[0] + of_column[1] + of_column[2] + of_column[3];
+    }
+  }
+  return sums;
+}
+
 /// softmax(Q K^T / sqrt(D)) V of one head over one text, into the context.
 void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& how,
             const KvView& kv) {
@@ -357,7 +389,7 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
   const Kernels& kernels = run.engine.kernels;
   const TextRows& text = at.text;
   const size_t n = run.head_size(), inputs = pad_inputs(n), columns = pad_columns(n);
-  const size_t key_columns = pad_columns(kv.count), key_inputs = pad_inputs(kv.count);
+  const size_t key_columns = pad_columns(kv.count);
   const uint8_t* query = run.scratch<uint8_t>(at.task, plan.query);              // [length][K(D)]
   Reciprocal* reciprocals = run.scratch<Reciprocal>(at.task, plan.reciprocals);  // [block]
   int32_t* scores = run.scratch<int32_t>(at.task, plan.scores);                  // [block][N(keys)]
@@ -371,6 +403,8 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
   const Requantize head_context = from_column(how.attention.context, at.head * columns);
   const Requantize factor = twice ? doubled(head_context) : head_context;
   const bool masked = kv.mask != nullptr || how.pair_mask != nullptr || how.query_mask != nullptr;
+  // A row to which masks leave no key attends to all of them, and probabilities are of all keys.
+  const bool is_local = how.reach < kv.count && !masked && how.probabilities == nullptr;
 
   for (size_t row = 0; row < text.queries; row += kBlockRows) {
     const ScoreBlock block = {.row = row,
@@ -379,24 +413,27 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
                               .scores = scores,
                               .stride = key_columns};
     const size_t m = block.m;
+    const KeyRange keys =
+        is_local ? local_keys(kv, how.reach, text.past + row, m) : KeyRange{0, kv.count};
+    const size_t key_inputs = pad_inputs(keys.count);
     kernels.gemm({.m = m,
-                  .n = key_columns,
+                  .n = pad_columns(keys.count),
                   .k = inputs,
                   .lhs = block.query,
                   .lhs_stride = inputs,
                   .lhs_type = LhsType::kSigned,
-                  .rhs = kv.keys,
+                  .rhs = kv.keys + keys.first * inputs,
                   .bias = nullptr,
-                  .sums = kv.key_sums,
+                  .sums = kv.key_sums + keys.first,
                   .dst = scores,
                   .dst_stride = key_columns});
     if (how.relative != nullptr) add_relative_positions(run, *how.relative, at, block, kv);
     if (how.reach < kv.count) {
       kernels.mask_distant({.m = m,
-                            .n = kv.count,
+                            .n = keys.count,
                             .scores = scores,
                             .scores_stride = key_columns,
-                            .diagonal = text.past + row,
+                            .diagonal = text.past + row - keys.first,
                             .reach = how.reach});
     }
     if (masked) {
@@ -412,7 +449,7 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
            .query_mask = how.query_mask != nullptr ? how.query_mask + row : nullptr});
     }
     kernels.softmax({.m = m,
-                     .n = kv.count,
+                     .n = keys.count,
                      .scores = scores,
                      .scores_stride = key_columns,
                      .score_multiplier = how.attention.score_multipliers[at.head],
@@ -424,8 +461,13 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
       const int32_t part = twice ? (head_factor + 1) / 2 : head_factor;
       for (size_t i = 0; i < m; ++i) reciprocals[i] = scale_reciprocal(reciprocals[i], part);
     }
-    // In a growing cache the panels are longer than the text, so each takes a product of its own.
+    // In a growing cache, and for some keys of a text, the panels are longer than what is read, so
+    // each takes a product of its own.
     const size_t step = kv.value_inputs == key_inputs ? 2 * columns : kPanelColumns;
+    const int32_t* value_sums = kv.value_sums;
+    if (keys.count < kv.count && lhs_correction(LhsType::kUnsigned) != 0) {
+      value_sums = local_sums(kv, keys, columns, run.scratch<int32_t>(at.task, plan.value_sums));
+    }
     for (size_t column = 0; column < 2 * columns; column += step) {
       kernels.gemm({.m = m,
                     .n = step,
@@ -433,9 +475,9 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
                     .lhs = exponentials,
                     .lhs_stride = 4 * key_columns,
                     .lhs_type = LhsType::kUnsigned,
-                    .rhs = kv.values + column * kv.value_inputs,
+                    .rhs = kv.values + column * kv.value_inputs + keys.first * kPanelColumns,
                     .bias = nullptr,
-                    .sums = kv.value_sums + column,
+                    .sums = value_sums + column,
                     .dst = sums + column,
                     .dst_stride = 2 * columns});
     }

@@ -85,7 +85,20 @@ bool is_of_stack(uint32_t kind) { return kind < kFirstModelSection; }
 
 const char* section_name(uint32_t kind) {
   if (kind < kSectionEnd) return kSectionNames[kind - kSectionLayers];
-  return kind == kSectionPrompts ? "prompts" : kind == kSectionVector ? "vector" : "unknown";
+  switch (kind) {
+    case kSectionPrompts:
+      return "prompts";
+    case kSectionRotary:
+      return "rotary positions";
+    case kSectionLocalAttention:
+      return "local attention";
+    case kSectionGatedFfn:
+      return "gated feed-forward";
+    case kSectionVector:
+      return "vector";
+    default:
+      return "unknown";
+  }
 }
 
 /// The string with this index, of zero-terminated strings that follow each other.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/synthetic_blob.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -122,13 +123,14 @@ class StackWriter {
     out_.add(kSectionLayers, layers);
     out_.add(kSectionWordEmbeddings, out_.random<std::int8_t>(m_.vocab_size * hidden_, -127, 127));
     out_.add(kSectionWordMultipliers, out_.random<std::int32_t>(m_.vocab_size, 2000000, 4000000));
-    out_.add(kSectionPositions, out_.random<std::int16_t>(m_.max_positions * hidden_, -3000, 3000));
+    const std::size_t position_rows = has(kStackRotary) ? 1 : m_.max_positions;
+    out_.add(kSectionPositions, out_.random<std::int16_t>(position_rows * hidden_, -3000, 3000));
     auto segments = out_.random<std::int16_t>(m_.type_vocab_size * hidden_, -1000, 1000);
     std::fill_n(segments.begin(), hidden_, std::int16_t{0});
     out_.add(kSectionSegments, segments);
     for (std::uint32_t l = 0; l < m_.num_layers; ++l) {
       out_.enter(index, l);
-      write_layer(layers[l]);
+      write_layer(layers[l], l == 0);
     }
     out_.enter(index, 0);
     add_norm(kSectionFinalNorm);
@@ -163,7 +165,8 @@ class StackWriter {
     l.intermediate_size = m_.intermediate_size;
     l.activation_exponent = 10;
     l.hidden_scale = kScale;
-    l.self = {qkv_.shifts, qkv_.shifts, value_.shifts, context_.shifts, output_.shifts};
+    const BlobShifts query_or_key = has(kStackRotary) ? turned_.shifts : qkv_.shifts;
+    l.self = {query_or_key, query_or_key, value_.shifts, context_.shifts, output_.shifts};
     if (has(kStackCrossAttention)) {
       l.cross = {qkv_.shifts, cross_key_.shifts, cross_value_.shifts, context_.shifts,
                  output_.shifts};
@@ -204,21 +207,25 @@ class StackWriter {
     out_.add(context_kind, std::vector<std::int32_t>(heads * columns_, context_.multiplier));
   }
   void add_residual_dense(std::uint32_t kind, std::size_t k, const Factor& factor) {
+    add_residual_dense(kind, k, factor, !has(kStackPreNorm));
+  }
+  void add_residual_dense(std::uint32_t kind, std::size_t k, const Factor& factor,
+                          bool adds_to_input) {
     std::vector<std::int32_t> sums;
     const auto packed = out_.weights(hidden_, k, sums);
     const std::size_t n = pad_columns(hidden_);
     // In post-norm the residual is a LayerNorm's output, rescaled to the sum's scale; in pre-norm
     // it is the last sum, whose scale is the same.
     const std::int32_t carried = 16 << 16;
-    const auto residual = has(kStackPreNorm) ? std::vector<std::int32_t>(n, carried)
-                                             : out_.random<std::int32_t>(n, 40000, 100000);
+    const auto residual = adds_to_input ? out_.random<std::int32_t>(n, 40000, 100000)
+                                        : std::vector<std::int32_t>(n, carried);
     const auto constants = out_.random<std::int32_t>(n, -5000, 5000);
     out_.add(kind, packed, sums, std::vector<std::int32_t>(n, factor.multiplier));
     out_.append(residual);
     out_.append(constants);
   }
 
-  void write_layer(const BlobLayer& record) {
+  void write_layer(const BlobLayer& record, bool is_first) {
     std::vector<std::int32_t> sums;
     const std::uint32_t heads = record.num_heads;
     const std::size_t width = std::size_t{heads} * m_.head_size;
@@ -228,13 +235,15 @@ class StackWriter {
     } else {
       out_.add(kSectionInputNorm);
     }
-    if (input_norm && !has(kStackPreNorm)) {
+    const bool adds_to_input = !has(kStackPreNorm) || (is_first && has(kStackEmbeddingNorm));
+    if (input_norm && adds_to_input) {
       out_.add(kSectionHiddenRescale, std::vector<std::int32_t>(hidden_, 50000),
                std::vector<std::int32_t>(hidden_, 1 << 20));
     } else {
       out_.add(kSectionHiddenRescale);
     }
-    add_heads(kSectionQkv, heads, hidden_, {qkv_, qkv_, value_});
+    const Factor& query_or_key = has(kStackRotary) ? turned_ : qkv_;
+    add_heads(kSectionQkv, heads, hidden_, {query_or_key, query_or_key, value_});
     add_attention(kSectionScores, kSectionContext, heads);
     out_.start(kSectionRelativePositions);
     if (m_.position_kind != kPositionTable) {
@@ -243,7 +252,7 @@ class StackWriter {
     }
     out_.add(kSectionRelativeRatios,
              std::vector<std::int32_t>(m_.position_kind * heads, ratio_.multiplier));
-    add_residual_dense(kSectionAttnOut, width, output_);
+    add_residual_dense(kSectionAttnOut, width, output_, adds_to_input);
     add_norm(kSectionNormAfterAttn);
     if (has(kStackCrossAttention)) {
       add_heads(kSectionCrossQuery, heads, hidden_, {qkv_});
@@ -257,9 +266,15 @@ class StackWriter {
       }
     }
     const std::size_t inner = m_.intermediate_size;
-    const auto packed = out_.weights(inner, hidden_, sums);
-    out_.add(kSectionFfnUp, packed, out_.random<std::int32_t>(pad_columns(inner), -2000, 2000),
-             sums, std::vector<std::int32_t>(pad_columns(inner), ffn_up_.multiplier));
+    auto packed = out_.weights(inner, hidden_, sums);
+    if (has(kStackGatedFfn)) {
+      std::vector<std::int32_t> gate_sums;
+      const auto gate = out_.weights(inner, hidden_, gate_sums);
+      packed.insert(packed.end(), gate.begin(), gate.end());
+      sums.insert(sums.end(), gate_sums.begin(), gate_sums.end());
+    }
+    out_.add(kSectionFfnUp, packed, out_.random<std::int32_t>(sums.size(), -2000, 2000), sums,
+             std::vector<std::int32_t>(sums.size(), ffn_up_.multiplier));
     add_residual_dense(kSectionFfnDown, inner, ffn_down_);
   }
 
@@ -267,6 +282,8 @@ class StackWriter {
   const SyntheticModel& m_;
   std::size_t hidden_, states_, columns_;
   const Factor qkv_ = encode(40 / sum_spread(hidden_, 40)),
+               // to 16 bits, with room for a turn
+      turned_ = encode(25 * 128 / sum_spread(hidden_, 40)),
                value_ = encode(8000 / sum_spread(hidden_, 40)),
                // an encoder's states are 16-bit rows: 128 times the 8-bit input
       cross_key_ = encode(40 / sum_spread(states_, 40 * 128)),
@@ -303,6 +320,52 @@ SyntheticSection prompts_section(std::uint32_t count, std::uint32_t default_prom
   return section;
 }
 
+namespace {
+
+template <typename T>
+void append_bytes(std::vector<std::uint8_t>& bytes, const std::vector<T>& values) {
+  const auto* data = reinterpret_cast<const std::uint8_t*>(values.data());
+  bytes.insert(bytes.end(), data, data + values.size() * sizeof(T));
+}
+
+// Codes of 8 bits are 1/128 of turned values. Angles of base 100, whatever the layer.
+std::vector<std::uint8_t> rotary_bytes(const SyntheticModel& m) {
+  std::vector<std::uint8_t> bytes;
+  append_bytes(bytes, std::vector<BlobRotary>{{m.rotary_tables, 0, {0, 6}}});
+  append_bytes(bytes, std::vector<std::int32_t>(pad_columns(m.head_size), 1 << 30));
+  std::vector<std::int16_t> angles;
+  const std::uint32_t half = m.head_size / 2;
+  for (std::uint32_t table = 0; table < m.rotary_tables; ++table) {
+    for (std::uint32_t p = 0; p < m.max_positions; ++p) {
+      for (std::uint32_t c = 0; c < m.head_size; ++c) {
+        const double angle = p * std::pow(100.0 + 900 * table, -1.0 * (c % half) / half);
+        angles.push_back(static_cast<std::int16_t>(
+            std::floor((c < half ? std::cos(angle) : std::sin(angle)) * 16384 + 0.5)));
+      }
+    }
+  }
+  append_bytes(bytes, angles);
+  return bytes;
+}
+
+// Those of the stack's flags among those that the test asks for, by kind.
+std::vector<SyntheticSection> optional_sections(const SyntheticModel& m) {
+  std::vector<SyntheticSection> all = m.optional;
+  if ((m.flags & kStackRotary) != 0) all.push_back({kSectionRotary, rotary_bytes(m)});
+  if ((m.flags & kStackLocalAttention) != 0) {
+    all.push_back({kSectionLocalAttention, {}});
+    append_bytes(all.back().bytes, std::vector<BlobLocalAttention>{m.local_attention});
+  }
+  if ((m.flags & kStackGatedFfn) != 0) {
+    all.push_back({kSectionGatedFfn, {}});
+    append_bytes(all.back().bytes, std::vector<BlobGatedFfn>(m.num_layers, {9}));
+  }
+  std::ranges::stable_sort(all, {}, &SyntheticSection::kind);
+  return all;
+}
+
+}  // namespace
+
 std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
                                               const std::vector<std::uint8_t>& tokenizer) {
   std::uint32_t stacks = 1, sections = stack_sections(m.num_layers) + kSectionsOfModel;
@@ -310,7 +373,8 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
     ++stacks;
     sections += stack_sections(encoder.num_layers);
   }
-  sections += static_cast<std::uint32_t>(m.optional.size());
+  const std::vector<SyntheticSection> optional = optional_sections(m);
+  sections += static_cast<std::uint32_t>(optional.size());
   Writer out(m, sections);
   for (const SyntheticModel& encoder : m.encoder) StackWriter(out, encoder).write(0);
   StackWriter last(out, m);
@@ -360,7 +424,7 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
     out.append(std::vector<BlobSelftest>{{0, static_cast<std::uint32_t>(m.selftest_ids.size())}});
     out.append(m.selftest_ids);
   }
-  for (const SyntheticSection& section : m.optional) out.add(section.kind, section.bytes);
+  for (const SyntheticSection& section : optional) out.add(section.kind, section.bytes);
 
   std::vector<std::uint8_t> blob = out.take();
   BlobHeader header = {};

@@ -40,9 +40,11 @@ struct SyntheticModel {
                 intermediate_size = 128;
   std::uint32_t vocab_size = 100, max_positions = 64, type_vocab_size = 2;
   std::uint32_t activation = kActivationGelu, position_kind = kPositionTable;
-  std::uint32_t flags = 0;              ///< BlobStackFlags
-  std::uint32_t cross_hidden_size = 0;  ///< of the states that are attended; 0: hidden_size
-  std::uint32_t pruned_heads = 0;       ///< of the last layer, which is not the only one
+  std::uint32_t flags = 0;                      ///< BlobStackFlags; sections of flags are made
+  std::uint32_t rotary_tables = 1;              ///< with kStackRotary
+  BlobLocalAttention local_attention = {2, 5};  ///< with kStackLocalAttention
+  std::uint32_t cross_hidden_size = 0;          ///< of the states that are attended; 0: hidden_size
+  std::uint32_t pruned_heads = 0;               ///< of the last layer, which is not the only one
   bool embedding_norm = true;
   std::vector<SyntheticModel> encoder = {};  ///< none or one, with kStackCrossAttention
   std::uint32_t pooling = kPoolingMean, normalize = 1;

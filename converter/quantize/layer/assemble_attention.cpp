@@ -46,9 +46,9 @@ std::vector<double> head_scales(const std::vector<float>& largest, const HeadRow
   return scales;
 }
 
-// Turned queries and keys. A turn mixes channels i and i + D/2, so the two share a smoothing factor:
-// real = code * scale of the head * factor for queries, / factor for keys, which leaves the product
-// of a query and a key as it is.
+// Turned queries and keys. A turn mixes channels i and i + D/2, so the two share a smoothing
+// factor: real = code * scale of the head * factor for queries, / factor for keys, which leaves the
+// product of a query and a key as it is.
 struct TurnedHeads {
   HeadScales head;                             // of 8-bit operands
   std::vector<double> query_scale, key_scale;  // [outputs] of 16-bit sums before the turn

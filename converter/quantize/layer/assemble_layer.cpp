@@ -107,9 +107,9 @@ void assemble_ffn_up(const LayerSource& source, const LayerScales& scales,
       dense.bias.push_back(
           encode_integer(rounded.bias[n] / acc_scale, kMaxDenseBias, name + " bias"));
       const bool dead = dense.bias.back() == 0 && all_zero(row, dense.inputs);
-      const double unit = part == 0 ? std::ldexp(1.0, -scales.activation_exponent)
-                                    : scales.activated.factor[channel] * scales.gate_scale;
-      factors.push_back(dead ? 0.0 : acc_scale / unit);
+      const double scale = part == 0 ? std::ldexp(1.0, -scales.activation_exponent)
+                                     : scales.activated.factor[channel] * scales.gate_scale;
+      factors.push_back(dead ? 0.0 : acc_scale / scale);
     }
     factors.resize((part + 1) * columns);
     dense.weights.resize((part + 1) * columns * dense.inputs);

@@ -60,6 +60,16 @@ SyntheticModel shape(std::uint32_t hidden, std::uint32_t heads, std::uint32_t he
   return model;
 }
 
+/// With what ModernBERT has: rotary positions, local layers, gated feed-forward networks.
+SyntheticModel modern(std::uint32_t head_size, std::uint32_t inner, std::uint32_t activation) {
+  SyntheticModel model = shape(4 * head_size - 3, 4, head_size, inner, activation);
+  model.num_layers = 3;
+  model.flags =
+      kStackPreNorm | kStackEmbeddingNorm | kStackRotary | kStackLocalAttention | kStackGatedFfn;
+  model.rotary_tables = 2;
+  return model;
+}
+
 class Bits : public testing::TestWithParam<SyntheticModel> {};
 
 TEST_P(Bits, AreTheSameOnEveryIsaThreadsBatchAndDirt) {
@@ -91,6 +101,16 @@ TEST(GoldenBits, OfASyntheticModel) {
       encode(open_model(blob, embert_isa_detect()), model, texts, {2, 2, 0x55});
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(hidden.data());
   EXPECT_EQ(crc32c_scalar(0, bytes, 2 * hidden.size()), 707151286u);
+}
+
+TEST(GoldenBits, OfAModernStack) {
+  const SyntheticModel model = modern(18, 104, kActivationGelu);
+  const AlignedBytes blob(make_synthetic_blob(model));
+  const Texts texts(model, {1, 33, 70}, 5);
+  const std::vector<std::int16_t> hidden =
+      encode(open_model(blob, embert_isa_detect()), model, texts, {2, 2, 0x55});
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(hidden.data());
+  EXPECT_EQ(crc32c_scalar(0, bytes, 2 * hidden.size()), 3188682934u);
 }
 
 // The same for an encoder and a decoder with everything in them: hidden states, probabilities,
@@ -146,18 +166,18 @@ TEST(GoldenBits, OfAPair) {
   EXPECT_EQ(crc, 2365121148u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, Bits,
-                         testing::Values(shape(64, 4, 16, 128, kActivationGelu),
-                                         shape(72, 3, 24, 150, kActivationGeluNew),
-                                         shape(100, 5, 20, 36, kActivationSilu),
-                                         shape(52, 2, 26, 100, kActivationTanh),
-                                         shape(36, 3, 12, 200, kActivationRelu),
-                                         shape(3, 1, 3, 1, kActivationGelu),
-                                         shape(128, 1, 128, 64, kActivationGelu)),
-                         [](const auto& tested) {
-                           return "hidden" + std::to_string(tested.param.hidden_size) + "heads" +
-                                  std::to_string(tested.param.num_heads);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, Bits,
+    testing::Values(shape(64, 4, 16, 128, kActivationGelu),
+                    shape(72, 3, 24, 150, kActivationGeluNew),
+                    shape(100, 5, 20, 36, kActivationSilu), shape(52, 2, 26, 100, kActivationTanh),
+                    shape(36, 3, 12, 200, kActivationRelu), shape(3, 1, 3, 1, kActivationGelu),
+                    shape(128, 1, 128, 64, kActivationGelu), modern(18, 104, kActivationGelu),
+                    modern(64, 150, kActivationSilu), modern(2, 5, kActivationTanh)),
+    [](const auto& tested) {
+      return "hidden" + std::to_string(tested.param.hidden_size) + "heads" +
+             std::to_string(tested.param.num_heads);
+    });
 
 }  // namespace
 }  // namespace embert::test
