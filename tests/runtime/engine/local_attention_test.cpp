@@ -86,8 +86,8 @@ TEST(LocalAttention, IsAPairMaskOfABand) {
   }
 }
 
-// Without other masks and outputs a block of queries reads the keys of its band alone; a mask of ones
-// and the probabilities make it read all keys.
+// Without other masks and outputs a block of queries reads the keys of its band alone; a mask of
+// ones and the probabilities make it read all keys.
 TEST(LocalAttention, ReadsFewerKeysForTheSameBits) {
   for (const std::uint32_t reach : {0u, 1u, 5u, 15u, 16u, 17u, 31u, 64u, 511u}) {
     SyntheticModel shape = modern(kAll);
