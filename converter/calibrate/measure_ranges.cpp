@@ -189,26 +189,29 @@ class HeadRecorder {
       : token_classifier_(config.token_classifier != TokenTask::kNone),
         last_stack_(static_cast<int>(config.stacks.size()) - 1),
         token_hidden_(batch.texts.ids.size(), kMostHeadRows),
+        token_input_(batch.texts.ids.size(), kMostHeadRows),
         encoder_hidden_(batch.sources.ids.size(), kMostHeadRows) {}
 
   void see(const Activation& a) {
     switch (a.point) {
-      case ActivationPoint::kLastHidden: {
+      case ActivationPoint::kLastHidden:
         if (a.stack != last_stack_) return encoder_hidden_.add(a);
         if (token_classifier_) token_hidden_.add(a);
-        std::size_t first = 0;
-        for (const std::int32_t length : a.lengths) {
-          add_rows(ranges_.first_hidden, a.data + first * a.cols, 1, a.cols);
-          first += static_cast<std::size_t>(length);
-        }
         return;
-      }
+      case ActivationPoint::kPoolerInput:
+        return add_rows(ranges_.pooler_input, a.data, a.rows, a.cols);
+      case ActivationPoint::kPoolerSum:
+        return raise_maximum(ranges_.pooler_sum, a);
       case ActivationPoint::kProjected:
         return raise_maximum(ranges_.projected, a);
       case ActivationPoint::kPooled:
         return add_rows(ranges_.pooled, a.data, a.rows, a.cols);
       case ActivationPoint::kLogits:
         return raise_maximum(ranges_.logits, a);
+      case ActivationPoint::kTokenSum:
+        return raise_maximum(ranges_.token_sum, a);
+      case ActivationPoint::kTokenInput:
+        return token_input_.add(a);
       case ActivationPoint::kTokenLogits:
         return raise_maximum(ranges_.token_logits, a);
       case ActivationPoint::kLmInput:
@@ -226,6 +229,7 @@ class HeadRecorder {
 
   HeadRanges take() {
     ranges_.token_hidden = token_hidden_.take();
+    ranges_.token_input = token_input_.take();
     ranges_.encoder_hidden = encoder_hidden_.take();
     return std::move(ranges_);
   }
@@ -234,7 +238,7 @@ class HeadRecorder {
   bool token_classifier_;
   int last_stack_;
   HeadRanges ranges_;
-  RowSample token_hidden_, encoder_hidden_;
+  RowSample token_hidden_, token_input_, encoder_hidden_;
 };
 
 }  // namespace

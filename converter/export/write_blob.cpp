@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <iterator>
 #include <span>
 
 #include "converter/convert_error.hpp"
-#include "kernels/arithmetic/pack.hpp"
+#include "converter/export/section_bytes.hpp"
+#include "converter/export/write_optional.hpp"
 #include "kernels/variants.hpp"
 
 static_assert(std::endian::native == std::endian::little, "the blob is little-endian");
@@ -33,6 +33,7 @@ bool is_weight_section(std::uint32_t kind) {
     case kSectionLmRows:
     case kSectionProjection:
     case kSectionVector:
+    case kSectionTokenTransform:
       return true;
     default:
       return false;
@@ -42,15 +43,6 @@ bool is_weight_section(std::uint32_t kind) {
 bool is_embedding_section(std::uint32_t kind) {
   return kind == kSectionWordEmbeddings || kind == kSectionWordMultipliers ||
          kind == kSectionPositions || kind == kSectionSegments;
-}
-
-// A matrix of 8-bit weights by rows.
-struct CodeMatrix {
-  const std::vector<std::int8_t>& codes;  // [outputs, inputs]
-  std::size_t outputs, inputs;
-};
-CodeMatrix code_matrix(const QuantizedDense& dense) {
-  return {.codes = dense.weights, .outputs = dense.outputs, .inputs = dense.inputs};
 }
 
 // Writes sections in the order of its calls, which is that of BlobSectionKind.
@@ -79,16 +71,6 @@ class SectionWriter {
   void append(const std::vector<T>& part) {
     append(std::span<const T>(part));
   }
-  void append_packed(const CodeMatrix& m) {
-    std::uint8_t* to = grow(m.outputs * pad_inputs(m.inputs));
-    pack_n16k4(m.codes.data(), m.outputs, m.inputs, reinterpret_cast<std::int8_t*>(to));
-  }
-  void append_sums(const CodeMatrix& m) {
-    std::vector<std::int32_t> sums(m.outputs);
-    column_sums(m.codes.data(), m.outputs, m.inputs, sums.data());
-    append(sums);
-  }
-
   // A section of one vector, or of several one after another.
   template <typename... Parts>
   void add(std::uint32_t kind, const Parts&... parts) {
@@ -96,25 +78,13 @@ class SectionWriter {
     (append(parts), ...);
   }
   void add_dense(std::uint32_t kind, const QuantizedDense& dense) {
-    start(kind);
-    append_dense(dense);
-  }
-  void append_dense(const QuantizedDense& dense) {
-    append_packed(code_matrix(dense));
-    append(dense.bias);
-    append_sums(code_matrix(dense));
-    append(dense.multiplier);
+    add(kind, SectionBytes().dense(dense).bytes);
   }
   void add_dense(std::uint32_t kind, const std::optional<QuantizedDense16>& layer) {
     add_dense(kind, layer ? layer->dense : QuantizedDense());
   }
   void add_residual_dense(std::uint32_t kind, const QuantizedDense& dense) {
-    start(kind);
-    append_packed(code_matrix(dense));
-    append_sums(code_matrix(dense));
-    append(dense.multiplier);
-    append(dense.residual);
-    append(dense.constant);
+    add(kind, SectionBytes().residual_dense(dense).bytes);
   }
   void add_norm(std::uint32_t kind, const QuantizedNorm& norm) { add(kind, norm.gain, norm.bias); }
 
@@ -178,11 +148,11 @@ void add_layer(SectionWriter& out, const QuantizedLayer& layer) {
   out.add(kSectionContext, layer.self.context_multipliers);
   const QuantizedRelativePositions relative =
       layer.relative_positions.value_or(QuantizedRelativePositions());
-  const CodeMatrix table{
-      .codes = relative.table, .outputs = relative.columns, .inputs = relative.inputs};
-  out.start(kSectionRelativePositions);
-  out.append_packed(table);
-  out.append_sums(table);
+  out.add(
+      kSectionRelativePositions,
+      SectionBytes()
+          .packed({.codes = relative.table, .outputs = relative.columns, .inputs = relative.inputs})
+          .bytes);
   out.add(kSectionRelativeRatios, relative.query_ratio, relative.key_ratio);
   out.add_residual_dense(kSectionAttnOut, layer.self.out);
   out.add_norm(kSectionNormAfterAttn, norms.after_attn);
@@ -213,17 +183,6 @@ void add_stack(SectionWriter& out, std::size_t index, const QuantizedStack& stac
   out.add_norm(kSectionFinalNorm, stack.final_norm);
 }
 
-// The optional sections of a stack.
-void add_stack_options(SectionWriter& out, const QuantizedStack& stack) {
-  if (const auto& rotary = stack.rotary) {
-    out.add(kSectionRotary, std::span(&rotary->record, 1), rotary->multipliers, rotary->angles);
-  }
-  if (const auto& local = stack.local_attention) {
-    out.add(kSectionLocalAttention, std::span(&*local, 1));
-  }
-  if (!stack.gated_ffn.empty()) out.add(kSectionGatedFfn, stack.gated_ffn);
-}
-
 std::vector<std::uint8_t> label_bytes(std::uint32_t outputs,
                                       const std::vector<std::string>& labels) {
   std::vector<std::uint8_t> bytes;
@@ -237,26 +196,6 @@ std::vector<std::uint8_t> label_bytes(std::uint32_t outputs,
     }
     bytes.insert(bytes.end(), label.begin(), label.end());
     bytes.push_back(0);
-  }
-  return bytes;
-}
-
-std::vector<std::uint8_t> prompt_bytes(const PromptConfig& prompts) {
-  const auto position = [&](const std::string& name) {
-    return std::distance(prompts.texts.begin(), prompts.texts.find(name));
-  };
-  const BlobPrompts record = {
-      .count = static_cast<std::uint32_t>(prompts.texts.size()),
-      .default_prompt = prompts.default_name
-                            ? static_cast<std::uint32_t>(position(*prompts.default_name))
-                            : UINT32_MAX};
-  std::vector<std::uint8_t> bytes(sizeof(record));
-  std::memcpy(bytes.data(), &record, sizeof(record));
-  for (const auto& [name, text] : prompts.texts) {
-    for (const std::string& string : {name, text}) {
-      bytes.insert(bytes.end(), string.begin(), string.end());
-      bytes.push_back(0);
-    }
   }
   return bytes;
 }
@@ -300,16 +239,24 @@ BlobHeader make_header(const QuantizedModel& model, const BlobExtras& extras) {
     header.task_heads |= bit;
     record = layer->record;
   };
-  add_dense16(kHeadPooler, model.pooler, header.pooler);
+  header.task_heads |= section_bits(model);
+  if (model.pooled_as_is) header.task_heads |= kHeadPooler | kHeadPooledAsIs;
+  if (model.pooler) {
+    header.task_heads |= kHeadPooler;
+    header.pooler = model.pooler->dense.record;
+  }
   add_dense16(kHeadClassifier, model.classifier, header.classifier);
   add_dense16(kHeadTokenClassifier, model.token_classifier, header.token_classifier);
   add_dense16(kHeadProjection, model.projection, header.projection);
   if (model.lm) {
     header.task_heads |= kHeadLm;
     if (!model.lm->rows.empty()) header.task_heads |= kHeadLmUntied;
-    add_dense16(kHeadLmTransform, model.lm->transform, header.lm_transform);
-    header.lm_norm = model.lm->norm.record;
-    header.lm_exponent = model.lm->exponent;
+    if (const auto& transform = model.lm->transform) {
+      header.task_heads |= kHeadLmTransform;
+      header.lm_transform = transform->dense.record;
+      header.lm_norm = transform->norm.record;
+      header.lm_exponent = transform->exponent;
+    }
     header.lm_shift = model.lm->shift;
     header.lm_logits_scale = std::bit_cast<std::uint32_t>(model.lm->logits_scale);
   }
@@ -317,35 +264,28 @@ BlobHeader make_header(const QuantizedModel& model, const BlobExtras& extras) {
   return header;
 }
 
-void add_vector(SectionWriter& out, const QuantizedVector& vector) {
-  out.start(kSectionVector);
-  out.append(std::span<const BlobVector>(&vector.record, 1));
-  for (const QuantizedDense& dense : vector.dense) out.append_dense(dense);
-}
-
 }  // namespace
 
 std::vector<std::uint8_t> write_blob(const QuantizedModel& model, const BlobExtras& extras,
                                      BlobSizes* sizes) {
   BlobSizes own;
-  const bool has_prompts = !extras.prompts.texts.empty();
-  std::size_t sections = kSectionsOfModel + (has_prompts ? 1 : 0) + (model.vector ? 1 : 0);
+  const std::vector<OptionalSection> optional = optional_sections(model, extras.prompts);
+  std::size_t sections = kSectionsOfModel + optional.size();
   for (const QuantizedStack& stack : model.stacks) {
-    for (const bool there :
-         {stack.rotary.has_value(), stack.local_attention.has_value(), !stack.gated_ffn.empty()}) {
-      sections += there ? 1 : 0;
-    }
     sections += stack_sections(static_cast<std::uint32_t>(stack.layers.size()));
   }
   SectionWriter out(sections, sizes != nullptr ? *sizes : own);
   for (std::size_t i = 0; i < model.stacks.size(); ++i) add_stack(out, i, model.stacks[i]);
   const QuantizedLm lm = model.lm.value_or(QuantizedLm());
   out.enter(0, 0);
-  out.add_dense(kSectionPooler, model.pooler);
+  const auto transform_dense = [](const std::optional<QuantizedTransform>& transform) {
+    return transform ? transform->dense.dense : QuantizedDense();
+  };
+  out.add_dense(kSectionPooler, transform_dense(model.pooler));
   out.add_dense(kSectionClassifier, model.classifier);
   out.add_dense(kSectionTokenClassifier, model.token_classifier);
-  out.add_dense(kSectionLmTransform, lm.transform);
-  out.add_norm(kSectionLmNorm, lm.norm);
+  out.add_dense(kSectionLmTransform, transform_dense(lm.transform));
+  out.add_norm(kSectionLmNorm, lm.transform ? lm.transform->norm : QuantizedNorm());
   out.add(kSectionLmRows, lm.rows);
   out.add(kSectionLmMultipliers, lm.multipliers);
   out.add(kSectionLmBias, lm.bias);
@@ -356,9 +296,10 @@ std::vector<std::uint8_t> write_blob(const QuantizedModel& model, const BlobExtr
   out.add(kSectionCertificate,
           std::span<const char>(extras.certificate.data(), extras.certificate.size()));
   out.add(kSectionSelftest, extras.selftest);
-  if (has_prompts) out.add(kSectionPrompts, prompt_bytes(extras.prompts));
-  add_stack_options(out, model.stacks.front());
-  if (model.vector) add_vector(out, *model.vector);
+  for (const OptionalSection& section : optional) {
+    out.enter(0, section.layer);
+    out.add(section.kind, section.bytes);
+  }
   return out.finish(make_header(model, extras));
 }
 

@@ -48,13 +48,15 @@ struct StackRanges {
 /// Of the task heads and of the projection between two stacks. Empty and 0 where the model has no
 /// such head.
 struct HeadRanges {
-  Matrix first_hidden;    ///< [texts, H] last hidden state of the first tokens
+  Matrix pooler_input;    ///< [texts, H] last hidden state of the first tokens, or of their mean
   Matrix pooled;          ///< [texts, H]
-  Matrix token_hidden;    ///< [rows, H] last hidden state
+  Matrix token_hidden;    ///< [rows, H] last hidden state, with a token classifier
+  Matrix token_input;     ///< [rows, H] what the token classifier reads
   Matrix lm_input;        ///< [rows, H] last hidden state
   Matrix lm_normed;       ///< [rows, H] output of the transform's LayerNorm, with a transform
   Matrix encoder_hidden;  ///< [rows, H of the encoder] its last hidden state, of two stacks
   // Largest magnitudes:
+  float pooler_sum = 0, token_sum = 0;  ///< before the activation function
   float logits = 0, token_logits = 0;
   float lm_transform = 0;  ///< before the activation function
   float lm_logits = 0;

@@ -94,7 +94,9 @@ struct StackConfig {
 /// The task head on the pooled vector. Names are those of transformers.
 enum class ClassifierTask { kNone, kSequenceClassification, kNextSentence, kMultipleChoice };
 /// The task head on each token's hidden state.
-enum class TokenTask { kNone, kTokenClassification, kQuestionAnswering };
+/// kReplacedToken, of ELECTRA's discriminator: the labels "O" and "replaced", with the logits 0 and
+/// that of the model, so that their softmax is the model's sigmoid.
+enum class TokenTask { kNone, kTokenClassification, kQuestionAnswering, kReplacedToken };
 /// Logits over the vocabulary. kBert: dense, activation, LayerNorm, then the output embeddings.
 /// kLinear: the output embeddings alone.
 enum class LanguageHeadKind { kNone, kBert, kLinear };
@@ -102,6 +104,14 @@ enum class ProblemType : std::uint32_t {
   kSingleLabel = kProblemSingleLabel,
   kMultiLabel = kProblemMultiLabel,
   kRegression = kProblemRegression
+};
+
+/// The vector that classifiers of texts read: act(dense(row)), and a LayerNorm behind it where
+/// ModelWeights::pooler has one.
+struct PooledConfig {
+  bool dense = true;  ///< false: the row as it is
+  bool mean = false;  ///< the row is the mean of the tokens; else that of the first token
+  HiddenAct act = HiddenAct::kTanh;
 };
 
 /// A model: its stacks, and the task heads on the last of them. A pooler without a classifier
@@ -116,6 +126,10 @@ struct ModelConfig {
   LanguageHeadKind language_head = LanguageHeadKind::kNone;  ///< causal where the stack is
   bool tied_output = true;  ///< the language head's output embeddings are the word embeddings
   ProblemType problem_type = ProblemType::kSingleLabel;  ///< of sequence classification
+  PooledConfig pooled;
+  /// Of ModelWeights::token_transform and of the language head's transform; absent: that of the
+  /// last stack's layers.
+  std::optional<HiddenAct> token_act, language_act;
   /// Of the classifier or token classifier, by class; a model has at most one of the two.
   std::vector<std::string> label_names;
 

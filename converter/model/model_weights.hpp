@@ -59,6 +59,12 @@ struct StackWeights {
   LayerNorm final_norm;  ///< makes the last hidden state
 };
 
+/// A head's dense layer before the activation function, and the LayerNorm behind that.
+struct HeadTransform {
+  Linear dense;                   ///< [H, H]
+  std::optional<LayerNorm> norm;  ///< [H]
+};
+
 /// logits = E norm(act(transform hidden)) + bias, or E hidden + bias without a transform, where E
 /// are the output embeddings.
 struct LanguageHead {
@@ -69,11 +75,12 @@ struct LanguageHead {
 };
 
 struct ModelWeights {
-  std::vector<StackWeights> stacks;        ///< as ModelConfig::stacks
-  std::optional<Linear> projection;        ///< [cross_hidden_size, H of the encoder]
-  std::optional<Linear> pooler;            ///< [H, H]
-  std::optional<Linear> classifier;        ///< [labels, H], reads the pooled vector
-  std::optional<Linear> token_classifier;  ///< [labels, H], reads every token
+  std::vector<StackWeights> stacks;              ///< as ModelConfig::stacks
+  std::optional<Linear> projection;              ///< [cross_hidden_size, H of the encoder]
+  std::optional<HeadTransform> pooler;           ///< of PooledConfig
+  std::optional<Linear> classifier;              ///< [labels, H], reads the pooled vector
+  std::optional<HeadTransform> token_transform;  ///< makes the rows that token_classifier reads
+  std::optional<Linear> token_classifier;        ///< [labels, H], reads every token
   std::optional<LanguageHead> language_head;
 };
 

@@ -97,12 +97,19 @@ struct QuantizedStack {
   std::vector<BlobGatedFfn> gated_ffn;  ///< [layers], or empty
 };
 
+/// What a head makes of a hidden state (BlobHeadTransform): dense, activation function, LayerNorm.
+struct QuantizedTransform {
+  QuantizedDense16 dense;
+  std::uint32_t activation = kActivationGelu;
+  std::int32_t exponent = 0;  ///< the activation has the scale 2^-exponent
+  QuantizedNorm norm;
+};
+
 /// The language model's head.
 struct QuantizedLm {
-  std::optional<QuantizedDense16> transform;
-  QuantizedNorm norm;                     ///< after the transform
-  std::int32_t exponent = 0;              ///< the transform's activation has the scale 2^-exponent
-  std::vector<std::int8_t> rows;          ///< [V, H]; empty: the word embeddings
+  std::optional<QuantizedTransform> transform;
+  bool own_activation = false;    ///< the transform's activation function is not the layers'
+  std::vector<std::int8_t> rows;  ///< [V, H]; empty: the word embeddings
   std::vector<std::int32_t> multipliers;  ///< [V]; empty: those of the word embeddings
   std::vector<std::int32_t> bias;         ///< [V]
   std::int32_t shift = 0;
@@ -121,7 +128,11 @@ struct QuantizedModel {
   std::uint32_t token_task = kTaskTokens, num_token_labels = 0;
   std::uint32_t start_id = UINT32_MAX, end_id = UINT32_MAX;
   float pooled_scale = 1, logits_scale = 1, token_logits_scale = 1;
-  std::optional<QuantizedDense16> pooler, classifier, token_classifier, projection;
+  bool pooled_as_is = false;  ///< the pooled vector is the first token's hidden state
+  bool pooled_mean = false;   ///< it is made of the mean of the tokens
+  std::optional<QuantizedTransform> pooler;  ///< exponent 0: tanh as in kSectionPooler alone
+  std::optional<QuantizedTransform> token_transform;
+  std::optional<QuantizedDense16> classifier, token_classifier, projection;
   std::optional<QuantizedLm> lm;
   std::optional<QuantizedVector> vector;
 };

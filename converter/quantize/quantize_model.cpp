@@ -157,6 +157,7 @@ QuantizeResult quantize_model(const QuantizeSource& source, const QuantizeOption
                           .word_embeddings = weights.stacks.back().word_embeddings,
                           .stack = out.stacks.back(),
                           .head = *weights.language_head,
+                          .act = config.language_act,
                           .ranges = ranges.heads,
                           .hidden_scale = hidden_scale},
                          rounding);

@@ -2,6 +2,7 @@
 #include "converter/reference/float_task_heads.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "converter/reference/float_ops.hpp"
 
@@ -12,12 +13,36 @@ void append_values(std::vector<float>& out, const float* values, std::size_t cou
   out.insert(out.end(), values, values + count);
 }
 
+// The mean of the visible rows, of all where none is visible (no mask: all are).
+void mean_of_rows(const float* rows, std::size_t count, std::size_t width,
+                  std::span<const std::uint8_t> visible, float* mean) {
+  const bool all = visible.empty() || std::ranges::count(visible, 0) == std::ssize(visible);
+  std::vector<double> sums(width);
+  double used = 0;
+  for (std::size_t r = 0; r < count; ++r) {
+    if (!all && visible[r] == 0) continue;
+    for (std::size_t c = 0; c < width; ++c) sums[c] += static_cast<double>(rows[r * width + c]);
+    ++used;
+  }
+  for (std::size_t c = 0; c < width; ++c) mean[c] = static_cast<float>(sums[c] / used);
+}
+
 }  // namespace
 
 FloatTaskHeads::FloatTaskHeads(const ModelConfig& config, const ModelWeights& weights)
-    : config_(config.last()) {
-  if (weights.pooler) pooler_.emplace(*weights.pooler);
+    : config_(config.last()),
+      pooled_config_(config.pooled),
+      token_act_(config.token_act.value_or(config_.hidden_act)),
+      language_act_(config.language_act.value_or(config_.hidden_act)) {
+  if (weights.pooler) {
+    pooler_.emplace(weights.pooler->dense);
+    pooler_norm_ = weights.pooler->norm;
+  }
   if (weights.classifier) classifier_.emplace(*weights.classifier);
+  if (weights.token_transform) {
+    token_transform_.emplace(weights.token_transform->dense);
+    token_norm_ = weights.token_transform->norm;
+  }
   if (weights.token_classifier) token_classifier_.emplace(*weights.token_classifier);
   if (!weights.language_head) return;
   const LanguageHead& head = *weights.language_head;
@@ -29,7 +54,7 @@ FloatTaskHeads::FloatTaskHeads(const ModelConfig& config, const ModelWeights& we
 }
 
 void FloatTaskHeads::run(const Run& run, const std::vector<std::int32_t>& lm_rows) {
-  if (pooler_) run_pooled(run);
+  if (pooler_ || !pooled_config_.dense) run_pooled(run);
   if (token_classifier_) run_tokens(run);
   const BatchChunk& chunk = run.chunk;
   std::vector<std::size_t> rows;
@@ -42,19 +67,47 @@ void FloatTaskHeads::run(const Run& run, const std::vector<std::int32_t>& lm_row
   if (!rows.empty()) run_language(run, rows);
 }
 
+void FloatTaskHeads::gather_pooler_input(const Run& run) {
+  const std::size_t texts = run.chunk.lengths.size();
+  const auto width = static_cast<std::size_t>(config_.hidden_size);
+  float* const rows = first_.sized(texts * width);
+  std::size_t row = 0;
+  for (std::size_t text = 0; text < texts; ++text) {
+    const auto length = static_cast<std::size_t>(run.chunk.lengths[text]);
+    const float* const hidden = run.hidden + row * width;
+    if (pooled_config_.mean) {
+      std::span<const std::uint8_t> visible;
+      if (run.chunk.key_mask != nullptr) visible = {run.chunk.key_mask + row, length};
+      mean_of_rows(hidden, length, width, visible, rows + text * width);
+    } else {
+      std::copy_n(hidden, width, rows + text * width);
+    }
+    row += length;
+  }
+}
+
 void FloatTaskHeads::run_pooled(const Run& run) {
   const int layer = config_.num_hidden_layers;
   const std::size_t texts = run.chunk.lengths.size();
   const auto width = static_cast<std::size_t>(config_.hidden_size);
-  float* const firsts = first_.sized(texts * width);
+  gather_pooler_input(run);
+  float* const input = first_.sized(texts * width);
   float* const pooled = pooled_.sized(texts * width);
-  std::size_t row = 0;
-  for (std::size_t text = 0; text < texts; ++text) {
-    std::copy_n(run.hidden + row * width, width, firsts + text * width);
-    row += static_cast<std::size_t>(run.chunk.lengths[text]);
+  run.viewer.show(ActivationPoint::kPoolerInput, layer, input, texts, width);
+  if (pooler_) {
+    pooler_->run(input, texts, pooled, run.pool);
+    run.viewer.show(ActivationPoint::kPoolerSum, layer, pooled, texts, width);
+    apply_activation(run.pool, pooled_config_.act, pooled, texts * width);
+  } else {
+    std::copy_n(input, texts * width, pooled);
   }
-  pooler_->run(firsts, texts, pooled, run.pool);
-  apply_activation(run.pool, HiddenAct::kTanh, pooled, texts * width);
+  if (pooler_norm_) {
+    layer_norm_rows(run.pool, {.in = pooled,
+                               .rows = texts,
+                               .norm = *pooler_norm_,
+                               .eps = config_.layer_norm_eps,
+                               .out = pooled});
+  }
   run.viewer.show(ActivationPoint::kPooled, layer, pooled, texts, width);
   append_values(run.out.pooled, pooled, texts * width);
   if (!classifier_) return;
@@ -66,10 +119,28 @@ void FloatTaskHeads::run_pooled(const Run& run) {
 }
 
 void FloatTaskHeads::run_tokens(const Run& run) {
+  const int layer = config_.num_hidden_layers;
   const std::size_t rows = run.chunk.rows, labels = token_classifier_->outputs();
+  const auto width = static_cast<std::size_t>(config_.hidden_size);
+  const float* input = run.hidden;
+  if (token_transform_) {
+    float* const made = tokens_.sized(rows * width);
+    token_transform_->run(run.hidden, rows, made, run.pool);
+    run.viewer.show(ActivationPoint::kTokenSum, layer, made, rows, width);
+    apply_activation(run.pool, token_act_, made, rows * width);
+    if (token_norm_) {
+      layer_norm_rows(run.pool, {.in = made,
+                                 .rows = rows,
+                                 .norm = *token_norm_,
+                                 .eps = config_.layer_norm_eps,
+                                 .out = made});
+    }
+    input = made;
+  }
+  run.viewer.show(ActivationPoint::kTokenInput, layer, input, rows, width);
   float* const scores = scores_.sized(rows * labels);
-  token_classifier_->run(run.hidden, rows, scores, run.pool);
-  run.viewer.show(ActivationPoint::kTokenLogits, config_.num_hidden_layers, scores, rows, labels);
+  token_classifier_->run(input, rows, scores, run.pool);
+  run.viewer.show(ActivationPoint::kTokenLogits, layer, scores, rows, labels);
   append_values(run.out.token_logits, scores, rows * labels);
 }
 
@@ -86,7 +157,7 @@ void FloatTaskHeads::run_language(const Run& run, const std::vector<std::size_t>
     float* const normed = normed_.sized(count * width);
     transform_->run(input, count, normed, run.pool);
     run.viewer.show(ActivationPoint::kLmTransform, layer, normed, count, width);
-    apply_activation(run.pool, config_.hidden_act, normed, count * width);
+    apply_activation(run.pool, language_act_, normed, count * width);
     run.viewer.show(ActivationPoint::kLmActivated, layer, normed, count, width);
     layer_norm_rows(run.pool, {.in = normed,
                                .rows = count,

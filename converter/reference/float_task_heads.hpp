@@ -38,17 +38,23 @@ class FloatTaskHeads {
   void run(const Run& run, const std::vector<std::int32_t>& lm_rows);
 
  private:
+  // Fills first_ with the rows that the pooled vector is made of.
+  void gather_pooler_input(const Run& run);
   void run_pooled(const Run& run);
   void run_tokens(const Run& run);
   // `rows` count from the chunk's first row.
   void run_language(const Run& run, const std::vector<std::size_t>& rows);
 
   StackConfig config_;  // of the last stack
-  std::optional<XnnLinear> pooler_, classifier_, token_classifier_;
+  PooledConfig pooled_config_;
+  HiddenAct token_act_, language_act_;
+  std::optional<XnnLinear> pooler_, classifier_, token_transform_, token_classifier_;
+  std::optional<LayerNorm> pooler_norm_, token_norm_;
   std::optional<XnnLinear> transform_, output_embeddings_;  // of the language head
   LayerNorm transform_norm_;
 
   FloatBuffer first_, pooled_;   // [texts, H]
+  FloatBuffer tokens_;           // [tokens, H]
   FloatBuffer picked_, normed_;  // [rows, H]
   FloatBuffer scores_;           // [texts or rows, labels or V]
 };

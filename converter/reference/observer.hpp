@@ -39,8 +39,12 @@ enum class ActivationPoint {
   // Of a stack's end and of the task heads; layer is num_hidden_layers:
   kLastHidden,   ///< [tokens, H]
   kProjected,    ///< [tokens, cross_hidden_size of the decoder] of an encoder with a projection
+  kPoolerInput,  ///< [texts, H] first token or mean of the tokens
+  kPoolerSum,    ///< [texts, H] before the activation function
   kPooled,       ///< [texts, H]
   kLogits,       ///< [texts, labels]
+  kTokenSum,     ///< [tokens, H] of a token classifier's transform, before the activation function
+  kTokenInput,   ///< [tokens, H] what the token classifier reads
   kTokenLogits,  ///< [tokens, labels]
   // Of the language head, for the rows that ForwardOptions::lm_rows asks for:
   kLmInput,      ///< [rows, H] their last hidden states

@@ -22,15 +22,17 @@ void run_heads(const Run& run, embert_output& output) {
     output.token_logits_scale.float_bits = header.token_logits_scale;
   }
   if (output.pooled != nullptr || output.logits != nullptr) {
-    const int16_t* first = hidden;
+    PooledText rows = {hidden, 0, run.input.key_mask};
     for (size_t text = 0; text < run.input.batch; ++text) {
+      rows.length = run.input.lengths[text];
       int16_t* pooled = output.pooled != nullptr ? output.pooled + text * size
                                                  : run.scratch<int16_t>(0, run.plan.row);
-      pool_first_token(run, first, pooled);
+      pool_head(run, rows, pooled);
       if (output.logits != nullptr) {
         classify_pooled(run, pooled, output.logits + text * header.num_labels);
       }
-      first += run.first_only ? size : run.input.lengths[text] * size;
+      rows.hidden += run.first_only ? size : rows.length * size;
+      if (rows.key_mask != nullptr) rows.key_mask += rows.length;
     }
     output.pooled_scale.float_bits = header.pooled_scale;
     output.logits_scale.float_bits = header.logits_scale;
@@ -51,7 +53,7 @@ Run run_checked(Engine& engine, const embert_input& input, embert_output& output
   const bool pooled_only = (output.pooled != nullptr || output.logits != nullptr) &&
                            output.hidden == nullptr && output.hidden_states == nullptr &&
                            output.attentions == nullptr && output.cross_attentions == nullptr &&
-                           output.token_logits == nullptr;
+                           output.token_logits == nullptr && !pools_mean(engine.model);
   const Run run = run_stack(engine, last_stack(engine), input, output, pooled_only);
   engine.rows = pooled_only ? 0 : static_cast<uint32_t>(run.tokens);
   run_heads(run, output);

@@ -61,12 +61,11 @@ Selftest model_selftest(const Model& model) {
 
   add(hidden, tokens * size * sizeof(int16_t));
   if ((header.task_heads & kHeadTokenClassifier) != 0) {
-    dense16_rows(buffers, model_token_classifier(model), {hidden, 1, size}, header.num_token_labels,
-                 add_logit);
+    token_logits(buffers, {hidden, 1, size}, add_logit);
   }
   if ((header.task_heads & kHeadPooler) != 0) {
     int16_t* pooled = buffers.scratch<int16_t>(0, buffers.plan.row);  // [H]
-    pool_first_token(buffers, hidden, pooled);
+    pool_head(buffers, {hidden, tokens, nullptr}, pooled);
     add(pooled, size * sizeof(int16_t));
     if ((header.task_heads & kHeadClassifier) != 0) {
       dense16_rows(buffers, model_classifier(model), {pooled, 1, size}, header.num_labels,

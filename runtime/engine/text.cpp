@@ -110,10 +110,11 @@ embert_status embert_classify_text(embert_engine* engine, const embert_text* tex
   if (status != EMBERT_STATUS_OK) return status;
 
   const embert_output no_output = {.size = sizeof(no_output)};
-  const Run run = run_stack(*engine, last_stack(*engine), input, no_output, /*first_only=*/true);
+  const Run run = run_stack(*engine, last_stack(*engine), input, no_output,
+                            /*first_only=*/!pools_mean(engine->model));
   engine->rows = 0;
   int16_t* pooled = run.scratch<int16_t>(0, run.plan.row);  // [H]
-  pool_first_token(run, run.at<int16_t>(run.plan.normalized), pooled);
+  pool_head(run, {run.at<int16_t>(run.plan.normalized), tokens.length, nullptr}, pooled);
   rank_pooled(run, pooled, labels);
   return EMBERT_STATUS_OK;
 }

@@ -90,17 +90,24 @@ enum BlobStackFlags : uint32_t {
   kStackFlagsAll = 7 | kStackFlagsWithSection | kStackEmbeddingNorm
 };
 
-/// The task heads on the last hidden state of the last stack, as bits. A classifier needs a pooler.
+/// The task heads on the last hidden state of the last stack, as bits. A classifier needs a pooler,
+/// whose output is the pooled vector: tanh of a dense layer over the first token, unless a bit says
+/// otherwise.
 enum BlobTaskHeads : uint32_t {
   kHeadPooler = 1,
-  kHeadClassifier = 2,       ///< on the pooled vector
-  kHeadTokenClassifier = 4,  ///< on each token
-  kHeadLm = 8,               ///< language model: logits over the vocabulary
-  kHeadLmUntied = 16,        ///< with rows of its own instead of the word embeddings
-  kHeadLmTransform = 32,     ///< with a dense layer, activation and LayerNorm before the rows
-  kHeadProjection = 64,      ///< between encoder and decoder of different width
-  kHeadVector = 1 << 16,     ///< vectors are made as BlobVector says
-  kHeadAll = 127 | kHeadVector
+  kHeadClassifier = 2,         ///< on the pooled vector
+  kHeadTokenClassifier = 4,    ///< on each token
+  kHeadLm = 8,                 ///< language model: logits over the vocabulary
+  kHeadLmUntied = 16,          ///< with rows of its own instead of the word embeddings
+  kHeadLmTransform = 32,       ///< with a dense layer, activation and LayerNorm before the rows
+  kHeadProjection = 64,        ///< between encoder and decoder of different width
+  kHeadPooledTransform = 128,  ///< the pooled vector is made as kSectionPooledTransform says
+  kHeadTokenTransform =
+      256,                  ///< the token classifier reads rows made as kSectionTokenTransform says
+  kHeadLmActivation = 512,  ///< the LM transform's activation is that of kSectionLmActivation
+  kHeadPooledAsIs = 1024,   ///< the pooled vector is the first token's hidden state: no dense layer
+  kHeadVector = 1 << 16,    ///< vectors are made as BlobVector says
+  kHeadAll = 2047 | kHeadVector
 };
 
 /// What the labels of the classifier mean.
@@ -292,7 +299,26 @@ enum BlobOptionalKind : uint32_t {
   kSectionRotary = 266,          ///< BlobRotary, s32 multipliers [N(D)], s16 [tables][P][D]
   kSectionLocalAttention = 267,  ///< BlobLocalAttention
   kSectionGatedFfn = 268,        ///< BlobGatedFfn [num_layers]
-  kSectionVector = 290  ///< BlobVector, then its dense layers; there with kHeadVector alone
+  // Each if and only if the bit of its name is set in BlobHeader::task_heads:
+  kSectionPooledTransform = 280,  ///< BlobHeadTransform, then norm if it has one
+  kSectionTokenTransform = 281,   ///< BlobHeadTransform, dense [N(H)] x [K(H)], norm if it has one
+  kSectionLmActivation = 282,     ///< BlobLmActivation
+  kSectionVector = 290            ///< BlobVector, then its dense layers
+};
+
+/// What a classifier reads in place of the hidden state: act(dense(row)), then LayerNorm.
+struct BlobHeadTransform {
+  BlobNorm norm;      ///< all zero without LayerNorm
+  BlobDense16 dense;  ///< of the token classifier's; zero for the pooled vector: BlobHeader::pooler
+  uint32_t activation;  ///< BlobActivation
+  int32_t exponent;     ///< 5..12: scale of the activation is 2^-e
+  uint32_t mean;  ///< 1: the pooled vector is made of the mean of the tokens, not of the first
+  uint32_t reserved[5];  ///< 0
+};
+
+struct BlobLmActivation {
+  uint32_t activation;  ///< BlobActivation
+  uint32_t reserved;    ///< 0
 };
 
 /// Texts that go before a text, as the model was trained. Behind it: name and text of each prompt,
@@ -362,6 +388,8 @@ static_assert(sizeof(BlobLayer) == 16 + 14 * 8 + 3 * 16 + 8, "BlobLayer is part 
 static_assert(sizeof(BlobStack) == 80, "BlobStack is part of the format");
 static_assert(sizeof(BlobHeader) == 512, "BlobHeader is part of the format");
 static_assert(sizeof(BlobSection) == 24, "BlobSection is part of the format");
+static_assert(sizeof(BlobHeadTransform) == 64, "BlobHeadTransform is part of the format");
+static_assert(sizeof(BlobLmActivation) == 8, "BlobLmActivation is part of the format");
 static_assert(sizeof(BlobPrompts) == 8, "BlobPrompts is part of the format");
 static_assert(sizeof(BlobRotary) == 16, "BlobRotary is part of the format");
 static_assert(sizeof(BlobLocalAttention) == 8, "BlobLocalAttention is part of the format");

@@ -26,9 +26,9 @@ const BlobSection& section(const Model& model, BlobSectionKind kind) {
 /// Hands out the parts of a section one after another. False where the section is empty.
 class Parts {
  public:
+  explicit Parts(const uint8_t* at) : at_(at), is_present_(at != nullptr) {}
   Parts(const Model& model, const BlobSection& section)
       : at_(model.blob + section.offset), is_present_(section.bytes > 0) {}
-  explicit Parts(const uint8_t* at) : at_(at), is_present_(true) {}
   explicit operator bool() const { return is_present_; }
 
   template <typename T>
@@ -47,8 +47,8 @@ Requantize factor(const int32_t* multiplier, BlobShifts shifts) {
   return {multiplier, shifts.left, shifts.right};
 }
 
-Dense dense(Parts parts, size_t n, size_t k, BlobShifts shifts) {
-  if (!parts) return {};
+/// A dense layer whose parts come next in a section.
+Dense own_dense(Parts& parts, size_t n, size_t k, BlobShifts shifts) {
   const size_t columns = pad_columns(n);
   const int8_t* weights = parts.take<int8_t>(columns * pad_inputs(k));
   const int32_t* bias = parts.take<int32_t>(columns);
@@ -60,6 +60,11 @@ Dense dense(Parts parts, size_t n, size_t k, BlobShifts shifts) {
 size_t dense_bytes(size_t n, size_t k) {
   const size_t columns = pad_columns(n);
   return columns * pad_inputs(k) + 3 * columns * sizeof(int32_t);
+}
+
+/// A section of one dense layer; all zero where the section is empty.
+Dense dense(Parts parts, size_t n, size_t k, BlobShifts shifts) {
+  return parts ? own_dense(parts, n, k, shifts) : Dense{};
 }
 
 ResidualDense residual_dense(Parts parts, size_t n, size_t k, BlobShifts shifts) {
@@ -75,10 +80,15 @@ ResidualDense residual_dense(Parts parts, size_t n, size_t k, BlobShifts shifts)
           false};
 }
 
-Norm norm(Parts parts, size_t size, const BlobNorm& record) {
-  if (!parts) return {};
+/// A LayerNorm whose parts come next in a section; all zero where the record is.
+Norm own_norm(Parts& parts, size_t size, const BlobNorm& record) {
+  if (record.shift == 0) return {};
   const int32_t* gain = parts.take<int32_t>(size);
   return {gain, parts.take<int32_t>(size), record.epsilon_n2, record.shift};
+}
+
+Norm norm(Parts parts, size_t size, const BlobNorm& record) {
+  return parts ? own_norm(parts, size, record) : Norm{};
 }
 
 Dense16 dense16(const Model& model, BlobSectionKind kind, size_t n, size_t k,
@@ -283,9 +293,39 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
   return layer;
 }
 
-Dense16 model_pooler(const Model& model) {
+HeadTransform model_pooler(const Model& model) {
   const size_t hidden = model_last_stack(model).config->hidden_size;
-  return dense16(model, kSectionPooler, hidden, hidden, model.header->pooler);
+  HeadTransform head = {};
+  head.dense = dense16(model, kSectionPooler, hidden, hidden, model.header->pooler);
+  if (Parts parts = Parts(model_optional_section(model, kSectionPooledTransform))) {
+    const BlobHeadTransform& record = *parts.take<BlobHeadTransform>(1);
+    head.activation = model_activation(record.activation, record.exponent);
+    head.norm = own_norm(parts, hidden, record.norm);
+    head.factor = 1;
+  } else {
+    // tanh with scale 2^-12, times 7: that fills 16 bits and is exact to undo.
+    head.activation = model_activation(kActivationTanh, 12);
+    head.factor = 7;
+  }
+  return head;
+}
+
+bool pools_mean(const Model& model) {
+  const uint8_t* section = model_optional_section(model, kSectionPooledTransform);
+  return section != nullptr && reinterpret_cast<const BlobHeadTransform*>(section)->mean != 0;
+}
+
+HeadTransform model_token_transform(const Model& model) {
+  const size_t hidden = model_last_stack(model).config->hidden_size;
+  HeadTransform head = {};
+  if (Parts parts = Parts(model_optional_section(model, kSectionTokenTransform))) {
+    const BlobHeadTransform& record = *parts.take<BlobHeadTransform>(1);
+    head.dense = {own_dense(parts, hidden, hidden, record.dense.shifts), record.dense.join_shift};
+    head.activation = model_activation(record.activation, record.exponent);
+    head.norm = own_norm(parts, hidden, record.norm);
+    head.factor = 1;
+  }
+  return head;
 }
 
 Dense16 model_classifier(const Model& model) {
@@ -308,9 +348,13 @@ LmHead model_lm(const Model& model) {
   const Stack stack = model_last_stack(model);
   const size_t hidden = stack.config->hidden_size;
   LmHead head = {};
-  head.transform = dense16(model, kSectionLmTransform, hidden, hidden, header.lm_transform);
-  head.activation = model_activation(stack.config->activation, header.lm_exponent);
-  head.norm = norm(Parts(model, section(model, kSectionLmNorm)), hidden, header.lm_norm);
+  const auto* other =
+      reinterpret_cast<const BlobLmActivation*>(model_optional_section(model, kSectionLmActivation));
+  head.transform = {
+      dense16(model, kSectionLmTransform, hidden, hidden, header.lm_transform),
+      model_activation(other != nullptr ? other->activation : stack.config->activation,
+                       header.lm_exponent),
+      norm(Parts(model, section(model, kSectionLmNorm)), hidden, header.lm_norm), 1};
   const bool untied = (header.task_heads & kHeadLmUntied) != 0;
   const auto own = [&](BlobSectionKind kind) { return model_section(model, kind); };
   head.rows = untied ? reinterpret_cast<const int8_t*>(own(kSectionLmRows)) : stack.word_embeddings;

@@ -135,17 +135,28 @@ Layer model_layer(const Model& model, const Stack& stack, size_t layer);
 /// The stack that the task heads stand on.
 Stack model_last_stack(const Model& model);
 
-Dense16 model_pooler(const Model& model);
+/// What a head makes of a hidden state before its last product: activation and LayerNorm behind a
+/// dense layer. dense.dense.weights is null where the hidden state stays as it is.
+struct HeadTransform {
+  Dense16 dense;
+  Activation activation;
+  Norm norm;       ///< gain is null where there is none
+  int32_t factor;  ///< without LayerNorm: of the activation's value, so that it fills 16 bits
+};
+/// Of the pooled vector.
+HeadTransform model_pooler(const Model& model);
+/// Whether the pooled vector is made of the mean of the tokens, not of the first one.
+bool pools_mean(const Model& model);
+/// Of the token classifier's rows.
+HeadTransform model_token_transform(const Model& model);
 Dense16 model_classifier(const Model& model);
 Dense16 model_token_classifier(const Model& model);
 Dense16 model_projection(const Model& model);
 
-/// The language model's head: dense layer, activation and LayerNorm, then a product with a row for
-/// each token of the vocabulary. transform.dense.weights is null without the first three.
+/// The language model's head: a transform, then a product with a row for each token of the
+/// vocabulary.
 struct LmHead {
-  Dense16 transform;
-  Activation activation;
-  Norm norm;
+  HeadTransform transform;
   const int8_t* rows;          ///< [V][H]: the word embeddings, or rows of its own
   const int32_t* multipliers;  ///< [V]
   const int32_t* bias;         ///< [V]

@@ -69,6 +69,35 @@ void check_gated_ffn(Walk& walk, const BlobStack& stack, const uint8_t* section,
   }
 }
 
+bool activation_ok(uint32_t activation, int32_t exponent) {
+  return activation < kActivationCount && exponent >= 5 && exponent <= 12;
+}
+
+/// own_dense: the section holds the dense layer, too.
+void check_head_transform(Walk& walk, const uint8_t* section, uint64_t bytes, size_t hidden,
+                          bool own_dense) {
+  walk.require(bytes >= sizeof(BlobHeadTransform), EMBERT_STATUS_BLOB_SECTION);
+  if (!walk.sound()) return;
+  const BlobHeadTransform& head = *reinterpret_cast<const BlobHeadTransform*>(section);
+  walk.require_value(optional_norm_ok(head.norm) && dense16_ok(head.dense, own_dense) &&
+                     activation_ok(head.activation, head.exponent) &&
+                     head.mean <= (own_dense ? 0 : 1) && all_zero(head.reserved));
+  const size_t dense = own_dense ? Walk::dense_bytes(hidden, hidden) : 0;
+  const size_t norm = has_norm(head.norm) ? 8 * hidden : 0;
+  walk.require(bytes == sizeof(head) + dense + norm, EMBERT_STATUS_BLOB_SECTION);
+  if (!walk.sound()) return;
+  const uint8_t* parts = section + sizeof(head);
+  if (own_dense) walk.dense_values(parts, hidden, hidden);
+  if (norm > 0) walk.norm_parts(reinterpret_cast<const int32_t*>(parts + dense), hidden);
+}
+
+void check_lm_activation(Walk& walk, const uint8_t* section, uint64_t bytes) {
+  walk.require(bytes == sizeof(BlobLmActivation), EMBERT_STATUS_BLOB_SECTION);
+  if (!walk.sound()) return;
+  const BlobLmActivation& record = *reinterpret_cast<const BlobLmActivation*>(section);
+  walk.require_value(record.activation < kActivationCount && record.reserved == 0);
+}
+
 /// The flag that demands a kind of section; 0 for those that any model may have.
 uint32_t flag_of(uint32_t kind) {
   switch (kind) {
@@ -83,12 +112,28 @@ uint32_t flag_of(uint32_t kind) {
   }
 }
 
+/// The bit of task_heads that demands a section of this kind; 0 for other kinds.
+uint32_t head_bit(uint32_t kind) {
+  switch (kind) {
+    case kSectionPooledTransform:
+      return kHeadPooledTransform;
+    case kSectionTokenTransform:
+      return kHeadTokenTransform;
+    case kSectionLmActivation:
+      return kHeadLmActivation;
+    case kSectionVector:
+      return kHeadVector;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace
 
 void check_optional_sections(Walk& walk, const BlobHeader& header) {
   const BlobStack& stack = header.stacks[0];
-  uint32_t previous = kFirstOptionalSection - 1, found = 0;
-  bool has_vector = false;
+  const size_t hidden = header.stacks[header.num_stacks - 1].hidden_size;
+  uint32_t previous = kFirstOptionalSection - 1, found = 0, found_heads = 0;
   while (walk.sound() && !walk.at_end()) {
     const uint32_t kind = walk.next_kind();
     walk.require(kind > previous, EMBERT_STATUS_BLOB_SECTION);
@@ -96,15 +141,20 @@ void check_optional_sections(Walk& walk, const BlobHeader& header) {
     found |= flag_of(kind);
     uint64_t bytes = 0;
     const uint8_t* section = walk.next_of_any_size(kind, &bytes);
+    found_heads |= head_bit(kind);
     if (kind == kSectionPrompts) check_prompts(walk, section, bytes);
     if (kind == kSectionRotary) check_rotary(walk, stack, section, bytes);
     if (kind == kSectionLocalAttention) check_local_attention(walk, section, bytes);
     if (kind == kSectionGatedFfn) check_gated_ffn(walk, stack, section, bytes);
+    if (kind == kSectionPooledTransform) check_head_transform(walk, section, bytes, hidden, false);
+    if (kind == kSectionTokenTransform) check_head_transform(walk, section, bytes, hidden, true);
+    if (kind == kSectionLmActivation) check_lm_activation(walk, section, bytes);
     if (kind == kSectionVector) check_vector(walk, header, section, bytes);
-    has_vector = has_vector || kind == kSectionVector;
   }
   walk.require(found == (stack.flags & kStackFlagsWithSection), EMBERT_STATUS_BLOB_SECTION);
-  walk.require(has_vector == ((header.task_heads & kHeadVector) != 0), EMBERT_STATUS_BLOB_SECTION);
+  constexpr uint32_t kWithSection =
+      kHeadPooledTransform | kHeadTokenTransform | kHeadLmActivation | kHeadVector;
+  walk.require(found_heads == (header.task_heads & kWithSection), EMBERT_STATUS_BLOB_SECTION);
 }
 
 }  // namespace embert

@@ -6,7 +6,7 @@
 namespace embert {
 
 /// Checks the entries behind the required ones. A kind that this reader does not know has any
-/// contents. Sections of a flag are there if and only if the flag is set.
+/// contents. Sections that belong to a bit of the header are there if and only if the bit is set.
 void check_optional_sections(Walk& walk, const BlobHeader& header);
 
 }  // namespace embert

@@ -125,7 +125,10 @@ class Walk {
   }
   void norm(uint32_t kind, bool there, size_t size) {
     const int32_t* gain = array<int32_t>(kind, there ? 2 * size : 0);
-    if (gain == nullptr) return;
+    if (gain != nullptr) norm_parts(gain, size);
+  }
+  /// The parts of a LayerNorm: gain, then bias.
+  void norm_parts(const int32_t* gain, size_t size) {
     require_value(all_within(gain, size, INT32_MAX) && all_within(gain + size, size, kMaxNormBias));
   }
   void scores(uint32_t kind, bool there, size_t heads) {

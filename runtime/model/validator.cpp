@@ -46,6 +46,7 @@ bool header_ok(const BlobHeader& h) {
   const BlobStack& last = h.stacks[h.num_stacks - 1];
   const auto has = [&](uint32_t head) { return (h.task_heads & head) != 0; };
   const bool lm_transform = has(kHeadLmTransform);
+  const bool pools_dense = has(kHeadPooler) && !has(kHeadPooledAsIs);
   if (h.num_stacks == 1) {
     ok = all_zero(h.stacks[1]) && !has(kHeadProjection);
   } else {
@@ -60,8 +61,11 @@ bool header_ok(const BlobHeader& h) {
   ok = ok && in_range(h.max_tokens, 1, last.max_positions) && h.pooling < kPoolingCount &&
        h.normalize <= 1 && (!has(kHeadClassifier) || has(kHeadPooler)) &&
        (has(kHeadLm) || !(has(kHeadLmUntied) || lm_transform)) &&
-       h.classifier_task < kClassifierTaskCount && h.problem < kProblemCount &&
-       h.token_task < kTokenTaskCount &&
+       (!has(kHeadPooledTransform) || has(kHeadPooler)) &&
+       (!has(kHeadPooledAsIs) || (has(kHeadPooler) && !has(kHeadPooledTransform))) &&
+       (!has(kHeadTokenTransform) || has(kHeadTokenClassifier)) &&
+       (!has(kHeadLmActivation) || lm_transform) && h.classifier_task < kClassifierTaskCount &&
+       h.problem < kProblemCount && h.token_task < kTokenTaskCount &&
        (has(kHeadClassifier) ? in_range(h.num_labels, 1, kMaxLabels) : h.num_labels == 0) &&
        (has(kHeadTokenClassifier) ? in_range(h.num_token_labels, 1, kMaxLabels)
                                   : h.num_token_labels == 0) &&
@@ -72,7 +76,7 @@ bool header_ok(const BlobHeader& h) {
        (!has(kHeadLm) || scale_ok(h.lm_logits_scale)) &&
        (h.start_id < last.vocab_size || h.start_id == UINT32_MAX) &&
        (h.end_id < last.vocab_size || h.end_id == UINT32_MAX) &&
-       dense16_ok(h.pooler, has(kHeadPooler)) && dense16_ok(h.classifier, has(kHeadClassifier)) &&
+       dense16_ok(h.pooler, pools_dense) && dense16_ok(h.classifier, has(kHeadClassifier)) &&
        dense16_ok(h.token_classifier, has(kHeadTokenClassifier)) &&
        dense16_ok(h.lm_transform, lm_transform) && dense16_ok(h.projection, has(kHeadProjection)) &&
        (lm_transform ? norm_ok(h.lm_norm) && h.lm_exponent >= 5 && h.lm_exponent <= 12
@@ -200,7 +204,7 @@ embert_status check_sections(const uint8_t* blob, const BlobHeader& h) {
   const size_t hidden = last.hidden_size;
   const auto has = [&](uint32_t head) { return (h.task_heads & head) != 0; };
   walk.enter(0, 0);
-  walk.dense(kSectionPooler, has(kHeadPooler), hidden, hidden);
+  walk.dense(kSectionPooler, has(kHeadPooler) && !has(kHeadPooledAsIs), hidden, hidden);
   walk.dense(kSectionClassifier, has(kHeadClassifier), h.num_labels, hidden);
   walk.dense(kSectionTokenClassifier, has(kHeadTokenClassifier), h.num_token_labels, hidden);
   walk.dense(kSectionLmTransform, has(kHeadLmTransform), hidden, hidden);

@@ -80,6 +80,9 @@ void read_labels(const JsonFields& config, ModelConfig& out) {
     case TokenTask::kQuestionAnswering:
       out.label_names = {"start", "end"};
       break;
+    case TokenTask::kReplacedToken:
+      out.label_names = {"O", "replaced"};
+      break;
   }
 }
 
@@ -103,6 +106,7 @@ std::vector<std::string> read_architectures(const JsonFields& config) {
 void read_head_config(const JsonFields& config, const Family& family, ModelConfig& out,
                       std::vector<std::string>& warnings) {
   const std::vector<std::string> architectures = read_architectures(config);
+  if (family.read_head_options != nullptr) family.read_head_options(config, out);
   if (architectures.empty()) return;
   const auto found = std::ranges::find(family.architectures, architectures[0], &Architecture::name);
   if (found == family.architectures.end()) {
@@ -114,7 +118,6 @@ void read_head_config(const JsonFields& config, const Family& family, ModelConfi
   out.token_classifier = found->token_classifier;
   out.language_head = found->language_head;
   read_labels(config, out);
-  if (family.read_head_options != nullptr) family.read_head_options(config, out);
 }
 
 }  // namespace embert::convert

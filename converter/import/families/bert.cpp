@@ -47,6 +47,7 @@ constinit const Family kBert = {
               .multiple_choice = {.dense = "classifier", .transform = kPooler},
               .token = {.dense = "classifier", .transform = {}},
               .answers = {.dense = "qa_outputs", .transform = {}},
+              .replaced = {},
               .language = {.transform = {.dense = "cls.predictions.transform.dense",
                                          .in_stack = false,
                                          .norm = "cls.predictions.transform.LayerNorm"},

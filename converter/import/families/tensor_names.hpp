@@ -78,7 +78,7 @@ struct LanguageHeadNames {
 struct HeadNames {
   TransformNames pooler;  ///< of the bare model
   ClassifierNames sequence, next_sentence, multiple_choice;
-  ClassifierNames token, answers;
+  ClassifierNames token, answers, replaced;
   LanguageHeadNames language;
 };
 

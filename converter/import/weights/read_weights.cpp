@@ -76,6 +76,27 @@ const ClassifierNames& classifier_names(const HeadNames& names, ClassifierTask t
   return task == ClassifierTask::kMultipleChoice ? names.multiple_choice : names.sequence;
 }
 
+const ClassifierNames& classifier_names(const HeadNames& names, TokenTask task) {
+  if (task == TokenTask::kQuestionAnswering) return names.answers;
+  return task == TokenTask::kReplacedToken ? names.replaced : names.token;
+}
+
+HeadTransform read_transform(TensorPicker& tensors, const TransformNames& names,
+                             const Prefixes& prefixes, int hidden) {
+  HeadTransform out;
+  out.dense = tensors.linear(prefixes.of(names), hidden, hidden);
+  if (!names.norm.empty())
+    out.norm = tensors.layer_norm(joined(prefixes.heads, names.norm), hidden);
+  return out;
+}
+
+// The logit of the label "O" (TokenTask::kReplacedToken) is 0.
+void prepend_zero_row(Linear& linear) {
+  linear.weight.data.insert(linear.weight.data.begin(), linear.weight.cols, 0.0F);
+  ++linear.weight.rows;
+  linear.bias.insert(linear.bias.begin(), 0.0F);
+}
+
 void read_task_heads(TensorPicker& tensors, const Family& family, const Prefixes& prefixes,
                      const ModelConfig& config, ModelWeights& out) {
   const HeadNames& names = family.heads;
@@ -83,15 +104,22 @@ void read_task_heads(TensorPicker& tensors, const Family& family, const Prefixes
   const int labels = static_cast<int>(config.label_names.size());
   if (config.classifier != ClassifierTask::kNone) {
     const ClassifierNames& classifier = classifier_names(names, config.classifier);
-    out.pooler = tensors.linear(prefixes.of(classifier.transform), hidden, hidden);
+    if (config.pooled.dense) {
+      out.pooler = read_transform(tensors, classifier.transform, prefixes, hidden);
+    }
     out.classifier = tensors.linear(joined(prefixes.heads, classifier.dense), labels, hidden);
-  } else if (tensors.has(prefixes.of(names.pooler) + ".weight")) {
-    out.pooler = tensors.linear(prefixes.of(names.pooler), hidden, hidden);
+  } else if (config.pooled.dense && tensors.has(prefixes.of(names.pooler) + ".weight")) {
+    out.pooler = read_transform(tensors, names.pooler, prefixes, hidden);
   }
   if (config.token_classifier != TokenTask::kNone) {
-    const bool answers = config.token_classifier == TokenTask::kQuestionAnswering;
-    const ClassifierNames& classifier = answers ? names.answers : names.token;
-    out.token_classifier = tensors.linear(joined(prefixes.heads, classifier.dense), labels, hidden);
+    const ClassifierNames& classifier = classifier_names(names, config.token_classifier);
+    if (!classifier.transform.dense.empty()) {
+      out.token_transform = read_transform(tensors, classifier.transform, prefixes, hidden);
+    }
+    const bool replaced = config.token_classifier == TokenTask::kReplacedToken;
+    out.token_classifier =
+        tensors.linear(joined(prefixes.heads, classifier.dense), replaced ? 1 : labels, hidden);
+    if (replaced) prepend_zero_row(*out.token_classifier);
   }
   if (config.language_head != LanguageHeadKind::kNone) {
     out.language_head =
@@ -131,10 +159,10 @@ std::string_view first_part(std::string_view name) { return name.substr(0, name.
 
 // Whether `name` begins as one of the family's task heads does.
 bool names_a_head(const HeadNames& heads, std::string_view name) {
-  const std::string_view known[] = {heads.sequence.dense,        heads.next_sentence.dense,
-                                    heads.multiple_choice.dense, heads.token.dense,
-                                    heads.answers.dense,         heads.language.bias,
-                                    heads.language.decoder,      heads.language.transform.dense};
+  const std::string_view known[] = {
+      heads.sequence.dense, heads.next_sentence.dense, heads.multiple_choice.dense,
+      heads.token.dense,    heads.answers.dense,       heads.replaced.dense,
+      heads.language.bias,  heads.language.decoder,    heads.language.transform.dense};
   return std::ranges::any_of(known, [&](std::string_view head) {
     return !head.empty() && first_part(head) == first_part(name);
   });

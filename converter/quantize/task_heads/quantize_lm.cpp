@@ -8,6 +8,7 @@
 #include "converter/quantize/encode_integers.hpp"
 #include "converter/quantize/layer/choose_scales.hpp"
 #include "converter/quantize/rounding/round_dense.hpp"
+#include "converter/quantize/task_heads/quantize_transform.hpp"
 
 namespace embert::convert {
 namespace {
@@ -75,23 +76,23 @@ QuantizedLm quantize_lm(const LmSource& source, const Dense16Rounding& rounding)
 
   double input_scale = source.hidden_scale;  // of the 16-bit rows that the output embeddings read
   if (head.transform) {
-    out.exponent = activation_exponent(ranges.lm_transform);
-    const double activated_scale = std::ldexp(1.0, -out.exponent);
-    out.transform = quantize_dense16({.linear = *head.transform,
-                                      .rows = ranges.lm_input,
-                                      .input_scale = source.hidden_scale,
-                                      .output_scale = activated_scale,
-                                      .name = "lm_transform"},
-                                     rounding);
-    input_scale = std::max({2 * static_cast<double>(largest_magnitude(input.data)) / 32767,
-                            least_norm_scale(head.norm, per_tensor_quant(input.cols, 1)),
-                            std::ldexp(coarsest_scale / rows.scale, -kMostShift)});
-    // The activation's offset is the same in all channels, so the LayerNorm takes it away.
-    out.norm = encode_norm({.norm = head.norm,
-                            .output = per_tensor_quant(input.cols, input_scale),
-                            .input_scale = activated_scale,
-                            .epsilon = source.config.layer_norm_eps,
-                            .name = "cls.predictions.transform.LayerNorm"});
+    const HiddenAct act = source.act.value_or(source.config.hidden_act);
+    auto made = quantize_transform(
+        {.dense = *head.transform,
+         .norm = &head.norm,
+         .act = act,
+         .epsilon = source.config.layer_norm_eps,
+         .input = ranges.lm_input,
+         .input_scale = source.hidden_scale,
+         .largest_sum = ranges.lm_transform,
+         .output = input,
+         .least_output_scale = std::ldexp(coarsest_scale / rows.scale, -kMostShift),
+         .name = "lm_transform",
+         .norm_name = "the LayerNorm of the language model's transform"},
+        rounding);
+    input_scale = made.scale;
+    out.own_activation = act != source.config.hidden_act;
+    out.transform = std::move(made.transform);
   }
   double logits_scale = input_scale * rows.scale;
   for (; out.shift < kMostShift && logits_scale < coarsest_scale; ++out.shift) logits_scale *= 2;

@@ -14,6 +14,7 @@ struct LmSource {
   const Matrix& word_embeddings;
   const QuantizedStack& stack;
   const LanguageHead& head;
+  std::optional<HiddenAct> act;  ///< of the transform; absent: that of the layers
   const HeadRanges& ranges;
   double hidden_scale;  ///< of the last hidden states
 };

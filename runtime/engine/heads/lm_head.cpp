@@ -7,36 +7,21 @@ namespace embert {
 
 LmRow::LmRow(const Buffers& buffers, const int16_t* hidden)
     : buffers_(buffers), head_(model_lm(buffers.engine.model)) {
-  const Kernels& kernels = buffers.engine.kernels;
   const size_t size = last_config(buffers.engine).hidden_size;
   const int16_t* row = hidden;
-  if (head_.transform.dense.weights != nullptr) {
+  if (head_.transform.dense.dense.weights != nullptr) {
     int16_t* transformed = buffers.scratch<int16_t>(0, buffers.plan.row);  // [H]
-    // activate() adds an offset that is the same in every channel. LayerNorm takes it out.
-    dense16_rows(
-        buffers, head_.transform, {hidden, 1, size}, size, [&](size_t, size_t c, int32_t y) {
-          transformed[c] =
-              static_cast<int16_t>(activate(clamp<int32_t>(y, -32767, 32767), head_.activation));
-        });
-    kernels.layernorm({.m = 1,
-                       .n = size,
-                       .src = transformed,
-                       .dst = transformed,
-                       .stride = size,
-                       .epsilon_n2 = head_.norm.epsilon_n2,
-                       .gain = head_.norm.gain,
-                       .bias = head_.norm.bias,
-                       .shift = head_.norm.shift});
+    transform_rows(buffers, head_.transform, {hidden, 1, size}, transformed);
     row = transformed;
   }
   uint8_t* planes = buffers.scratch<uint8_t>(0, buffers.plan.lhs);  // [2][lhs_stride]
-  kernels.convert_s8x2_s16({.m = 1,
-                            .k = size,
-                            .src = row,
-                            .src_stride = size,
-                            .dst = planes,
-                            .dst_stride = buffers.plan.lhs_stride,
-                            .flip = 0});
+  buffers.engine.kernels.convert_s8x2_s16({.m = 1,
+                                           .k = size,
+                                           .src = row,
+                                           .src_stride = size,
+                                           .dst = planes,
+                                           .dst_stride = buffers.plan.lhs_stride,
+                                           .flip = 0});
   planes_ = reinterpret_cast<const int8_t*>(planes);
 }
 

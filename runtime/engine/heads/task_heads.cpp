@@ -4,11 +4,32 @@
 namespace embert {
 namespace {
 
-/// The pooled vector is tanh with scale 2^-12, times 7: that fills 16 bits and is exact to undo.
-constexpr int32_t kPooledFactor = 7;
-constexpr int32_t kTanhExponent = 12;
-
 size_t hidden_size(const Buffers& buffers) { return last_config(buffers.engine).hidden_size; }
+
+/// floor(sum / count + 1/2)
+int16_t rounded_mean(int32_t sum, int64_t count) {
+  const int64_t doubled = int64_t{2} * sum + count;
+  const int64_t quotient = doubled / (2 * count), remainder = doubled % (2 * count);
+  return static_cast<int16_t>(quotient - (remainder < 0 ? 1 : 0));
+}
+
+/// The mean of the visible tokens, of all where none is visible: mean s16 [H].
+void mean_of_tokens(const Buffers& buffers, const PooledText& text, int16_t* mean) {
+  const size_t size = hidden_size(buffers);
+  int32_t* sums = buffers.scratch<int32_t>(0, buffers.plan.pool_sums);  // [H]
+  size_t visible = 0;
+  for (size_t i = 0; text.key_mask != nullptr && i < text.length; ++i) {
+    visible += text.key_mask[i] != 0;
+  }
+  const bool all = visible == 0;
+  for (size_t c = 0; c < size; ++c) sums[c] = 0;
+  for (size_t i = 0; i < text.length; ++i) {
+    if (!all && text.key_mask[i] == 0) continue;
+    for (size_t c = 0; c < size; ++c) sums[c] += text.hidden[i * size + c];
+  }
+  const int64_t count = static_cast<int64_t>(all ? text.length : visible);
+  for (size_t c = 0; c < size; ++c) mean[c] = rounded_mean(sums[c], count);
+}
 
 }  // namespace
 
@@ -52,14 +73,41 @@ const int32_t* dense16_sums(const Buffers& buffers, const Dense16& layer, const 
   return acc;
 }
 
-void pool_first_token(const Buffers& buffers, const int16_t* hidden, int16_t* pooled) {
-  const Activation tanh = model_activation(kActivationTanh, kTanhExponent);
+void transform_rows(const Buffers& buffers, const HeadTransform& head, const Rows16& rows,
+                    int16_t* dst) {
+  const bool normed = head.norm.gain != nullptr;
+  // activate() adds an offset that is the same in every channel. LayerNorm takes it out.
+  const int32_t zero = normed ? 0 : activate(0, head.activation);
+  dense16_rows(buffers, head.dense, rows, rows.k, [&](size_t i, size_t c, int32_t y) {
+    const int32_t u = activate(clamp<int32_t>(y, -32767, 32767), head.activation);
+    dst[i * rows.k + c] = static_cast<int16_t>((u - zero) * head.factor);
+  });
+  if (!normed) return;
+  buffers.engine.kernels.layernorm({.m = rows.m,
+                                    .n = rows.k,
+                                    .src = dst,
+                                    .dst = dst,
+                                    .stride = rows.k,
+                                    .epsilon_n2 = head.norm.epsilon_n2,
+                                    .gain = head.norm.gain,
+                                    .bias = head.norm.bias,
+                                    .shift = head.norm.shift});
+}
+
+void pool_head(const Buffers& buffers, const PooledText& text, int16_t* pooled) {
+  const Model& model = buffers.engine.model;
   const size_t size = hidden_size(buffers);
-  dense16_rows(buffers, model_pooler(buffers.engine.model), {hidden, 1, size}, size,
-               [&](size_t, size_t c, int32_t y) {
-                 const int32_t u = activate(clamp<int32_t>(y, -32767, 32767), tanh);
-                 pooled[c] = static_cast<int16_t>((u - (1 << kTanhExponent)) * kPooledFactor);
-               });
+  const HeadTransform head = model_pooler(model);
+  const int16_t* row = text.hidden;
+  if (pools_mean(model)) {
+    mean_of_tokens(buffers, text, pooled);
+    row = pooled;
+  }
+  if (head.dense.dense.weights != nullptr) {
+    transform_rows(buffers, head, {row, 1, size}, pooled);
+  } else {
+    for (size_t c = 0; c < size; ++c) pooled[c] = row[c];
+  }
 }
 
 void classify_pooled(const Buffers& buffers, const int16_t* pooled, int32_t* logits) {
@@ -70,10 +118,9 @@ void classify_pooled(const Buffers& buffers, const int16_t* pooled, int32_t* log
 
 void classify_tokens(const Buffers& buffers, const int16_t* hidden, size_t tokens,
                      int32_t* logits) {
-  const Model& model = buffers.engine.model;
-  const size_t labels = model.header->num_token_labels;
-  dense16_rows(buffers, model_token_classifier(model), {hidden, tokens, hidden_size(buffers)},
-               labels, [&](size_t i, size_t c, int32_t y) { logits[i * labels + c] = y; });
+  const size_t labels = buffers.engine.model.header->num_token_labels;
+  token_logits(buffers, {hidden, tokens, hidden_size(buffers)},
+               [&](size_t i, size_t c, int32_t y) { logits[i * labels + c] = y; });
 }
 
 }  // namespace embert

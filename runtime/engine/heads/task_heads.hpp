@@ -51,8 +51,38 @@ void dense16_rows(const Buffers& buffers, const Dense16& layer, const Rows16& ro
   }
 }
 
-/// tanh of the pooler's dense layer over the first token: hidden s16 [H] -> pooled s16 [H].
-void pool_first_token(const Buffers& buffers, const int16_t* hidden, int16_t* pooled);
+/// Rows through a head's transform, which is not empty: dst s16 [m][k], which may be rows.data where
+/// m = 1. m <= kBlockRows / 2.
+void transform_rows(const Buffers& buffers, const HeadTransform& head, const Rows16& rows,
+                    int16_t* dst);
+
+/// The token classifier on rows of the last hidden state: calls store(i, label, logit).
+template <typename Store>
+void token_logits(const Buffers& buffers, const Rows16& rows, Store store) {
+  const Model& model = buffers.engine.model;
+  const HeadTransform transform = model_token_transform(model);
+  const Dense16 classifier = model_token_classifier(model);
+  const size_t labels = model.header->num_token_labels;
+  if (transform.dense.dense.weights == nullptr) {
+    return dense16_rows(buffers, classifier, rows, labels, store);
+  }
+  int16_t* made = buffers.scratch<int16_t>(0, buffers.plan.head_rows);  // [kBlockRows / 2][H]
+  for (size_t row = 0; row < rows.m; row += kBlockRows / 2) {
+    const size_t left = rows.m - row, m = left < kBlockRows / 2 ? left : kBlockRows / 2;
+    transform_rows(buffers, transform, {rows.data + row * rows.k, m, rows.k}, made);
+    dense16_rows(buffers, classifier, {made, m, rows.k}, labels,
+                 [&](size_t i, size_t c, int32_t y) { store(row + i, c, y); });
+  }
+}
+
+/// The tokens of a text that the pooled vector may read.
+struct PooledText {
+  const int16_t* hidden;    ///< [length][H]
+  size_t length;            ///< not read where the first token is enough
+  const uint8_t* key_mask;  ///< [length], 0 hides a token; null: all are there
+};
+/// The pooled vector of a text, as the model makes it: s16 [H].
+void pool_head(const Buffers& buffers, const PooledText& text, int16_t* pooled);
 
 /// Logits of a text from its pooled vector s16 [H]: s32 [num_labels].
 void classify_pooled(const Buffers& buffers, const int16_t* pooled, int32_t* logits);

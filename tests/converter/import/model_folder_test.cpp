@@ -65,7 +65,7 @@ TEST_F(Folder, NamesMakeNoDifference) {
               other->weights.stacks[0].layers[1].input_norm->gamma);
     EXPECT_EQ(plain.weights.stacks[0].layers[1].attention.key.weight.data,
               other->weights.stacks[0].layers[1].attention.key.weight.data);
-    EXPECT_EQ(plain.weights.pooler->bias, other->weights.pooler->bias);
+    EXPECT_EQ(plain.weights.pooler->dense.bias, other->weights.pooler->dense.bias);
     EXPECT_TRUE(other->warnings.empty());
   }
 }

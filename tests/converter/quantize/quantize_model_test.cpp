@@ -131,7 +131,7 @@ TEST(QuantizeModel, NothingButZeros) {
       std::fill(norm->beta.begin(), norm->beta.end(), 0.0F);
     }
   }
-  zero(*bert.weights.pooler);
+  zero(bert.weights.pooler->dense);
   zero(*bert.weights.classifier);
   EXPECT_EQ(cosine_after(bert), 1);  // of logits
   bert.config.classifier = convert::ClassifierTask::kNone;

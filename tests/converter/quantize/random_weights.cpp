@@ -124,7 +124,7 @@ ModelWeights random_weights(const ModelConfig& config, std::uint64_t seed) {
   const std::size_t hidden = to_size(config.last().hidden_size);
   const std::size_t labels = config.label_names.size();
   if (config.stacks.size() == 1) {
-    out.pooler = random_linear(random, hidden, hidden);
+    out.pooler = {.dense = random_linear(random, hidden, hidden), .norm = {}};
   } else if (config.first().hidden_size != config.last().cross_hidden_size) {
     out.projection = random_linear(random, to_size(config.last().cross_hidden_size),
                                    to_size(config.first().hidden_size));

@@ -102,7 +102,8 @@ TEST(FloatModel, ObserverSeesEveryActivationInOrder) {
   const Observer observer = [&](const Activation& a) {
     seen.emplace_back(a.point, a.layer);
     const bool inner = a.point == Point::kFfnPreactivation || a.point == Point::kFfnActivated;
-    const bool of_texts = a.point == Point::kPooled || a.point == Point::kLogits;
+    const bool of_texts = a.point == Point::kPoolerInput || a.point == Point::kPoolerSum ||
+                          a.point == Point::kPooled || a.point == Point::kLogits;
     EXPECT_EQ(a.rows, of_texts ? 3U : 11U);
     EXPECT_EQ(a.cols, inner ? 64U : a.point == Point::kLogits ? 3U : 32U);
     EXPECT_EQ(std::vector<std::int32_t>(a.lengths.begin(), a.lengths.end()), batch.lengths);
@@ -122,7 +123,8 @@ TEST(FloatModel, ObserverSeesEveryActivationInOrder) {
       expected.emplace_back(point, layer);
     }
   }
-  for (const Point point : {Point::kLastHidden, Point::kPooled, Point::kLogits})
+  for (const Point point :
+       {Point::kLastHidden, Point::kPoolerInput, Point::kPoolerSum, Point::kPooled, Point::kLogits})
     expected.emplace_back(point, 2);
   EXPECT_EQ(seen, expected);
   EXPECT_TRUE(same_bits(last, out.last_hidden_state));

@@ -328,7 +328,7 @@ TEST(FloatModelHeads, TokenLabelsAndClassifier) {
     firsts.push_back(hidden[row]);
     row += static_cast<std::size_t>(length);
   }
-  firsts = test::reference_linear(firsts, *classifies.pooler);
+  firsts = test::reference_linear(firsts, classifies.pooler->dense);
   for (auto& first : firsts) {
     for (double& x : first) x = std::tanh(x);
   }

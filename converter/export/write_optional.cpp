@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/export/write_optional.hpp"
+
+#include <iterator>
+#include <string>
+
+#include "converter/export/section_bytes.hpp"
+
+namespace embert::convert {
+namespace {
+
+std::vector<std::uint8_t> prompt_bytes(const PromptConfig& prompts) {
+  const auto position = [&](const std::string& name) {
+    return std::distance(prompts.texts.begin(), prompts.texts.find(name));
+  };
+  SectionBytes out;
+  out.record(BlobPrompts{
+      .count = static_cast<std::uint32_t>(prompts.texts.size()),
+      .default_prompt = prompts.default_name
+                            ? static_cast<std::uint32_t>(position(*prompts.default_name))
+                            : UINT32_MAX});
+  for (const auto& [name, text] : prompts.texts) {
+    for (const std::string& string : {name, text}) {
+      out.array(std::vector<char>(string.begin(), string.end())).record('\0');
+    }
+  }
+  return out.bytes;
+}
+
+BlobHeadTransform transform_record(const QuantizedTransform& transform) {
+  BlobHeadTransform record{};
+  record.norm = transform.norm.record;
+  record.activation = transform.activation;
+  record.exponent = transform.exponent;
+  return record;
+}
+
+std::vector<std::uint8_t> pooled_bytes(const QuantizedModel& model) {
+  BlobHeadTransform record = transform_record(*model.pooler);
+  record.mean = model.pooled_mean ? 1 : 0;
+  return SectionBytes().record(record).norm(model.pooler->norm).bytes;
+}
+
+std::vector<std::uint8_t> token_transform_bytes(const QuantizedTransform& transform) {
+  BlobHeadTransform record = transform_record(transform);
+  record.dense = transform.dense.record;
+  return SectionBytes().record(record).dense(transform.dense.dense).norm(transform.norm).bytes;
+}
+
+std::vector<std::uint8_t> vector_bytes(const QuantizedVector& vector) {
+  SectionBytes out;
+  out.record(vector.record);
+  for (const QuantizedDense& layer : vector.dense) out.dense(layer);
+  return out.bytes;
+}
+
+void add_stack_options(const QuantizedStack& stack, std::vector<OptionalSection>& out) {
+  const auto add = [&](std::uint32_t kind, std::vector<std::uint8_t> bytes) {
+    out.push_back({.kind = kind, .layer = 0, .bytes = std::move(bytes)});
+  };
+  if (const auto& rotary = stack.rotary) {
+    add(kSectionRotary,
+        SectionBytes().record(rotary->record).array(rotary->multipliers).array(rotary->angles).bytes);
+  }
+  if (const auto& local = stack.local_attention) {
+    add(kSectionLocalAttention, SectionBytes().record(*local).bytes);
+  }
+  if (!stack.gated_ffn.empty()) add(kSectionGatedFfn, SectionBytes().array(stack.gated_ffn).bytes);
+}
+
+}  // namespace
+
+std::vector<OptionalSection> optional_sections(const QuantizedModel& model,
+                                               const PromptConfig& prompts) {
+  std::vector<OptionalSection> out;
+  const auto add = [&](std::uint32_t kind, std::vector<std::uint8_t> bytes) {
+    out.push_back({.kind = kind, .layer = 0, .bytes = std::move(bytes)});
+  };
+  if (!prompts.texts.empty()) add(kSectionPrompts, prompt_bytes(prompts));
+  add_stack_options(model.stacks.front(), out);  // options of pairs have no section
+  const std::uint32_t heads = section_bits(model);
+  if ((heads & kHeadPooledTransform) != 0) add(kSectionPooledTransform, pooled_bytes(model));
+  if ((heads & kHeadTokenTransform) != 0) {
+    add(kSectionTokenTransform, token_transform_bytes(*model.token_transform));
+  }
+  if ((heads & kHeadLmActivation) != 0) {
+    const BlobLmActivation record{.activation = model.lm->transform->activation, .reserved = 0};
+    add(kSectionLmActivation, SectionBytes().record(record).bytes);
+  }
+  if (model.vector) add(kSectionVector, vector_bytes(*model.vector));
+  return out;
+}
+
+std::uint32_t section_bits(const QuantizedModel& model) {
+  std::uint32_t bits = 0;
+  if (model.pooler && model.pooler->exponent > 0) bits |= kHeadPooledTransform;
+  if (model.token_transform) bits |= kHeadTokenTransform;
+  if (model.lm && model.lm->own_activation) bits |= kHeadLmActivation;
+  return bits;
+}
+
+}  // namespace embert::convert
