@@ -153,7 +153,7 @@ void add_layer(SectionWriter& out, const QuantizedLayer& layer) {
       SectionBytes()
           .packed({.codes = relative.table, .outputs = relative.columns, .inputs = relative.inputs})
           .bytes);
-  out.add(kSectionRelativeRatios, relative.query_ratio, relative.key_ratio);
+  out.add(kSectionRelativeRatios, relative.query_ratio, relative.key_ratio, layer.bias_ratio);
   out.add_residual_dense(kSectionAttnOut, layer.self.out);
   out.add_norm(kSectionNormAfterAttn, norms.after_attn);
   out.add_dense(kSectionCrossQuery, layer.cross_query);

@@ -59,8 +59,11 @@ void add_stack_options(const QuantizedStack& stack, std::vector<OptionalSection>
     out.push_back({.kind = kind, .layer = 0, .bytes = std::move(bytes)});
   };
   if (const auto& rotary = stack.rotary) {
-    add(kSectionRotary,
-        SectionBytes().record(rotary->record).array(rotary->multipliers).array(rotary->angles).bytes);
+    add(kSectionRotary, SectionBytes()
+                            .record(rotary->record)
+                            .array(rotary->multipliers)
+                            .array(rotary->angles)
+                            .bytes);
   }
   if (const auto& local = stack.local_attention) {
     add(kSectionLocalAttention, SectionBytes().record(*local).bytes);
@@ -77,7 +80,15 @@ std::vector<OptionalSection> optional_sections(const QuantizedModel& model,
     out.push_back({.kind = kind, .layer = 0, .bytes = std::move(bytes)});
   };
   if (!prompts.texts.empty()) add(kSectionPrompts, prompt_bytes(prompts));
-  add_stack_options(model.stacks.front(), out);  // options of pairs have no section
+  const QuantizedStack& stack = model.stacks.front();  // options of pairs have no section
+  if ((stack.record.flags & kStackPaddingPosition) != 0) {
+    const BlobPaddingPosition record{.padding_id = stack.padding_id, .reserved = 0};
+    add(kSectionPaddingPosition, SectionBytes().record(record).bytes);
+  }
+  if ((stack.record.flags & kStackScoreBias) != 0) {
+    add(kSectionScoreBias, SectionBytes().array(stack.score_bias).bytes);
+  }
+  add_stack_options(stack, out);
   const std::uint32_t heads = section_bits(model);
   if ((heads & kHeadPooledTransform) != 0) add(kSectionPooledTransform, pooled_bytes(model));
   if ((heads & kHeadTokenTransform) != 0) {

@@ -61,7 +61,14 @@ struct StackConfig {
   int vocab_size = 0;
   int max_position_embeddings = 0;  ///< positions that are kept, at most kMaxPositions
   int stored_positions = 0;         ///< max_position_embeddings as the file states it
-  int type_vocab_size = 0;          ///< at least 1
+  int first_position_row = 0;       ///< row of position 0 in the file's table
+  /// Tokens with this id have a row of their own, the last of the table, and do not count in the
+  /// positions of others (RoBERTa); -1: there is no such id.
+  int padding_position_id = -1;
+  /// One table of biases for all layers, added to the scores: one for each attention head and
+  /// relative position (MPNet; Raffel et al. 2020, section 2.1).
+  bool score_bias = false;
+  int type_vocab_size = 0;   ///< at least 1
   bool stored_types = true;  ///< false: the file has no segment table; one row of zeros stands in
   HiddenAct hidden_act = HiddenAct::kGelu;
   double layer_norm_eps = 1e-12;

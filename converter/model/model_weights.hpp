@@ -51,9 +51,11 @@ struct LayerWeights {
 };
 
 struct StackWeights {
-  Matrix word_embeddings;        ///< [V, H], StackConfig::embedding_scale applied
-  Matrix position_embeddings;    ///< [P, H], P = max_position_embeddings; empty where relative or
-                                 ///< rotary
+  Matrix word_embeddings;  ///< [V, H], StackConfig::embedding_scale applied
+  /// [P, H], P = max_position_embeddings; empty where relative or rotary; with padding_position_id a
+  /// row more
+  Matrix position_embeddings;
+  Matrix score_bias;             ///< [heads, 2 P - 1]: column P - 1 + key - query; or empty
   Matrix token_type_embeddings;  ///< [T, H]
   std::vector<LayerWeights> layers;
   LayerNorm final_norm;  ///< makes the last hidden state

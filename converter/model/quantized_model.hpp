@@ -64,6 +64,7 @@ struct QuantizedLayer {
   QuantizedDense qkv;  ///< for each attention head N(D) queries, N(D) keys, N(D) values
   QuantizedAttention self;
   std::optional<QuantizedRelativePositions> relative_positions;
+  std::vector<std::int32_t> bias_ratio;  ///< [heads] of the stack's score bias, or empty
   // Cross-attention, empty without it:
   QuantizedNorm cross_norm;
   QuantizedDense cross_query;      ///< for each attention head N(D)
@@ -85,11 +86,13 @@ struct QuantizedRotary {
 
 /// Embeddings and layers of an encoder or a decoder.
 struct QuantizedStack {
-  BlobStack record{};  ///< write_blob() fills in what it can take from the layers
+  BlobStack record{};                    ///< write_blob() fills in what it can take from the layers
+  std::uint32_t padding_id = 0;          ///< with kStackPaddingPosition
+  std::vector<std::int32_t> score_bias;  ///< [heads, 2P-1], with kStackScoreBias
   std::vector<std::int8_t> word_embeddings;    ///< [V, H]
   std::vector<std::int32_t> word_multipliers;  ///< [V]
-  std::vector<std::int16_t> positions;         ///< [P, H]; rotary: [1, H]
-  std::vector<std::int16_t> segments;          ///< [T, H]
+  std::vector<std::int16_t> positions;  ///< [P, H], with a padding id [P + 1, H]; rotary: [1, H]
+  std::vector<std::int16_t> segments;   ///< [T, H]
   std::vector<QuantizedLayer> layers;
   QuantizedNorm final_norm;
   std::optional<QuantizedRotary> rotary;

@@ -9,6 +9,7 @@
 #include "converter/quantize/encode_integers.hpp"
 #include "converter/quantize/layer/assemble_attention.hpp"
 #include "converter/quantize/layer/choose_scales.hpp"
+#include "converter/quantize/layer/quantize_score_bias.hpp"
 #include "converter/quantize/quantize_embeddings.hpp"
 #include "kernels/arithmetic/layout.hpp"
 
@@ -31,6 +32,8 @@ BlobStack stack_record(const StackScales& scales, double sum_scale) {
   if (config.rotary) record.flags |= kStackRotary;
   if (config.local_attention) record.flags |= kStackLocalAttention;
   if (config.gated_ffn) record.flags |= kStackGatedFfn;
+  if (config.padding_position_id >= 0) record.flags |= kStackPaddingPosition;
+  if (config.score_bias) record.flags |= kStackScoreBias;
   record.hidden_size = static_cast<std::uint32_t>(config.hidden_size);
   record.head_size = static_cast<std::uint32_t>(config.head_size());
   record.vocab_size = static_cast<std::uint32_t>(config.vocab_size);
@@ -85,6 +88,7 @@ StackScales choose_stack_scales(const StackSource& source, std::vector<std::stri
                               .name = source.prefix + "encoder.layer." + std::to_string(l),
                               .embedding_scale = scales.embedding_scale,
                               .cross_scale = source.cross_scale,
+                              .score_bias = weights.score_bias,
                               .cross_rows = source.ranges.cross_rows,
                               .adds_to_input = source.config.adds_to_input(static_cast<int>(l))});
     scales.layers.push_back(choose_layer_scales(scales.sources[l], warnings));
@@ -106,6 +110,10 @@ QuantizedStack assemble_stack(const StackScales& scales, const std::vector<Round
                                          kMaxPositions - 1)};
   }
   quantize_embeddings(config, weights, scales.embedding_scale, out);
+  if (config.padding_position_id >= 0) {
+    out.padding_id = static_cast<std::uint32_t>(config.padding_position_id);
+  }
+  out.score_bias = quantize_score_bias(weights.score_bias);
   double sum_scale = scales.embedding_scale;
   for (std::size_t l = 0; l < layers.size(); ++l) {
     AssembledLayer layer =

@@ -104,6 +104,7 @@ struct TextHead {
   const std::uint8_t* key_mask;        // [keys] or null
   const std::uint8_t* query_key_mask;  // [queries, keys] or null
   float mask_factor;                   // AttentionInput::head_mask
+  const float* bias;  // of relative position 0, those of later keys behind it; or null
 };
 
 // scores[j] += scale * (q.E[i - j] + k.E[i - j]) for query i and its first `keys` keys; the second
@@ -159,6 +160,10 @@ void attend_head(const AttentionInput& in, const TextHead& head, float* context,
       const std::size_t keys = in.causal ? query + 1 : head.keys;
       if (in.relative_positions != nullptr) {
         add_relative_positions(in, head, query, keys, scores[i]);
+      }
+      for (std::size_t j = 0; head.bias != nullptr && j < keys; ++j) {
+        scores[i][j] +=
+            head.bias[static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(query)];
       }
       hide_keys(head, in.reach, query, keys, scores[i]);
       softmax(scores[i], keys);
@@ -237,6 +242,9 @@ void attend(pthreadpool_t pool, const AttentionInput& in, float* context, float*
         head.query_key_mask =
             in.query_key_mask == nullptr ? nullptr : in.query_key_mask + start_of_text.pair;
         head.mask_factor = in.head_mask == nullptr ? 1.0F : in.head_mask[h];
+        if (in.score_bias != nullptr) {
+          head.bias = in.score_bias->row(h) + (in.score_bias->cols - 1) / 2;
+        }
         attend_head(in, head, context + query,
                     probabilities == nullptr ? nullptr
                                              : probabilities + start_of_text.pair * in.heads +

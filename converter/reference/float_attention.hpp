@@ -27,15 +27,17 @@ struct AttentionInput {
   PositionKind position_kind = PositionKind::kAbsolute;
   /// AttentionWeights::distance_embedding; null with kAbsolute
   const Matrix* relative_positions = nullptr;
-  std::size_t reach = SIZE_MAX;  ///< a query attends to the keys at most so many rows away
-  bool causal = false;           ///< a query attends to the keys up to its own row only
+  const Matrix* score_bias = nullptr;  ///< StackWeights::score_bias, or null
+  std::size_t reach = SIZE_MAX;        ///< a query attends to the keys at most so many rows away
+  bool causal = false;                 ///< a query attends to the keys up to its own row only
   // Null where absent:
   const std::uint8_t* key_mask = nullptr;        ///< [key rows], 0: hidden
   const std::uint8_t* query_key_mask = nullptr;  ///< of each text [queries, keys], 0: hidden
   const float* head_mask = nullptr;              ///< [heads] factors
 };
 
-/// context [query rows, heads * head_size] = head_mask * softmax(scores / sqrt(head_size)) value.
+/// context [query rows, heads * head_size] = head_mask * softmax(scores / sqrt(head_size) + score_bias)
+/// value.
 /// A hidden key's score is lowered by the largest float32, as in transformers: a hidden key among
 /// others gets no weight, and where all keys are hidden all get the same. `probabilities`, of each
 /// text [heads, queries, keys] and times head_mask, may be null.

@@ -70,6 +70,7 @@ FloatStack::FloatStack(const StackConfig& config, const StackWeights& weights, i
       word_(weights.word_embeddings),
       position_(weights.position_embeddings),
       token_type_(weights.token_type_embeddings),
+      score_bias_(weights.score_bias),
       final_norm_(weights.final_norm) {
   if (config.rotary) {
     angles_ = rotary_angles(config, config.rotary->theta);
@@ -138,6 +139,7 @@ void FloatStack::embed(const Run& run) {
   float* sum = sum_;
   std::size_t row = 0;
   for (const std::int32_t length : chunk.lengths) {
+    std::int32_t counted = 0;  // tokens so far but for the padding id
     for (std::int32_t index = 0; index < length; ++index, ++row, sum += hidden) {
       const auto type = chunk.type_ids == nullptr ? 0 : chunk.type_ids[row];
       const float* const w = chunk.inputs_embeds != nullptr
@@ -146,7 +148,11 @@ void FloatStack::embed(const Run& run) {
       const float* const t = token_type_.row(static_cast<std::size_t>(type));
       for (std::size_t c = 0; c < hidden; ++c) sum[c] = w[c] + t[c];
       if (position_.rows == 0) continue;
-      const auto position = chunk.position_ids == nullptr ? index : chunk.position_ids[row];
+      const bool padding = chunk.ids != nullptr && chunk.position_ids == nullptr &&
+                           chunk.ids[row] == config_.padding_position_id;
+      const auto position = chunk.position_ids != nullptr ? chunk.position_ids[row]
+                            : padding                     ? config_.max_position_embeddings
+                                                          : counted++;
       const float* const p = position_.row(static_cast<std::size_t>(position));
       for (std::size_t c = 0; c < hidden; ++c) sum[c] += p[c];
     }
@@ -213,6 +219,7 @@ void FloatStack::attention(const Run& run, Layer& layer, const float* states) {
     in.position_kind = config_.position_kind;
     in.relative_positions = &weights.relative_positions;
   }
+  if (!cross && score_bias_.rows > 0) in.score_bias = &score_bias_;
   in.causal = config_.is_decoder && !cross;
   if (config_.is_local(layer.number)) {
     in.reach = static_cast<std::size_t>(config_.local_attention->reach);

@@ -76,7 +76,7 @@ class FloatStack {
 
   StackConfig config_;
   int number_;
-  Matrix word_, position_, token_type_;
+  Matrix word_, position_, token_type_, score_bias_;
   Matrix angles_, local_angles_;  // of rotary positions
   std::vector<Layer> layers_;
   LayerNorm final_norm_;

@@ -17,7 +17,8 @@ namespace embert {
 /// - products of queries: row i holds the relative position j - i in column c + j - i; then
 ///   row_step = s - 1 and col_step = 1;
 /// - products of keys: row j holds it there; then row_step = -1 and col_step = s + 1.
-/// In both cases products points to column c of row 0.
+/// - a bias that is the same for all queries: one row; then row_step = -1 and col_step = 1.
+/// In all cases products points to column c of row 0.
 struct AddRelativePositionsArgs {
   size_t m, n;                   ///< queries, keys
   const int32_t* products;       ///< of query 0 and key 0; overlaps no score

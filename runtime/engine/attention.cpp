@@ -227,6 +227,20 @@ void add_relative_positions(const Run& run, const RelativePositions& relative, c
   const Kernels& kernels = run.engine.kernels;
   const size_t inputs = pad_inputs(run.head_size()), stride = plan.products_stride, m = block.m;
   const size_t middle = run.stack.config->max_positions - 1, position = at.text.past + block.row;
+  if (relative.bias != nullptr) {  // one row of "products" for all queries, each a column further
+    kernels.add_relative_positions(
+        {.m = m,
+         .n = kv.count,
+         .products = relative.bias + at.head * (2 * middle + 1) + middle - position,
+         .row_step = -1,
+         .col_step = 1,
+         .multiplier = relative.query.multiplier[at.head],
+         .left = relative.query.left,
+         .right = relative.query.right,
+         .scores = block.scores,
+         .scores_stride = block.stride});
+    return;
+  }
   int32_t* products = run.scratch<int32_t>(at.task, plan.products);  // [block][products_stride]
   const auto signed_stride = static_cast<ptrdiff_t>(stride);
   // Multiplies rows with the columns of keys key .. key + count - 1 for all queries of the block.
@@ -535,7 +549,7 @@ void self_attention(const Run& run, const Layer& layer, Queries queries) {
       const KvView kv = self_kv(run, layer.index, at);
       const Attending how = {
           .attention = layer.self,
-          .relative = relative.table != nullptr ? &relative : nullptr,
+          .relative = relative.table != nullptr || relative.bias != nullptr ? &relative : nullptr,
           .pair_mask = text_mask(run, input.pair_mask, at.text, Attended::kSelf),
           .query_mask = input.query_mask != nullptr ? input.query_mask + at.text.begin : nullptr,
           .causal = run.causal,

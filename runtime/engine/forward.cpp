@@ -90,13 +90,25 @@ void embed_rows(const Run& run, RowRange rows) {
           ? scale_ratio_q16(input.embeddings_scale.float_bits, stack.config->embedding_scale)
           : 0;
 
+  const bool counts =
+      stack.padding_id != UINT32_MAX && input.ids != nullptr && input.position_ids == nullptr;
+  size_t counted = 0, paddings = 0;  // tokens of the text that were looked at; padding ids of them
   TextRows text = first_text(run, Queries::kAll);
   for (size_t row = rows.begin; row < rows.end; ++row) {
-    while (row - text.begin >= text.length) text = next_text(run, Queries::kAll, text);
+    while (row - text.begin >= text.length) {
+      text = next_text(run, Queries::kAll, text);
+      counted = text.begin;
+      paddings = 0;
+    }
+    for (; counts && counted < row; ++counted) {
+      paddings += static_cast<uint32_t>(input.ids[counted]) == stack.padding_id;
+    }
     const size_t type = input.type_ids != nullptr ? static_cast<size_t>(input.type_ids[row]) : 0;
+    const bool is_padding = counts && static_cast<uint32_t>(input.ids[row]) == stack.padding_id;
     const size_t position = input.position_ids != nullptr
                                 ? static_cast<size_t>(input.position_ids[row])
-                                : text.past + row - text.begin;
+                            : is_padding ? stack.config->max_positions
+                                         : text.past + row - text.begin - paddings;
     const int16_t* position_row = stack.positions + position * stack.position_stride;
     const int16_t* segment_row = type > 0 ? stack.segments + type * hidden : nullptr;
     int16_t* dst = residual + row * hidden;

@@ -42,6 +42,8 @@ static constexpr int32_t kMaxResidualConstant = (1 << 28) - (1 << 19);
 static constexpr uint32_t kMaxScoreMultiplier = 1u << 31;
 /// Below 2^30, by which masked scores lie under all others.
 static constexpr uint32_t kMaxScoreCap = (1u << 30) - (1u << 22);
+/// Of a score bias: as far as the product of a query and a relative position goes.
+static constexpr int32_t kMaxScoreBias = (1 << 21) - 1;
 static constexpr int64_t kMaxEpsilon = int64_t{1} << 54;
 
 /// Weight layouts. A reader refuses one that none of its kernels reads.
@@ -82,11 +84,14 @@ enum BlobStackFlags : uint32_t {
   kStackCausal = 1,             ///< a query sees no later key; keys and values are cached
   kStackCrossAttention = 2,     ///< each layer also attends the states of an encoder
   kStackPreNorm = 4,            ///< LayerNorm before attention and feed-forward, not behind them
+  kStackPaddingPosition = 8,    ///< positions are counted from an id (kSectionPaddingPosition)
+  kStackScoreBias = 16,         ///< added to the scores of all layers (kSectionScoreBias)
   kStackRotary = 512,           ///< queries and keys turn by their positions (kSectionRotary)
   kStackLocalAttention = 1024,  ///< most layers see near keys only (kSectionLocalAttention)
   kStackGatedFfn = 2048,        ///< a product in the feed-forward network (kSectionGatedFfn)
   kStackEmbeddingNorm = 16384,  ///< pre-norm: the first layer's input is its first residual sum
-  kStackFlagsWithSection = kStackRotary | kStackLocalAttention | kStackGatedFfn,
+  kStackFlagsWithSection = kStackPaddingPosition | kStackScoreBias | kStackRotary |
+                           kStackLocalAttention | kStackGatedFfn,
   kStackFlagsAll = 7 | kStackFlagsWithSection | kStackEmbeddingNorm
 };
 
@@ -242,8 +247,8 @@ enum BlobSectionKind : uint32_t {
   kSectionLayers = 1,       ///< BlobLayer [num_layers]
   kSectionWordEmbeddings,   ///< s8 [V][H]
   kSectionWordMultipliers,  ///< s32 [V], 0..kMaxWordMultiplier
-  kSectionPositions,        ///< s16 [P][H], the row of segment 0 added; rotary: [1][H]
-  kSectionSegments,         ///< s16 [T][H], differences to segment 0: the first row is zero
+  kSectionPositions,  ///< s16 [P][H], the row of segment 0 added; see kStackPaddingPosition; rotary: [1][H]
+  kSectionSegments,  ///< s16 [T][H], differences to segment 0: the first row is zero
   // once a layer
   kSectionInputNorm,          ///< norm
   kSectionHiddenRescale,      ///< s32 multipliers [H], offsets [H]: the input as a hidden state
@@ -296,6 +301,8 @@ static constexpr uint32_t stack_sections(uint32_t num_layers) {
 enum BlobOptionalKind : uint32_t {
   kFirstOptionalSection = 256,
   kSectionPrompts = kFirstOptionalSection,  ///< BlobPrompts, then count names and texts
+  kSectionPaddingPosition = 257,            ///< BlobPaddingPosition
+  kSectionScoreBias = 258,                  ///< s32 [heads][2P-1]: column P-1 + key - query
   kSectionRotary = 266,          ///< BlobRotary, s32 multipliers [N(D)], s16 [tables][P][D]
   kSectionLocalAttention = 267,  ///< BlobLocalAttention
   kSectionGatedFfn = 268,        ///< BlobGatedFfn [num_layers]
@@ -304,6 +311,13 @@ enum BlobOptionalKind : uint32_t {
   kSectionTokenTransform = 281,   ///< BlobHeadTransform, dense [N(H)] x [K(H)], norm if it has one
   kSectionLmActivation = 282,     ///< BlobLmActivation
   kSectionVector = 290            ///< BlobVector, then its dense layers
+};
+
+/// Tokens with this id have row P of the positions, which has a row more, and do not count in the
+/// positions of the tokens behind them (Liu et al. 2019, RoBERTa).
+struct BlobPaddingPosition {
+  uint32_t padding_id;  ///< below V
+  uint32_t reserved;    ///< 0
 };
 
 /// What a classifier reads in place of the hidden state: act(dense(row)), then LayerNorm.
@@ -388,6 +402,7 @@ static_assert(sizeof(BlobLayer) == 16 + 14 * 8 + 3 * 16 + 8, "BlobLayer is part 
 static_assert(sizeof(BlobStack) == 80, "BlobStack is part of the format");
 static_assert(sizeof(BlobHeader) == 512, "BlobHeader is part of the format");
 static_assert(sizeof(BlobSection) == 24, "BlobSection is part of the format");
+static_assert(sizeof(BlobPaddingPosition) == 8, "BlobPaddingPosition is part of the format");
 static_assert(sizeof(BlobHeadTransform) == 64, "BlobHeadTransform is part of the format");
 static_assert(sizeof(BlobLmActivation) == 8, "BlobLmActivation is part of the format");
 static_assert(sizeof(BlobPrompts) == 8, "BlobPrompts is part of the format");

@@ -166,6 +166,16 @@ Stack model_stack(const Model& model, size_t index) {
   const uint32_t flags = stack.config->flags;
   stack.position_stride = (flags & kStackRotary) != 0 ? 0 : stack.config->hidden_size;
   // The flags keep models without these options from looking for their sections.
+  stack.padding_id = UINT32_MAX;
+  if ((flags & kStackPaddingPosition) != 0) {
+    stack.padding_id = reinterpret_cast<const BlobPaddingPosition*>(
+                           model_optional_section(model, kSectionPaddingPosition))
+                           ->padding_id;
+  }
+  if ((flags & kStackScoreBias) != 0) {
+    stack.score_bias =
+        reinterpret_cast<const int32_t*>(model_optional_section(model, kSectionScoreBias));
+  }
   if ((flags & kStackRotary) != 0) {
     stack.rotary =
         reinterpret_cast<const BlobRotary*>(model_optional_section(model, kSectionRotary));
@@ -259,6 +269,11 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
         config.position_kind == kPositionRelativeKeyQuery ? ratios.take<int32_t>(heads) : nullptr,
         record.key_relative);
   }
+  if (stack.score_bias != nullptr) {
+    layer.relative_positions.bias = stack.score_bias;
+    layer.relative_positions.query =
+        factor(parts(kSectionRelativeRatios).take<int32_t>(heads), record.query_relative);
+  }
   // The blob names a LayerNorm by the block before it, a Layer by the block that reads it.
   const Norm after_attn = norm(parts(kSectionNormAfterAttn), hidden, record.norm_after_attn);
 
@@ -348,8 +363,8 @@ LmHead model_lm(const Model& model) {
   const Stack stack = model_last_stack(model);
   const size_t hidden = stack.config->hidden_size;
   LmHead head = {};
-  const auto* other =
-      reinterpret_cast<const BlobLmActivation*>(model_optional_section(model, kSectionLmActivation));
+  const auto* other = reinterpret_cast<const BlobLmActivation*>(
+      model_optional_section(model, kSectionLmActivation));
   head.transform = {
       dense16(model, kSectionLmTransform, hidden, hidden, header.lm_transform),
       model_activation(other != nullptr ? other->activation : stack.config->activation,

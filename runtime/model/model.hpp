@@ -66,12 +66,14 @@ struct Attention {
   ResidualDense out;
 };
 
-/// Relative positions in the scores; table is null without them.
+/// Relative positions in the scores; table and bias are null without them.
 struct RelativePositions {
   const int8_t* table;  ///< n16k4 [N(2P-1)] x [K(D)]: column P-1 + key - query
   const int32_t* sums;  ///< [N(2P-1)] column sums of the table
-  Requantize query;     ///< [num_heads] (query times table) to the scale of a score
-  Requantize key;       ///< [num_heads] (key times table); multiplier null where only queries count
+  /// [heads of the stack][2P-1]: column P-1 + key - query, the same for all queries; with `query`
+  const int32_t* bias;
+  Requantize query;  ///< [num_heads] (query times table, or bias) to the scale of a score
+  Requantize key;    ///< [num_heads] (key times table); multiplier null where only queries count
 };
 
 /// Rotary positions; angles is null without them.
@@ -121,11 +123,14 @@ struct Stack {
   size_t first_section;             ///< in the table of sections
   const int8_t* word_embeddings;    ///< [V][H]
   const int32_t* word_multipliers;  ///< [V]
-  const int16_t* positions;         ///< [P][H], the row of segment 0 added; rotary: [1][H]
+  const int16_t* positions;         ///< [P][H], the row of segment 0 added; rotary: [1][H]; with
+                                    ///< padding_id [P + 1][H]: the last row is that id's
   size_t position_stride;           ///< H; rotary: 0
   const int16_t* segments;          ///< [T][H], differences to segment 0
   Norm final_norm;                  ///< makes the last hidden state
+  uint32_t padding_id;              ///< does not count in positions; UINT32_MAX: none such
   // Null in stacks without them:
+  const int32_t* score_bias;  ///< as RelativePositions::bias
   const BlobRotary* rotary;
   const BlobLocalAttention* local_attention;
   const BlobGatedFfn* gated_ffn;  ///< [num_layers]

@@ -35,6 +35,21 @@ void check_prompts(Walk& walk, const uint8_t* section, uint64_t bytes) {
   }
 }
 
+void check_padding_position(Walk& walk, const BlobStack& stack, const uint8_t* section,
+                            uint64_t bytes) {
+  walk.require(bytes == sizeof(BlobPaddingPosition), EMBERT_STATUS_BLOB_SECTION);
+  if (!walk.sound()) return;
+  const BlobPaddingPosition& record = *reinterpret_cast<const BlobPaddingPosition*>(section);
+  walk.require_value(record.padding_id < stack.vocab_size && record.reserved == 0);
+}
+
+void check_score_bias(Walk& walk, const BlobStack& stack, const uint8_t* section, uint64_t bytes) {
+  const size_t values = size_t{stack.num_heads} * (2 * stack.max_positions - 1);
+  walk.require(bytes == values * sizeof(int32_t), EMBERT_STATUS_BLOB_SECTION);
+  if (!walk.sound()) return;
+  walk.require_value(all_within(reinterpret_cast<const int32_t*>(section), values, kMaxScoreBias));
+}
+
 void check_rotary(Walk& walk, const BlobStack& stack, const uint8_t* section, uint64_t bytes) {
   walk.require(bytes >= sizeof(BlobRotary), EMBERT_STATUS_BLOB_SECTION);
   if (!walk.sound()) return;
@@ -101,6 +116,10 @@ void check_lm_activation(Walk& walk, const uint8_t* section, uint64_t bytes) {
 /// The flag that demands a kind of section; 0 for those that any model may have.
 uint32_t flag_of(uint32_t kind) {
   switch (kind) {
+    case kSectionPaddingPosition:
+      return kStackPaddingPosition;
+    case kSectionScoreBias:
+      return kStackScoreBias;
     case kSectionRotary:
       return kStackRotary;
     case kSectionLocalAttention:
@@ -143,6 +162,8 @@ void check_optional_sections(Walk& walk, const BlobHeader& header) {
     const uint8_t* section = walk.next_of_any_size(kind, &bytes);
     found_heads |= head_bit(kind);
     if (kind == kSectionPrompts) check_prompts(walk, section, bytes);
+    if (kind == kSectionPaddingPosition) check_padding_position(walk, stack, section, bytes);
+    if (kind == kSectionScoreBias) check_score_bias(walk, stack, section, bytes);
     if (kind == kSectionRotary) check_rotary(walk, stack, section, bytes);
     if (kind == kSectionLocalAttention) check_local_attention(walk, section, bytes);
     if (kind == kSectionGatedFfn) check_gated_ffn(walk, stack, section, bytes);

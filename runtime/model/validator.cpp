@@ -29,6 +29,8 @@ bool stack_ok(const BlobStack& s) {
          (cross ? in_range(s.cross_hidden_size, 1, kMaxHiddenSize) : s.cross_hidden_size == 0) &&
          (!cross || (s.flags & kStackCausal) != 0) && scale_ok(s.embedding_scale) &&
          scale_ok(s.hidden_scale) && (!cross || scale_ok(s.cross_scale)) && norm_ok(s.final_norm) &&
+         ((s.flags & (kStackPaddingPosition | kStackScoreBias)) == 0 ||
+          (s.position_kind == kPositionTable && (s.flags & (kStackCausal | kStackRotary)) == 0)) &&
          ((s.flags & kStackRotary) == 0 ||
           (s.position_kind == kPositionTable && s.head_size % 2 == 0)) &&
          ((s.flags & kStackEmbeddingNorm) == 0 || (s.flags & kStackPreNorm) != 0);
@@ -104,6 +106,7 @@ bool layer_ok(const BlobStack& s, const BlobLayer& l) {
 void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l, bool is_first) {
   const bool cross = (s.flags & kStackCrossAttention) != 0;
   const bool relative = s.position_kind != kPositionTable;
+  const bool biased = (s.flags & kStackScoreBias) != 0;
   const bool rescaled =
       has_norm(l.input_norm) &&
       ((s.flags & kStackPreNorm) == 0 || (is_first && (s.flags & kStackEmbeddingNorm) != 0));
@@ -122,7 +125,7 @@ void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l, bool is_fir
   }
   walk.multipliers(kSectionRelativeRatios,
                    s.position_kind == kPositionRelativeKeyQuery ? 2 * heads
-                   : relative                                   ? heads
+                   : relative || biased                         ? heads
                                                                 : 0,
                    INT32_MAX);
   walk.residual_dense(kSectionAttnOut, true, hidden, width);
@@ -152,7 +155,8 @@ void check_stack(Walk& walk, const BlobStack& s, uint32_t index) {
   walk.enter(index, 0);
   const BlobLayer* layers = walk.array<BlobLayer>(kSectionLayers, s.num_layers);
   check_vocab_rows(walk, kSectionWordEmbeddings, s.vocab_size, hidden);
-  const size_t position_rows = (s.flags & kStackRotary) != 0 ? 1 : s.max_positions;
+  const size_t padding_row = (s.flags & kStackPaddingPosition) != 0 ? 1 : 0;
+  const size_t position_rows = (s.flags & kStackRotary) != 0 ? 1 : s.max_positions + padding_row;
   walk.next(kSectionPositions, position_rows * hidden * 2);  // any values
   if (const int16_t* segments = walk.array<int16_t>(kSectionSegments, s.type_vocab_size * hidden)) {
     walk.require_value(all_in<int16_t>(segments, hidden, 0, 0));

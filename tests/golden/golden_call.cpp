@@ -14,6 +14,9 @@ class CallReader {
 
   bool has(const char* name) const { return golden_.has(call_, name); }
   std::vector<std::int32_t> ints(const char* name) const { return golden_.ints(call_, name); }
+  std::vector<std::int32_t> positions(const char* name) const {
+    return golden_.positions(call_, name);
+  }
   std::vector<float> floats(const char* name) const { return golden_.floats(call_, name); }
   std::size_t extents(const char* name) const { return golden_.shape(call_, name).size(); }
   std::size_t extent(const char* name, std::size_t i) const {
@@ -92,7 +95,8 @@ GoldenCall read_golden_call(const GoldenCase& golden, const std::string& name,
   if (call.has("token_type_ids")) batch.type_ids = call.ints("token_type_ids");
   const std::size_t tokens = batch.lengths.size() * static_cast<std::size_t>(batch.lengths.front());
   if (call.has("position_ids")) {
-    const std::vector<std::int32_t> given = call.ints("position_ids");  // of all texts, or of each
+    const std::vector<std::int32_t> given =
+        call.positions("position_ids");  // of all texts, or of each
     for (std::size_t i = 0; i < tokens; ++i) batch.position_ids.push_back(given[i % given.size()]);
   }
   call.read_mask("attention_mask", tokens, batch.key_mask, batch.query_key_mask);

@@ -39,7 +39,8 @@ class GoldenCase {
  public:
   explicit GoldenCase(const std::filesystem::path& folder);
 
-  /// Names of the calls in rising order.
+  /// Names of the calls in rising order, but for those with positions that embert can not give:
+  /// rows of the table before that of position 0.
   std::vector<std::string> calls() const;
   /// "forward", "steps", "greedy" or "encoder_decoder_greedy".
   const std::string& kind(const std::string& call) const { return records_.at(call).kind; }
@@ -58,6 +59,8 @@ class GoldenCase {
   std::vector<std::uint64_t> shape(const std::string& call, const std::string& name) const;
   std::vector<float> floats(const std::string& call, const std::string& name) const;
   std::vector<std::int32_t> ints(const std::string& call, const std::string& name) const;
+  /// position_ids, counted from 0: the reference's are rows of the table as they are.
+  std::vector<std::int32_t> positions(const std::string& call, const std::string& name) const;
 
   /// input_ids, token_type_ids and attention_mask of a call. Nothing if they are not [batch,
   /// length] with a mask of padding only (1...10...0), or if the call has inputs of other kinds.
@@ -74,6 +77,7 @@ class GoldenCase {
   };
 
   convert::SafetensorsFile io_;
+  std::int32_t first_position_row_ = 0;  // of position 0
   std::map<std::string, Record> records_;
 };
 

@@ -130,7 +130,10 @@ GoldenInput golden_input(const GoldenCase& golden, const std::string& call,
   };
   input.ids = take_ints("input_ids");
   input.type_ids = take_ints("token_type_ids");
-  input.position_ids = take_ints("position_ids");
+  if (golden.has(call, prefix + "position_ids")) {
+    input.position_ids =
+        take_rows(golden.positions(call, prefix + "position_ids"), input.lengths, input.length, 1);
+  }
   if (embedded) {
     input.embedding_width =
         static_cast<std::size_t>(golden.shape(call, prefix + "inputs_embeds").back());

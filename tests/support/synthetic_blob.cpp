@@ -123,7 +123,8 @@ class StackWriter {
     out_.add(kSectionLayers, layers);
     out_.add(kSectionWordEmbeddings, out_.random<std::int8_t>(m_.vocab_size * hidden_, -127, 127));
     out_.add(kSectionWordMultipliers, out_.random<std::int32_t>(m_.vocab_size, 2000000, 4000000));
-    const std::size_t position_rows = has(kStackRotary) ? 1 : m_.max_positions;
+    const std::size_t position_rows =
+        has(kStackRotary) ? 1 : m_.max_positions + (has(kStackPaddingPosition) ? 1 : 0);
     out_.add(kSectionPositions, out_.random<std::int16_t>(position_rows * hidden_, -3000, 3000));
     auto segments = out_.random<std::int16_t>(m_.type_vocab_size * hidden_, -1000, 1000);
     std::fill_n(segments.begin(), hidden_, std::int16_t{0});
@@ -172,7 +173,8 @@ class StackWriter {
                  output_.shifts};
       l.norm_after_cross = norm();
     }
-    if (m_.position_kind != kPositionTable) l.query_relative = ratio_.shifts;
+    if (m_.position_kind != kPositionTable || has(kStackScoreBias))
+      l.query_relative = ratio_.shifts;
     if (m_.position_kind == kPositionRelativeKeyQuery) l.key_relative = ratio_.shifts;
     l.ffn_up = ffn_up_.shifts;
     l.ffn_down = ffn_down_.shifts;
@@ -251,7 +253,8 @@ class StackWriter {
       out_.append(sums);
     }
     out_.add(kSectionRelativeRatios,
-             std::vector<std::int32_t>(m_.position_kind * heads, ratio_.multiplier));
+             std::vector<std::int32_t>((has(kStackScoreBias) ? 1 : m_.position_kind) * heads,
+                                       ratio_.multiplier));
     add_residual_dense(kSectionAttnOut, width, output_, adds_to_input);
     add_norm(kSectionNormAfterAttn);
     if (has(kStackCrossAttention)) {
@@ -348,6 +351,60 @@ std::vector<std::uint8_t> rotary_bytes(const SyntheticModel& m) {
   return bytes;
 }
 
+/// The optional sections that the bits of `m.flags` and `m.heads` demand. Id 1 is the padding id;
+/// kHeadPooledTransform makes the mean of
+/// the tokens; both transforms have a LayerNorm.
+std::vector<SyntheticSection> make_flag_sections(const SyntheticModel& m) {
+  std::vector<SyntheticSection> sections;
+  Writer draws(m, 0);  // only draws
+  const std::size_t hidden = m.hidden_size, columns = pad_columns(hidden);
+  const Factor dense = encode(4096 / sum_spread(hidden, 3000));
+  const auto append = [&](const auto& values) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(values.data());
+    sections.back().bytes.insert(sections.back().bytes.end(), bytes,
+                                 bytes + values.size() * sizeof(values[0]));
+  };
+  if ((m.flags & kStackPaddingPosition) != 0) {
+    sections.push_back({kSectionPaddingPosition, {}});
+    append(std::vector{BlobPaddingPosition{1, 0}});
+  }
+  if ((m.flags & kStackScoreBias) != 0) {
+    sections.push_back({kSectionScoreBias, {}});
+    append(draws.random<std::int32_t>(m.num_heads * (2 * m.max_positions - 1), -200000, 200000));
+  }
+  BlobHeadTransform record = {};
+  record.norm = {.epsilon_n2 = 1000, .shift = 16, .reserved = 0};
+  record.activation = kActivationGelu;
+  record.exponent = 10;
+  const auto append_norm = [&] {
+    append(draws.random<std::int32_t>(hidden, 1 << 26, 1 << 27));  // times 2^11 to 2^12
+    append(draws.random<std::int32_t>(hidden, -100000, 100000));
+  };
+  if ((m.heads & kHeadPooledTransform) != 0) {
+    sections.push_back({kSectionPooledTransform, {}});
+    record.mean = 1;
+    append(std::vector{record});
+    append_norm();
+  }
+  if ((m.heads & kHeadTokenTransform) != 0) {
+    sections.push_back({kSectionTokenTransform, {}});
+    record.mean = 0;
+    record.dense = {dense.shifts, 0, 0};
+    append(std::vector{record});
+    std::vector<std::int32_t> sums;
+    append(draws.weights(hidden, hidden, sums));
+    append(draws.random<std::int32_t>(columns, -1000, 1000));
+    append(sums);
+    append(std::vector<std::int32_t>(columns, dense.multiplier));
+    append_norm();
+  }
+  if ((m.heads & kHeadLmActivation) != 0) {
+    sections.push_back({kSectionLmActivation, {}});
+    append(std::vector{BlobLmActivation{kActivationRelu, 0}});
+  }
+  return sections;
+}
+
 // Those of the stack's flags among those that the test asks for, by kind.
 std::vector<SyntheticSection> optional_sections(const SyntheticModel& m) {
   std::vector<SyntheticSection> all = m.optional;
@@ -360,6 +417,7 @@ std::vector<SyntheticSection> optional_sections(const SyntheticModel& m) {
     all.push_back({kSectionGatedFfn, {}});
     append_bytes(all.back().bytes, std::vector<BlobGatedFfn>(m.num_layers, {9}));
   }
+  for (SyntheticSection& section : make_flag_sections(m)) all.push_back(std::move(section));
   std::ranges::stable_sort(all, {}, &SyntheticSection::kind);
   return all;
 }
@@ -393,7 +451,8 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
     out.append(sums);
     out.append(std::vector<std::int32_t>(pad_columns(n), dense.multiplier));
   };
-  dense16(kSectionPooler, has(kHeadPooler), hidden, hidden);
+  const bool pools_dense = has(kHeadPooler) && !has(kHeadPooledAsIs);
+  dense16(kSectionPooler, pools_dense, hidden, hidden);
   dense16(kSectionClassifier, has(kHeadClassifier), m.num_labels, hidden);
   dense16(kSectionTokenClassifier, has(kHeadTokenClassifier), m.num_token_labels, hidden);
   dense16(kSectionLmTransform, has(kHeadLmTransform), hidden, hidden);
@@ -445,7 +504,7 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
   header.pooled_scale = header.logits_scale = header.token_logits_scale = StackWriter::kScale;
   header.lm_logits_scale = (127u - 18u) << 23;  // logits spread over about 2 nats
   const BlobDense16 record = {dense.shifts, 0, 0};
-  if (has(kHeadPooler)) header.pooler = record;
+  if (pools_dense) header.pooler = record;
   if (has(kHeadClassifier)) header.classifier = record;
   if (has(kHeadTokenClassifier)) header.token_classifier = record;
   if (has(kHeadProjection)) header.projection = record;

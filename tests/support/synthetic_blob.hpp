@@ -48,7 +48,8 @@ struct SyntheticModel {
   bool embedding_norm = true;
   std::vector<SyntheticModel> encoder = {};  ///< none or one, with kStackCrossAttention
   std::uint32_t pooling = kPoolingMean, normalize = 1;
-  std::uint32_t heads = kHeadPooler | kHeadClassifier;  ///< BlobTaskHeads
+  /// BlobTaskHeads. Their optional sections are made, too.
+  std::uint32_t heads = kHeadPooler | kHeadClassifier;
   std::uint32_t num_labels = 5, num_token_labels = 3;
   std::uint32_t start_id = UINT32_MAX, end_id = UINT32_MAX;
   std::vector<std::int32_t> selftest_ids = {};  ///< with the checksum 0; empty: no self-test

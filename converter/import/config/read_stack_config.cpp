@@ -46,8 +46,9 @@ void read_sizes(const JsonFields& config, const ConfigKeys& keys, StackConfig& o
 void limit_positions(const JsonFields& config, StackConfig& out,
                      std::vector<std::string>& warnings) {
   constexpr int kMostPositions = kMaxPositions;
-  out.max_position_embeddings = std::min(out.stored_positions, kMostPositions);
-  if (out.stored_positions > kMostPositions) {
+  const int positions = out.stored_positions - out.first_position_row;
+  out.max_position_embeddings = std::min(positions, kMostPositions);
+  if (positions > kMostPositions) {
     warnings.push_back(config.file() + ": max_position_embeddings " +
                        std::to_string(out.stored_positions) + "; the first " +
                        std::to_string(kMaxPositions) + " are kept");

@@ -137,6 +137,30 @@ void read_pruned_heads(const JsonFields& config, StackConfig& out) {
   }
 }
 
+void set_padding_positions(const JsonFields& config, int padding_id, StackConfig& out) {
+  if (out.position_kind != PositionKind::kAbsolute || out.sinusoidal) return;
+  if (padding_id >= out.vocab_size) {
+    throw ConvertError(config.file() + ": pad_token_id " + std::to_string(padding_id) +
+                       " is no id of the vocabulary of " + std::to_string(out.vocab_size));
+  }
+  out.first_position_row = padding_id + 1;
+  out.padding_position_id = padding_id;
+  if (out.first_position_row >= out.stored_positions) {
+    throw ConvertError(config.file() + ": max_position_embeddings " +
+                       std::to_string(out.stored_positions) + " leaves no position behind row " +
+                       std::to_string(padding_id) + ", that of pad_token_id");
+  }
+}
+
+void refuse_decoder(const JsonFields& config) {
+  for (const char* key : {"is_decoder", "add_cross_attention"}) {
+    if (config.get_bool(key, false)) {
+      refuse_option(config.file(), std::string(key) + " true",
+                    "of decoders embert runs BERT's (model_type \"bert\")");
+    }
+  }
+}
+
 void read_decoder(const JsonFields& config, StackConfig& out) {
   out.is_decoder = config.get_bool("is_decoder", false);
   out.cross_attention = config.get_bool("add_cross_attention", false);

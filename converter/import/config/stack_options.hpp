@@ -29,6 +29,13 @@ void read_embedding_scale(const JsonFields& config, StackConfig& out);
 /// pruned_heads, {"0": [1], "1": [0, 2]}: the attention heads that each layer lacks.
 void read_pruned_heads(const JsonFields& config, StackConfig& out);
 
+/// Positions that are counted from `padding_id`: row padding_id + 1 of the table is position 0, row
+/// padding_id is that of the padding itself. Nothing with relative positions.
+void set_padding_positions(const JsonFields& config, int padding_id, StackConfig& out);
+
+/// Refuses is_decoder and add_cross_attention, for families of which embert runs encoders alone.
+void refuse_decoder(const JsonFields& config);
+
 /// is_decoder, add_cross_attention and cross_attention_hidden_size
 void read_decoder(const JsonFields& config, StackConfig& out);
 

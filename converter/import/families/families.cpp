@@ -7,7 +7,7 @@
 namespace embert::convert {
 namespace {
 
-constexpr const Family* kFamilies[] = {&kBert, &kModernBert};
+constexpr const Family* kFamilies[] = {&kBert, &kDistilBert, &kRoberta, &kMpnet, &kModernBert};
 
 struct Refused {
   std::string_view model_type, reason;

@@ -7,6 +7,9 @@
 namespace embert::convert {
 
 extern const Family kBert;
+extern const Family kDistilBert;
 extern const Family kModernBert;
+extern const Family kMpnet;
+extern const Family kRoberta;  // and XLM-RoBERTa, CamemBERT
 
 }  // namespace embert::convert

@@ -43,6 +43,7 @@ struct StackNames {
                               .norm = "attention.output.LayerNorm",
                               .pre_norm = "attention.LayerNorm"};
   std::string_view relative_positions = "attention.self.distance_embedding.weight";
+  std::string_view score_bias;  ///< of the stack: [buckets, heads]
   AttentionNames cross = {.query = "crossattention.self.query",
                           .key = "crossattention.self.key",
                           .value = "crossattention.self.value",

@@ -4,7 +4,9 @@
 // that reads it, so in post-LayerNorm stacks a layer's last norm moves on to the next layer.
 #include "converter/import/weights/read_stack_weights.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
 #include "converter/model/model_config.hpp"
@@ -36,6 +38,48 @@ void keep_rows(Matrix& table, std::size_t first, std::size_t rows) {
   table.rows = rows;
 }
 
+// Keeps the rows of the positions, then that of the padding id.
+void keep_positions(const StackConfig& config, Matrix& table) {
+  std::vector<float> padding;
+  if (config.padding_position_id >= 0) {
+    const float* row = table.row(static_cast<std::size_t>(config.padding_position_id));
+    padding.assign(row, row + table.cols);
+  }
+  keep_rows(table, static_cast<std::size_t>(config.first_position_row),
+            static_cast<std::size_t>(config.max_position_embeddings));
+  if (padding.empty()) return;
+  table.data.insert(table.data.end(), padding.begin(), padding.end());
+  ++table.rows;
+}
+
+// The bucket of a relative position key - query: half of the buckets for keys on either side, in
+// each half single ones for the nearer positions and then ones that grow with the logarithm, up to
+// 128 (Raffel et al. 2020, section 2.1).
+int score_bucket(int relative_position, int buckets) {
+  const int side = buckets / 2, exact = side / 2;
+  const int first = relative_position > 0 ? side : 0, distance = std::abs(relative_position);
+  if (distance < exact) return first + distance;
+  // In float32 as transformers, so that boundaries fall alike.
+  const float share = std::log(static_cast<float>(distance) / static_cast<float>(exact)) /
+                      static_cast<float>(std::log(128.0 / exact));
+  const int step = static_cast<int>(share * static_cast<float>(side - exact));
+  return first + std::min(side - 1, exact + step);
+}
+
+// [buckets, heads] in the file -> [heads, 2 P - 1].
+Matrix read_score_bias(TensorPicker& tensors, const std::string& name, const StackConfig& config) {
+  constexpr int kBuckets = 32;
+  const int heads = config.num_attention_heads, positions = config.max_position_embeddings;
+  const Matrix stored = tensors.matrix(name, kBuckets, heads);
+  Matrix out{static_cast<std::size_t>(heads), static_cast<std::size_t>(2 * positions - 1), {}};
+  for (int head = 0; head < heads; ++head) {
+    for (int r = 1 - positions; r < positions; ++r) {
+      out.data.push_back(stored.row(static_cast<std::size_t>(score_bucket(r, kBuckets)))[head]);
+    }
+  }
+  return out;
+}
+
 void read_embeddings(TensorPicker& tensors, const StackNames& names, const std::string& prefix,
                      const StackConfig& config, StackWeights& out) {
   const int hidden = config.hidden_size;
@@ -50,7 +94,7 @@ void read_embeddings(TensorPicker& tensors, const StackNames& names, const std::
     out.position_embeddings = sinusoidal_table(config);
   } else {
     out.position_embeddings = tensors.matrix(positions, config.stored_positions, hidden);
-    keep_rows(out.position_embeddings, 0, static_cast<std::size_t>(config.max_position_embeddings));
+    keep_positions(config, out.position_embeddings);
   }
   if (config.stored_types) {
     out.token_type_embeddings =
@@ -168,6 +212,9 @@ StackWeights read_stack_weights(TensorPicker& tensors, const StackNames& names,
                                 const std::string& prefix, const StackConfig& config) {
   StackWeights out;
   read_embeddings(tensors, names, prefix, config, out);
+  if (config.score_bias) {
+    out.score_bias = read_score_bias(tensors, joined(prefix, names.score_bias), config);
+  }
   LayerState state = {};
   if (config.embedding_layer_norm) {
     state.norm = tensors.layer_norm(joined(prefix, names.embedding_norm), config.hidden_size,

@@ -10,6 +10,7 @@
 #include "converter/quantize/encode_integers.hpp"
 #include "converter/quantize/layer/choose_scales.hpp"
 #include "converter/quantize/layer/quantize_relative_positions.hpp"
+#include "converter/quantize/layer/quantize_score_bias.hpp"
 #include "converter/quantize/layer/smoothing.hpp"
 #include "converter/quantize/two_planes.hpp"
 #include "kernels/arithmetic/layout.hpp"
@@ -202,6 +203,12 @@ void assemble_self_attention(const LayerSource& source, const LayerScales& scale
     }
     encode_relative_ratios(table, kind, head, name + ".distance_embedding", layer.record);
     layer.relative_positions = std::move(table.record);
+  }
+
+  if (const Matrix& bias = source.score_bias; bias.rows > 0) {
+    make_room_for_bias(bias, head_size, head);
+    layer.bias_ratio = encode_bias_ratios(bias, head_size, head, name + " score bias",
+                                          layer.record.query_relative);
   }
 
   const std::vector<double> v_scales(heads * head_size, v_scale);

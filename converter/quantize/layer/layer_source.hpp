@@ -18,6 +18,7 @@ struct LayerSource {
   std::string name;          ///< "encoder.layer.0", for messages
   double embedding_scale;    ///< of the embedding sum
   double cross_scale;        ///< of the encoder states that cross-attention reads
+  const Matrix& score_bias;  ///< StackWeights::score_bias
   const Matrix& cross_rows;  ///< [rows, cross_hidden_size] calibration rows of those states
   bool adds_to_input;        ///< StackConfig::adds_to_input
 };

@@ -8,12 +8,24 @@
 #include "converter/quantize/layer/choose_scales.hpp"
 
 namespace embert::convert {
+namespace {
+
+// Without LayerNorm behind it the activation's value itself is read on, so it takes all of its 16
+// bits: twice the calibrated reach, as far as the exponents of the blob go.
+int finest_exponent(float reach) {
+  int exponent = 12;
+  while (exponent > 5 && 2 * static_cast<double>(reach) > std::ldexp(32767, -exponent)) --exponent;
+  return exponent;
+}
+
+}  // namespace
 
 QuantizedTransformRows quantize_transform(const TransformSource& source,
                                           const Dense16Rounding& rounding) {
   QuantizedTransformRows out;
   out.transform.activation = static_cast<std::uint32_t>(source.act);
-  out.transform.exponent = activation_exponent(source.largest_sum);
+  out.transform.exponent = source.norm != nullptr ? activation_exponent(source.largest_sum)
+                                                  : finest_exponent(source.largest_sum);
   const double activated_scale = std::ldexp(1.0, -out.transform.exponent);
   out.transform.dense = quantize_dense16({.linear = source.dense,
                                           .rows = source.input,

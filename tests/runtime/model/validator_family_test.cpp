@@ -23,7 +23,8 @@ SyntheticModel everything() {
   model.flags = kStackCausal | kStackCrossAttention | kStackPreNorm;
   model.position_kind = kPositionRelativeKeyQuery;
   model.cross_hidden_size = 16;
-  model.heads = kHeadAll & ~kHeadVector;
+  // Without the pooler, and without a section of its own making.
+  model.heads = kHeadAll & ~std::uint32_t{kHeadPooledAsIs | kHeadVector};
   model.start_id = 1;
   model.end_id = 2;
   SyntheticModel encoder = model;
@@ -64,6 +65,8 @@ TEST_F(ModelCheckFamily, RefusesHeaderFieldsOutOfRange) {
              "other widths, no projection");
   bad_header(h.task_heads, h.task_heads & ~std::uint32_t{kHeadPooler}, "classifier without pooler");
   bad_header(h.task_heads, h.task_heads & ~std::uint32_t{kHeadLm}, "rows without language model");
+  bad_header(h.task_heads, h.task_heads | kHeadPooledAsIs, "a pooled vector of two kinds");
+  bad_header(h.task_heads, h.task_heads | 2048u, "an unknown head");
   bad_header(h.token_task, 2u, "token_task");
   bad_header(h.token_task, kTaskAnswer, "an answer with three labels");
   bad_header(h.num_token_labels, 0u, "num_token_labels");

@@ -100,7 +100,7 @@ TEST_F(ModelCheck, RefusesHeaderFieldsOutOfRange) {
   bad(h.num_stacks, 2u, "num_stacks");
   bad(h.num_stacks, 3u, "num_stacks");
   BlobStack& s = h.stacks[0];
-  bad(s.flags, 8u, "flags");
+  bad(s.flags, (1u << 20), "flags");
   bad(s.flags, kStackCrossAttention, "cross-attention without a width");
   bad(s.cross_hidden_size, 20u, "cross_hidden_size without cross-attention");
   bad(s.hidden_size, 0u, "hidden_size");
