@@ -52,10 +52,19 @@ void warn_of_missing_tokens(const ModelConfig& config, std::size_t tokens,
   }
 }
 
+// DistilBERT and MPNet have tokenizers of two segments, but models of none: transformers leaves the
+// segments out.
+void use_one_segment(TokenizerSpec& spec) {
+  for (auto* pieces : {&spec.single, &spec.pair}) {
+    for (TemplatePieceSpec& piece : *pieces) piece.type_id = 0;
+  }
+}
+
 ImportedTokenizer import_tokenizer(const ModelFolder& folder, std::vector<std::string>& warnings) {
   ImportedTokenizer out;
-  const std::optional<TokenizerSpec> spec = read_tokenizer(folder.transformer_folder, warnings);
+  std::optional<TokenizerSpec> spec = read_tokenizer(folder.transformer_folder, warnings);
   if (!spec) return out;
+  if (folder.config.first().type_vocab_size == 1) use_one_segment(*spec);
   if (spec->tokens.size() > static_cast<std::size_t>(folder.config.first().vocab_size)) {
     throw ConvertError("tokenizer: " + std::to_string(spec->tokens.size()) +
                        " tokens, but config.json says vocab_size " +

@@ -48,8 +48,8 @@ void quantize_embeddings(const StackConfig& config, const StackWeights& weights,
   // are differences to it.
   const Matrix& positions = weights.position_embeddings;
   const Matrix& segments = weights.token_type_embeddings;
-  const int positions = config.rotary ? 1 : config.max_position_embeddings;
-  const auto rows = static_cast<std::size_t>(positions + (config.padding_position_id >= 0 ? 1 : 0));
+  const int counted = config.rotary ? 1 : config.max_position_embeddings;
+  const auto rows = static_cast<std::size_t>(counted + (config.padding_position_id >= 0 ? 1 : 0));
   for (std::size_t p = 0; p < rows; ++p) {
     for (std::size_t c = 0; c < hidden; ++c) {
       const double position = p < positions.rows ? static_cast<double>(positions.row(p)[c]) : 0.0;

@@ -227,7 +227,7 @@ TEST_P(FamilyTokenizer, Corpora) {
 INSTANTIATE_TEST_SUITE_P(Families, FamilyTokenizer,
                          testing::Values("roberta", "roberta_prefix", "modernbert", "gpt2", "xlmr",
                                          "xlmr_metaspace", "xlmr_converted", "albert",
-                                         "albert_converted", "byte_fallback"));
+                                         "albert_converted", "byte_fallback", "mpnet"));
 
 }  // namespace
 }  // namespace embert::test
