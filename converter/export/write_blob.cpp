@@ -8,7 +8,7 @@
 #include <span>
 
 #include "converter/convert_error.hpp"
-#include "converter/export/section_bytes.hpp"
+#include "converter/export/section_parts.hpp"
 #include "converter/export/write_optional.hpp"
 #include "kernels/variants.hpp"
 
@@ -78,13 +78,13 @@ class SectionWriter {
     (append(parts), ...);
   }
   void add_dense(std::uint32_t kind, const QuantizedDense& dense) {
-    add(kind, SectionBytes().dense(dense).bytes);
+    add(kind, SectionParts().dense(dense).bytes);
   }
   void add_dense(std::uint32_t kind, const std::optional<QuantizedDense16>& layer) {
     add_dense(kind, layer ? layer->dense : QuantizedDense());
   }
   void add_residual_dense(std::uint32_t kind, const QuantizedDense& dense) {
-    add(kind, SectionBytes().residual_dense(dense).bytes);
+    add(kind, SectionParts().residual_dense(dense).bytes);
   }
   void add_norm(std::uint32_t kind, const QuantizedNorm& norm) { add(kind, norm.gain, norm.bias); }
 
@@ -150,7 +150,7 @@ void add_layer(SectionWriter& out, const QuantizedLayer& layer) {
       layer.relative_positions.value_or(QuantizedRelativePositions());
   out.add(
       kSectionRelativePositions,
-      SectionBytes()
+      SectionParts()
           .packed({.codes = relative.table, .outputs = relative.columns, .inputs = relative.inputs})
           .bytes);
   out.add(kSectionRelativeRatios, relative.query_ratio, relative.key_ratio, layer.bias_ratio);

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <string>
 
-#include "converter/export/section_bytes.hpp"
+#include "converter/export/section_parts.hpp"
 
 namespace embert::convert {
 namespace {
@@ -13,7 +13,7 @@ std::vector<std::uint8_t> prompt_bytes(const PromptConfig& prompts) {
   const auto position = [&](const std::string& name) {
     return std::distance(prompts.texts.begin(), prompts.texts.find(name));
   };
-  SectionBytes out;
+  SectionParts out;
   out.record(BlobPrompts{
       .count = static_cast<std::uint32_t>(prompts.texts.size()),
       .default_prompt = prompts.default_name
@@ -38,17 +38,17 @@ BlobHeadTransform transform_record(const QuantizedTransform& transform) {
 std::vector<std::uint8_t> pooled_bytes(const QuantizedModel& model) {
   BlobHeadTransform record = transform_record(*model.pooler);
   record.mean = model.pooled_mean ? 1 : 0;
-  return SectionBytes().record(record).norm(model.pooler->norm).bytes;
+  return SectionParts().record(record).norm(model.pooler->norm).bytes;
 }
 
 std::vector<std::uint8_t> token_transform_bytes(const QuantizedTransform& transform) {
   BlobHeadTransform record = transform_record(transform);
   record.dense = transform.dense.record;
-  return SectionBytes().record(record).dense(transform.dense.dense).norm(transform.norm).bytes;
+  return SectionParts().record(record).dense(transform.dense.dense).norm(transform.norm).bytes;
 }
 
 std::vector<std::uint8_t> vector_bytes(const QuantizedVector& vector) {
-  SectionBytes out;
+  SectionParts out;
   out.record(vector.record);
   for (const QuantizedDense& layer : vector.dense) out.dense(layer);
   return out.bytes;
@@ -59,16 +59,16 @@ void add_stack_options(const QuantizedStack& stack, std::vector<OptionalSection>
     out.push_back({.kind = kind, .layer = 0, .bytes = std::move(bytes)});
   };
   if (const auto& rotary = stack.rotary) {
-    add(kSectionRotary, SectionBytes()
+    add(kSectionRotary, SectionParts()
                             .record(rotary->record)
                             .array(rotary->multipliers)
                             .array(rotary->angles)
                             .bytes);
   }
   if (const auto& local = stack.local_attention) {
-    add(kSectionLocalAttention, SectionBytes().record(*local).bytes);
+    add(kSectionLocalAttention, SectionParts().record(*local).bytes);
   }
-  if (!stack.gated_ffn.empty()) add(kSectionGatedFfn, SectionBytes().array(stack.gated_ffn).bytes);
+  if (!stack.gated_ffn.empty()) add(kSectionGatedFfn, SectionParts().array(stack.gated_ffn).bytes);
 }
 
 }  // namespace
@@ -83,10 +83,10 @@ std::vector<OptionalSection> optional_sections(const QuantizedModel& model,
   const QuantizedStack& stack = model.stacks.front();  // options of pairs have no section
   if ((stack.record.flags & kStackPaddingPosition) != 0) {
     const BlobPaddingPosition record{.padding_id = stack.padding_id, .reserved = 0};
-    add(kSectionPaddingPosition, SectionBytes().record(record).bytes);
+    add(kSectionPaddingPosition, SectionParts().record(record).bytes);
   }
   if ((stack.record.flags & kStackScoreBias) != 0) {
-    add(kSectionScoreBias, SectionBytes().array(stack.score_bias).bytes);
+    add(kSectionScoreBias, SectionParts().array(stack.score_bias).bytes);
   }
   add_stack_options(stack, out);
   const std::uint32_t heads = section_bits(model);
@@ -96,7 +96,7 @@ std::vector<OptionalSection> optional_sections(const QuantizedModel& model,
   }
   if ((heads & kHeadLmActivation) != 0) {
     const BlobLmActivation record{.activation = model.lm->transform->activation, .reserved = 0};
-    add(kSectionLmActivation, SectionBytes().record(record).bytes);
+    add(kSectionLmActivation, SectionParts().record(record).bytes);
   }
   if (model.vector) add(kSectionVector, vector_bytes(*model.vector));
   return out;

@@ -36,11 +36,10 @@ struct AttentionInput {
   const float* head_mask = nullptr;              ///< [heads] factors
 };
 
-/// context [query rows, heads * head_size] = head_mask * softmax(scores / sqrt(head_size) + score_bias)
-/// value.
-/// A hidden key's score is lowered by the largest float32, as in transformers: a hidden key among
-/// others gets no weight, and where all keys are hidden all get the same. `probabilities`, of each
-/// text [heads, queries, keys] and times head_mask, may be null.
+/// context [query rows, heads * head_size] = head_mask * softmax(scores / sqrt(head_size) +
+/// score_bias) value. A hidden key's score is lowered by the largest float32, as in transformers: a
+/// hidden key among others gets no weight, and where all keys are hidden all get the same.
+/// `probabilities`, of each text [heads, queries, keys] and times head_mask, may be null.
 void attend(pthreadpool_t pool, const AttentionInput& in, float* context, float* probabilities);
 
 /// Queries or keys that rotary positions turn.

@@ -22,43 +22,43 @@ struct CodeMatrix {
   std::size_t outputs, inputs;
 };
 
-struct SectionBytes {
+struct SectionParts {
   std::vector<std::uint8_t> bytes;
 
   template <typename T>
-  SectionBytes& array(const std::vector<T>& part) {
+  SectionParts& array(const std::vector<T>& part) {
     const std::size_t size = part.size() * sizeof(T);
     if (size > 0) std::memcpy(grow(size), part.data(), size);
     return *this;
   }
   template <typename T>
-  SectionBytes& record(const T& part) {
+  SectionParts& record(const T& part) {
     std::memcpy(grow(sizeof(T)), &part, sizeof(T));
     return *this;
   }
   /// Weights in n16k4, then their column sums.
-  SectionBytes& packed(const CodeMatrix& m) { return codes(m).sums(m); }
-  SectionBytes& dense(const QuantizedDense& layer) {
+  SectionParts& packed(const CodeMatrix& m) { return codes(m).sums(m); }
+  SectionParts& dense(const QuantizedDense& layer) {
     const CodeMatrix m{.codes = layer.weights, .outputs = layer.outputs, .inputs = layer.inputs};
     return codes(m).array(layer.bias).sums(m).array(layer.multiplier);
   }
-  SectionBytes& residual_dense(const QuantizedDense& layer) {
+  SectionParts& residual_dense(const QuantizedDense& layer) {
     const CodeMatrix m{.codes = layer.weights, .outputs = layer.outputs, .inputs = layer.inputs};
     return packed(m).array(layer.multiplier).array(layer.residual).array(layer.constant);
   }
-  SectionBytes& norm(const QuantizedNorm& layer) { return array(layer.gain).array(layer.bias); }
+  SectionParts& norm(const QuantizedNorm& layer) { return array(layer.gain).array(layer.bias); }
 
  private:
   std::uint8_t* grow(std::size_t size) {
     bytes.resize(bytes.size() + size);
     return bytes.data() + bytes.size() - size;
   }
-  SectionBytes& codes(const CodeMatrix& m) {
+  SectionParts& codes(const CodeMatrix& m) {
     std::uint8_t* to = grow(m.outputs * pad_inputs(m.inputs));
     pack_n16k4(m.codes.data(), m.outputs, m.inputs, reinterpret_cast<std::int8_t*>(to));
     return *this;
   }
-  SectionBytes& sums(const CodeMatrix& m) {
+  SectionParts& sums(const CodeMatrix& m) {
     std::vector<std::int32_t> values(m.outputs);
     column_sums(m.codes.data(), m.outputs, m.inputs, values.data());
     return array(values);

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// config.json of the families beside BERT: what each reads, and every refusal with its message.
+#include <gtest/gtest.h>
+
+#include "converter/import/config/read_config.hpp"
+#include "tests/support/error_text.hpp"
+#include "tests/support/model_folder.hpp"
+
+namespace embert::convert {
+namespace {
+
+using nlohmann::json;
+using test::error_text;
+
+class FamilyConfig : public ::testing::Test {
+ protected:
+  // Reads `config` with `change` merged into it; null removes a key.
+  ModelConfig read(json config, const char* change) {
+    config.merge_patch(json::parse(change));
+    folder_.write("config.json", config.dump());
+    warnings_.clear();
+    return read_config(folder_.path(), warnings_);
+  }
+  std::string error(const json& config, const char* change) {
+    return error_text([&] { read(config, change); });
+  }
+  // The sizes that all but DistilBERT name alike.
+  static json sizes(const char* model_type) {
+    return {{"model_type", model_type},      {"hidden_size", 32},       {"num_hidden_layers", 2},
+            {"num_attention_heads", 2},      {"intermediate_size", 64}, {"vocab_size", 96},
+            {"max_position_embeddings", 34}, {"layer_norm_eps", 1e-5},  {"type_vocab_size", 1}};
+  }
+  static json distilbert() {
+    return {{"model_type", "distilbert"},
+            {"dim", 32},
+            {"n_layers", 2},
+            {"n_heads", 2},
+            {"hidden_dim", 64},
+            {"vocab_size", 96},
+            {"activation", "relu"},
+            {"max_position_embeddings", 34}};
+  }
+
+  test::TempFolder folder_;
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(FamilyConfig, RobertaCountsPositionsFromThePaddingId) {
+  for (const char* type : {"roberta", "xlm-roberta", "camembert"}) {
+    const ModelConfig model = read(sizes(type), "{}");
+    EXPECT_EQ(model.model_type, "roberta");
+    const StackConfig& stack = model.first();
+    EXPECT_EQ(stack.padding_position_id, 1);
+    EXPECT_EQ(stack.first_position_row, 2);
+    EXPECT_EQ(stack.stored_positions, 34);
+    EXPECT_EQ(stack.max_position_embeddings, 32);
+    EXPECT_EQ(stack.layer_norm_eps, 1e-5);
+    EXPECT_EQ(model.language_act, HiddenAct::kGelu);
+    EXPECT_TRUE(warnings_.empty());
+  }
+  const StackConfig other = read(sizes("roberta"), R"({"pad_token_id": 4})").first();
+  EXPECT_EQ(other.padding_position_id, 4);
+  EXPECT_EQ(other.max_position_embeddings, 29);
+  // 514 rows are 512 positions.
+  EXPECT_EQ(
+      read(sizes("roberta"), R"({"max_position_embeddings": 514})").first().max_position_embeddings,
+      512);
+  EXPECT_TRUE(warnings_.empty());
+  read(sizes("roberta"), R"({"max_position_embeddings": 1026})");
+  EXPECT_EQ(warnings_, (std::vector<std::string>{
+                           "config.json: max_position_embeddings 1026; the first 512 are kept"}));
+  EXPECT_EQ(read(sizes("roberta"), R"({"position_embedding_type": "relative_key"})")
+                .first()
+                .padding_position_id,
+            -1);
+}
+
+TEST_F(FamilyConfig, RobertaRefusals) {
+  const json config = sizes("xlm-roberta");
+  EXPECT_EQ(error(config, R"({"pad_token_id": 96})"),
+            "config.json: pad_token_id 96 is no id of the vocabulary of 96");
+  EXPECT_EQ(error(config, R"({"pad_token_id": -1})"),
+            "config.json: \"pad_token_id\" must be a whole number from 0 to 1048575, found -1");
+  EXPECT_EQ(error(config, R"({"max_position_embeddings": 2})"),
+            "config.json: max_position_embeddings 2 leaves no position behind row 1, that of "
+            "pad_token_id");
+  EXPECT_EQ(error(config, R"({"is_decoder": true})"),
+            "config.json: is_decoder true is not supported; of decoders embert runs BERT's "
+            "(model_type \"bert\")");
+  EXPECT_EQ(error(config, R"({"add_cross_attention": true})"),
+            "config.json: add_cross_attention true is not supported; of decoders embert runs "
+            "BERT's (model_type \"bert\")");
+}
+
+TEST_F(FamilyConfig, DistilBertHasNamesOfItsOwn) {
+  const ModelConfig model = read(distilbert(), "{}");
+  const StackConfig& stack = model.first();
+  EXPECT_EQ(stack.hidden_size, 32);
+  EXPECT_EQ(stack.num_hidden_layers, 2);
+  EXPECT_EQ(stack.num_attention_heads, 2);
+  EXPECT_EQ(stack.intermediate_size, 64);
+  EXPECT_EQ(stack.hidden_act, HiddenAct::kRelu);
+  EXPECT_EQ(stack.layer_norm_eps, 1e-12);
+  EXPECT_FALSE(stack.stored_types);
+  EXPECT_EQ(stack.padding_position_id, -1);
+  EXPECT_EQ(model.pooled.act, HiddenAct::kRelu);
+  EXPECT_FALSE(model.language_act.has_value());
+  // The file's eps and segments are not DistilBERT's.
+  EXPECT_EQ(read(distilbert(), R"({"layer_norm_eps": 0.5})").first().layer_norm_eps, 1e-12);
+  EXPECT_FALSE(read(distilbert(), R"({"type_vocab_size": 2})").first().stored_types);
+
+  EXPECT_EQ(error(distilbert(), R"({"n_layers": null})"), "config.json: \"n_layers\" is missing");
+  EXPECT_EQ(error(distilbert(), R"({"dim": 33})"), "config.json: n_heads 2 does not divide dim 33");
+  EXPECT_EQ(error(distilbert(), R"({"activation": "quick_gelu"})"),
+            "config.json: activation \"quick_gelu\" is not supported; gelu, gelu_new, relu, silu "
+            "and tanh are");
+}
+
+TEST_F(FamilyConfig, MpnetHasABiasAndFixedPadding) {
+  const StackConfig stack = read(sizes("mpnet"), R"({"pad_token_id": 7})").first();
+  EXPECT_TRUE(stack.score_bias);
+  EXPECT_FALSE(stack.stored_types);
+  EXPECT_EQ(stack.padding_position_id, 1);
+  EXPECT_EQ(stack.max_position_embeddings, 32);
+  EXPECT_EQ(error(sizes("mpnet"), R"({"relative_attention_num_buckets": 64})"),
+            "config.json: relative_attention_num_buckets 64 is not supported; transformers "
+            "computes MPNet with 32");
+  EXPECT_EQ(error(sizes("mpnet"), R"({"pruned_heads": {"0": [1]}})"),
+            "config.json: pruned_heads of MPNet is not supported; its table of score biases is for "
+            "all attention heads");
+}
+
+TEST_F(FamilyConfig, ArchitecturesHaveTheirHeads) {
+  struct Case {
+    const char *model_type, *name;
+    ClassifierTask classifier;
+    TokenTask tokens;
+    LanguageHeadKind language;
+  };
+  using C = ClassifierTask;
+  using T = TokenTask;
+  using L = LanguageHeadKind;
+  std::vector<Case> cases;
+  const auto add = [&](const char* type, const std::vector<const char*>& names) {
+    cases.push_back({type, names[0], C::kNone, T::kNone, L::kNone});
+    cases.push_back({type, names[1], C::kNone, T::kNone, L::kBert});
+    cases.push_back({type, names[2], C::kSequenceClassification, T::kNone, L::kNone});
+    cases.push_back({type, names[3], C::kMultipleChoice, T::kNone, L::kNone});
+    cases.push_back({type, names[4], C::kNone, T::kTokenClassification, L::kNone});
+    cases.push_back({type, names[5], C::kNone, T::kQuestionAnswering, L::kNone});
+  };
+  add("roberta",
+      {"RobertaModel", "RobertaForMaskedLM", "RobertaForSequenceClassification",
+       "RobertaForMultipleChoice", "RobertaForTokenClassification", "RobertaForQuestionAnswering"});
+  add("xlm-roberta", {"XLMRobertaModel", "XLMRobertaForMaskedLM",
+                      "XLMRobertaForSequenceClassification", "XLMRobertaForMultipleChoice",
+                      "XLMRobertaForTokenClassification", "XLMRobertaForQuestionAnswering"});
+  add("camembert", {"CamembertModel", "CamembertForMaskedLM", "CamembertForSequenceClassification",
+                    "CamembertForMultipleChoice", "CamembertForTokenClassification",
+                    "CamembertForQuestionAnswering"});
+  add("mpnet",
+      {"MPNetModel", "MPNetForMaskedLM", "MPNetForSequenceClassification", "MPNetForMultipleChoice",
+       "MPNetForTokenClassification", "MPNetForQuestionAnswering"});
+  add("distilbert", {"DistilBertModel", "DistilBertForMaskedLM",
+                     "DistilBertForSequenceClassification", "DistilBertForMultipleChoice",
+                     "DistilBertForTokenClassification", "DistilBertForQuestionAnswering"});
+  for (const Case& expected : cases) {
+    const std::string type = expected.model_type;
+    json config = type == "distilbert" ? distilbert() : sizes(expected.model_type);
+    config["architectures"] = {expected.name};
+    const ModelConfig found = read(config, "{}");
+    EXPECT_EQ(found.classifier, expected.classifier) << expected.name;
+    EXPECT_EQ(found.token_classifier, expected.tokens) << expected.name;
+    EXPECT_EQ(found.language_head, expected.language) << expected.name;
+    EXPECT_TRUE(warnings_.empty()) << expected.name;
+  }
+  json causal = sizes("roberta");
+  causal["architectures"] = {"RobertaForCausalLM"};
+  read(causal, "{}");
+  EXPECT_EQ(warnings_, (std::vector<std::string>{"config.json: head of architecture "
+                                                 "RobertaForCausalLM is not supported; converted "
+                                                 "without"}));
+}
+
+}  // namespace
+}  // namespace embert::convert
