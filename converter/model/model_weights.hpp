@@ -52,8 +52,8 @@ struct LayerWeights {
 
 struct StackWeights {
   Matrix word_embeddings;  ///< [V, H], StackConfig::embedding_scale applied
-  /// [P, H], P = max_position_embeddings; empty where relative or rotary; with padding_position_id a
-  /// row more
+  /// [P, H], P = max_position_embeddings; empty where relative or rotary; with padding_position_id
+  /// one row more
   Matrix position_embeddings;
   Matrix score_bias;             ///< [heads, 2 P - 1]: column P - 1 + key - query; or empty
   Matrix token_type_embeddings;  ///< [T, H]
