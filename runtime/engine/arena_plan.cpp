@@ -105,9 +105,8 @@ StackPlan plan_stack(Cursor arena, const Model& opened, size_t stack,
   plan.pool_sums = scratch.take(largest(hidden, widest) * 4);
   plan.lhs = dense.take(block * plan.lhs_stride);
   plan.acc = dense.take(block * plan.acc_columns * 4);
-  plan.row = dense.take(largest(largest(hidden, states), widest) * 2);
-  plan.head_rows =
-      dense.take((model.task_heads & kHeadTokenTransform) != 0 ? block / 2 * hidden * 2 : 0);
+  const uint64_t head_rows = (model.task_heads & kHeadTokenTransform) != 0 ? block / 2 * hidden : 0;
+  plan.row = dense.take(largest(largest(largest(hidden, states), widest), head_rows) * 2);
   plan.chunks = dense.take(causal ? batch * kChunkBytes : 0);
   plan.vocab_sums =
       dense.take((model.task_heads & kHeadLm) != 0 ? uint64_t{2} * kVocabBlock * 4 : 0);

@@ -77,8 +77,8 @@ struct StackPlan {
   uint64_t key_rows;     ///< u8 [kBlockRows][K(D)], with relative positions
   uint64_t products;     ///< s32 [kBlockRows][products_stride], with relative positions
   // ... and behind lhs and acc, which are in use at the same time, the rows of a task head.
-  uint64_t row;         ///< s16 [max(H, cross_hidden_size, rows of the vector)]
-  uint64_t head_rows;   ///< s16 [kBlockRows / 2][H], of a token classifier with a transform
+  uint64_t row;         ///< s16 [max(H, cross_hidden_size, rows of the vector)], or
+                        ///< s16 [kBlockRows / 2][H] of a token classifier's transform
   uint64_t chunks;      ///< u8 [batch][kChunkBytes], of decoders
   uint64_t vocab_sums;  ///< s32 [2][kVocabBlock]; logits in the first row afterwards
   uint64_t pool_sums;   ///< s32 [poolings][H]; in the memory of lhs or scores

@@ -66,7 +66,7 @@ void token_logits(const Buffers& buffers, const Rows16& rows, Store store) {
   if (transform.dense.dense.weights == nullptr) {
     return dense16_rows(buffers, classifier, rows, labels, store);
   }
-  int16_t* made = buffers.scratch<int16_t>(0, buffers.plan.head_rows);  // [kBlockRows / 2][H]
+  int16_t* made = buffers.scratch<int16_t>(0, buffers.plan.row);  // [kBlockRows / 2][H]
   for (size_t row = 0; row < rows.m; row += kBlockRows / 2) {
     const size_t left = rows.m - row, m = left < kBlockRows / 2 ? left : kBlockRows / 2;
     transform_rows(buffers, transform, {rows.data + row * rows.k, m, rows.k}, made);
