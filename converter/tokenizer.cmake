@@ -25,6 +25,8 @@ if(operating_system)
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/read_post_processor.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/read_pre_tokenizer.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/read_tokenizer.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/sentencepiece/read_sentencepiece.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/sentencepiece/sentencepiece_file.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/token_table.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/unigram_json.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/wordpiece_json.cpp)

@@ -11,6 +11,7 @@
 #include "converter/convert_error.hpp"
 #include "converter/import/json_file.hpp"
 #include "converter/import/tokenizer/added_token.hpp"
+#include "converter/import/tokenizer/sentencepiece/read_sentencepiece.hpp"
 #include "runtime/format/tokenizer_format.hpp"
 
 namespace embert::convert {
@@ -186,6 +187,39 @@ void apply_case(const CaseSettings& said, WordPieceSpec* spec, std::vector<std::
   }
 }
 
+// The model file of sentencepiece that a folder has, by the names of transformers.
+std::optional<std::string> sentencepiece_file(const std::filesystem::path& folder) {
+  for (const char* const name : {"sentencepiece.bpe.model", "spiece.model"}) {
+    if (file_exists(folder / name)) return name;
+  }
+  return std::nullopt;
+}
+
+// The tokenizer's class, or else the model's type, says what stands around the pieces.
+SentencePieceSettings sentencepiece_settings(const std::filesystem::path& folder,
+                                             const std::string& file, const Json& config,
+                                             const std::string& config_file) {
+  using Family = SentencePieceSettings::Family;
+  const JsonFields fields(config, config_file);
+  std::string name = fields.get_string("tokenizer_class", "");
+  if (name.empty() && file_exists(folder / "config.json")) {
+    const Json model = read_json_file(folder / "config.json", "config.json");
+    name = JsonFields(model, "config.json").get_string("model_type", "");
+  }
+  SentencePieceSettings out;
+  if (name.starts_with("Camembert") || name == "camembert") {
+    out.family = Family::kCamembert;
+  } else if (name.starts_with("Albert") || name == "albert") {
+    out.family = Family::kAlbert;
+  } else if (file == "spiece.model") {
+    throw ConvertError(file + ": tokenizer_class \"" + printable(name) +
+                       "\" is not supported; embert reads AlbertTokenizer from this file");
+  }
+  out.lowercase = fields.get_bool("do_lower_case", true);
+  out.keep_accents = fields.get_bool("keep_accents", false);
+  return out;
+}
+
 }  // namespace
 
 TokenizerSpec read_vocabulary(const std::filesystem::path& path,
@@ -224,6 +258,10 @@ std::optional<TokenizerSpec> read_tokenizer(const std::filesystem::path& folder,
     rename(settings.pad_token, &spec.pad_id);
     rename(settings.mask_token, &spec.mask_id);
     return spec;
+  }
+  if (const auto file = sentencepiece_file(folder)) {
+    return read_sentencepiece(read_tokenizer_file(folder / *file, *file), *file,
+                              sentencepiece_settings(folder, *file, config, config_file));
   }
   if (!file_exists(folder / "vocab.txt")) return std::nullopt;
   settings.lowercase = letter_case.lowercase.value_or(true);

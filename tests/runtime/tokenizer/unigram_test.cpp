@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unigram: the best path of long words against the plain algorithm with a place for every
+// Unigram: the best path of long words against the plain algorithm with a node for every
 // character, time, hostile sections.
 #include <gtest/gtest.h>
 
@@ -20,9 +20,9 @@ namespace {
 using Pieces = std::vector<std::pair<std::string, double>>;
 using Status = TokenizerStatus;
 
-// Viterbi with a place for each character, in doubles, as the package tokenizers has it; ASCII.
+// Viterbi with a node for each character, in doubles, as the package tokenizers has it; ASCII.
 std::vector<std::int32_t> best_pieces(const convert::TokenizerSpec& spec, const std::string& word) {
-  struct Place {
+  struct Node {
     double score = 0;
     std::size_t start = 0;
     std::int32_t id = -1;
@@ -35,12 +35,12 @@ std::vector<std::int32_t> best_pieces(const convert::TokenizerSpec& spec, const 
     longest = std::max(longest, spec.tokens[id].size());
     least = std::min(least, spec.unigram().scores[id]);
   }
-  std::vector<Place> places(word.size() + 1);
+  std::vector<Node> nodes(word.size() + 1);
   for (std::size_t start = 0; start < word.size(); ++start) {
     bool single = false;
     const auto offer = [&](std::size_t end, std::int32_t id, double score) {
-      const double sum = places[start].score + score;
-      if (places[end].id < 0 || sum > places[end].score) places[end] = {sum, start, id};
+      const double sum = nodes[start].score + score;
+      if (nodes[end].id < 0 || sum > nodes[end].score) nodes[end] = {sum, start, id};
     };
     for (std::size_t length = 1; length <= longest && start + length <= word.size(); ++length) {
       const auto found = ids.find(word.substr(start, length));
@@ -52,8 +52,8 @@ std::vector<std::int32_t> best_pieces(const convert::TokenizerSpec& spec, const 
     if (!single) offer(start + 1, 0, least - 10);
   }
   std::vector<std::int32_t> out;
-  for (std::size_t end = word.size(); end > 0; end = places[end].start) {
-    if (places[end].id != 0 || out.empty() || out.back() != 0) out.push_back(places[end].id);
+  for (std::size_t end = word.size(); end > 0; end = nodes[end].start) {
+    if (nodes[end].id != 0 || out.empty() || out.back() != 0) out.push_back(nodes[end].id);
   }
   return {out.rbegin(), out.rend()};
 }
@@ -85,7 +85,7 @@ void expect_best(const convert::TokenizerSpec& spec, const TestTokenizer& tokeni
 }
 
 TEST(UnigramPath, PathsThatNeverMeet) {
-  // Behind an odd and an even number of a's the best paths share no place.
+  // Behind an odd and an even number of a's the best paths share no node.
   const convert::TokenizerSpec spec = unigram_spec({{"a", -5}, {"aa", -1}, {"b", -2}});
   const TestTokenizer tokenizer(spec);
   for (std::size_t length = 0; length < 2200; ++length) {
@@ -174,6 +174,14 @@ TEST(UnigramPath, ByteFallbackOfALongUnknownRun) {
             (std::vector<std::int32_t>{1, 0}));
 }
 
+std::vector<std::uint8_t> bytes_of(const std::string& hex) {
+  std::vector<std::uint8_t> out;
+  for (std::size_t i = 0; i < hex.size(); i += 2) {
+    out.push_back(static_cast<std::uint8_t>(std::stoul(hex.substr(i, 2), nullptr, 16)));
+  }
+  return out;
+}
+
 class UnigramSectionTest : public testing::Test {
  protected:
   UnigramSectionTest() {
@@ -182,7 +190,7 @@ class UnigramSectionTest : public testing::Test {
     unigram.byte_fallback = true;
     convert::NormalizerStep map;
     map.kind = convert::NormalizerStep::Kind::kPrecompiled;
-    map.charsmap = {4, 0, 0, 0, 0, 0, 0, 0, 'x', 0};  // no key
+    map.charsmap = bytes_of("04000000000000007800");  // no key
     unigram.normalizer = {map};
     bytes_ = convert::write_tokenizer_section(spec);
     TokenizerView view;
@@ -339,11 +347,11 @@ TEST(UnigramWriter, RefusesByName) {
   const auto with_map = [&](std::vector<std::uint8_t> map) {
     return with_steps({{.kind = Step::Kind::kPrecompiled, .charsmap = std::move(map)}});
   };
-  EXPECT_EQ(with_map({4, 0, 0, 0, 0, 0, 0, 0, 0}), "no error");
-  EXPECT_EQ(with_map({4, 0, 0}), "tokenizer: precompiled_charsmap: only 3 bytes");
-  EXPECT_EQ(with_map({8, 0, 0, 0, 0, 0, 0, 0, 0}),
+  EXPECT_EQ(with_map(bytes_of("040000000000000000")), "no error");
+  EXPECT_EQ(with_map(bytes_of("040000")), "tokenizer: precompiled_charsmap: only 3 bytes");
+  EXPECT_EQ(with_map(bytes_of("080000000000000000")),
             "tokenizer: precompiled_charsmap: the trie has 8 of 9 bytes");
-  EXPECT_EQ(with_map({4, 0, 0, 0, 0, 0, 0, 0, 'x'}),
+  EXPECT_EQ(with_map(bytes_of("040000000000000078")),
             "tokenizer: precompiled_charsmap: the last replacement does not end");
 }
 
