@@ -19,8 +19,8 @@ std::vector<size_t> key_counts() {
   return counts;
 }
 
-// The products lie as a GEMM leaves them, one row a query or one row a key; the kernel walks along
-// their diagonals, at relative position j - i.
+// The products lie as a GEMM leaves them, one row a query or one row a key, or all queries have the
+// same row; the kernel walks along their diagonals, at relative position j - i.
 TEST_F(AddRelativeTest, EqualsThePlainSum) {
   const auto variants = variants_of(&Kernels::add_relative_positions);
   Draws draws(61);
@@ -28,9 +28,13 @@ TEST_F(AddRelativeTest, EqualsThePlainSum) {
   for (int repeat = 0; repeat < 12; ++repeat) {
     for (const size_t n : key_counts()) {
       const size_t m = 1 + draws.below(9), stride = n + draws.below(5);
-      const bool by_query = draws.below(2) == 0;
+      enum { kByQuery, kByKey, kOneRow } kind = kByQuery;
+      if (const auto draw = draws.below(3); draw > 0) kind = draw == 1 ? kByKey : kOneRow;
       // Relative position p lies in column p + m - 1 of m + n - 1.
-      const size_t rows = by_query ? m : n, columns = m + n - 1, step = columns + draws.below(9);
+      const size_t rows = kind == kByQuery ? m
+                          : kind == kByKey ? n
+                                           : 1,
+                   columns = m + n - 1, step = kind == kOneRow ? 0 : columns + draws.below(9);
       Guarded<int32_t> products((rows - 1) * step + columns), before((m - 1) * stride + n);
       Guarded<int32_t> expected(before.size());
       fill_accumulators(draws, products.data(), products.size());
@@ -42,7 +46,7 @@ TEST_F(AddRelativeTest, EqualsThePlainSum) {
       expected.copy_from(before);
       for (size_t i = 0; i < m; ++i) {
         for (size_t j = 0; j < n; ++j) {
-          const int32_t product = products[(by_query ? i : j) * step + j + m - 1 - i];
+          const int32_t product = products[(kind == kByKey ? j : i) * step + j + m - 1 - i];
           const int64_t sum = before[i * stride + j] + plain_requantize(product, factor, 0);
           const int64_t bound = (1 << 22) - 1;
           expected[i * stride + j] = static_cast<int32_t>(sum > bound    ? bound
@@ -53,8 +57,8 @@ TEST_F(AddRelativeTest, EqualsThePlainSum) {
       AddRelativePositionsArgs args = {};
       args.m = m, args.n = n;
       args.products = products.data() + m - 1;
-      args.row_step = by_query ? static_cast<ptrdiff_t>(step) - 1 : -1;
-      args.col_step = by_query ? 1 : static_cast<ptrdiff_t>(step) + 1;
+      args.row_step = kind == kByKey ? -1 : static_cast<ptrdiff_t>(step) - 1;
+      args.col_step = kind == kByKey ? static_cast<ptrdiff_t>(step) + 1 : 1;
       args.multiplier = multiplier, args.left = factor.left, args.right = factor.right;
       args.scores_stride = stride;
       for (const auto& variant : variants) {
@@ -63,7 +67,7 @@ TEST_F(AddRelativeTest, EqualsThePlainSum) {
         args.scores = actual.data();
         variant.function(args);
         ASSERT_TRUE(actual.same_as(expected))
-            << variant.name << " m " << m << " n " << n << (by_query ? " by query" : " by key");
+            << variant.name << " m " << m << " n " << n << " kind " << kind;
       }
     }
   }

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using test::GoldenCall;
 using test::GoldenCase;
 
-constexpr float kTolerance = 1e-4F;
+constexpr float kGoldenTolerance = 1e-4F;
 
 // Rows [first, first + rows) of each of `texts` texts of `length` rows.
 std::vector<float> rows_of(const std::vector<float>& values, std::size_t texts, std::size_t length,
@@ -91,7 +91,7 @@ class FloatGolden : public ::testing::TestWithParam<std::string> {
       const float difference = std::fabs(expected[i] - found[i]);
       if (!(difference <= largest)) largest = difference;  // so that NaN counts
     }
-    EXPECT_LE(largest, kTolerance) << what;
+    EXPECT_LE(largest, kGoldenTolerance) << what;
     worst_ = std::max(worst_, largest);
     ++outputs_;
   }
