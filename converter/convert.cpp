@@ -60,11 +60,19 @@ void use_one_segment(TokenizerSpec& spec) {
   }
 }
 
+// Static embeddings are trained without them.
+void leave_out_special_tokens(TokenizerSpec& spec) {
+  using Kind = TemplatePieceSpec::Kind;
+  spec.single = {{.kind = Kind::kFirstText}};
+  spec.pair = {{.kind = Kind::kFirstText}, {.kind = Kind::kSecondText}};
+}
+
 ImportedTokenizer import_tokenizer(const ModelFolder& folder, std::vector<std::string>& warnings) {
   ImportedTokenizer out;
   std::optional<TokenizerSpec> spec = read_tokenizer(folder.transformer_folder, warnings);
   if (!spec) return out;
   if (folder.config.first().type_vocab_size == 1) use_one_segment(*spec);
+  if (folder.config.first().is_static) leave_out_special_tokens(*spec);
   if (spec->tokens.size() > static_cast<std::size_t>(folder.config.first().vocab_size)) {
     throw ConvertError("tokenizer: " + std::to_string(spec->tokens.size()) +
                        " tokens, but config.json says vocab_size " +

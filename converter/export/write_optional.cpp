@@ -69,6 +69,9 @@ void add_stack_options(const QuantizedStack& stack, std::vector<OptionalSection>
     add(kSectionLocalAttention, SectionParts().record(*local).bytes);
   }
   if (!stack.gated_ffn.empty()) add(kSectionGatedFfn, SectionParts().array(stack.gated_ffn).bytes);
+  if (const auto& table = stack.static_embeddings) {
+    add(kSectionStatic, SectionParts().record(*table).bytes);
+  }
 }
 
 }  // namespace

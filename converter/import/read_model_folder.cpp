@@ -8,6 +8,7 @@
 #include "converter/import/config/read_config.hpp"
 #include "converter/import/config/read_pooling.hpp"
 #include "converter/import/config/read_prompts.hpp"
+#include "converter/import/read_static_embeddings.hpp"
 #include "converter/import/weights/read_weights.hpp"
 #include "converter/import/weights/weight_files.hpp"
 
@@ -47,10 +48,19 @@ ModelFolder read_model_folder(const std::filesystem::path& folder) {
         "model.safetensors");
   }
   ModelFolder out;
-  out.pooling = read_pooling(folder);
   out.prompts = read_prompts(folder);
+  if (is_model2vec_folder(folder)) {
+    read_model2vec(folder, out);
+    return out;
+  }
+  out.pooling = read_pooling(folder);
   out.transformer_folder =
       out.pooling.transformer_folder.empty() ? folder : folder / out.pooling.transformer_folder;
+  if (out.pooling.is_static) {
+    read_static_module(out);
+    check_vector_sizes(out.pooling, out.config.last().hidden_size);
+    return out;
+  }
   out.config = read_config(out.transformer_folder, out.warnings);
   const int hidden_size = out.config.last().hidden_size;
   check_vector_sizes(out.pooling, hidden_size);

@@ -5,20 +5,20 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "converter/import/read_model_folder.hpp"
 
 namespace embert::convert {
 
-/// Whether config.json has model_type or architecture of model2vec, or modules.json begins with
-/// StaticEmbedding.
-bool is_static_folder(const std::filesystem::path& folder);
+/// Whether config.json is one of model2vec. Its modules.json names StaticEmbedding, which does not
+/// know weights, mapping and dropped tokens: so config.json decides.
+bool is_model2vec_folder(const std::filesystem::path& folder);
 
-/// Reads such a folder; ModelFolder::config has one stack without layers, and its word embeddings
-/// have weights and mapping applied. Throws ConvertError.
-ModelFolder read_static_folder(const std::filesystem::path& folder);
+/// Fills in pooling, config and weights of such a folder: one stack without layers, whose word
+/// embeddings have weights and mapping applied. Throws ConvertError.
+void read_model2vec(const std::filesystem::path& folder, ModelFolder& out);
+
+/// The same for out.transformer_folder of a StaticEmbedding module; out.pooling is read.
+void read_static_module(ModelFolder& out);
 
 }  // namespace embert::convert

@@ -90,6 +90,10 @@ struct StackConfig {
   /// [layers] attention heads of self-attention after pruning, at least 1 each
   std::vector<int> num_heads_of_layer;
 
+  /// Static embeddings: no layers; a vector is the mean of the word embeddings of a text's tokens.
+  bool is_static = false;
+  int dropped_token = -1;  ///< static: a token that does not count; -1: none
+
   int head_size() const { return hidden_size / num_attention_heads; }
   bool is_local(int layer) const { return local_attention && layer % local_attention->period != 0; }
   /// The first block adds to its input, the LayerNorm of the embeddings, in pre-LayerNorm, too.

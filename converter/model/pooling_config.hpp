@@ -36,6 +36,7 @@ struct PoolingConfig {
   std::vector<PoolingKind> kinds = {PoolingKind::kMean};  ///< side by side in the vector
   std::vector<VectorDense> dense{};                       ///< behind pooling
   bool normalize = true;                                  ///< at the end
+  bool is_static = false;                                 ///< the first module is StaticEmbedding
   /// The Transformer module's folder, relative to the model folder: config.json, weights and
   /// tokenizer lie there. Usually empty, which is the model folder itself.
   std::string transformer_folder;

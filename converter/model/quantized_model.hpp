@@ -95,6 +95,7 @@ struct QuantizedStack {
   std::vector<std::int16_t> segments;   ///< [T, H]
   std::vector<QuantizedLayer> layers;
   QuantizedNorm final_norm;
+  std::optional<BlobStatic> static_embeddings;  ///< without layers and final_norm
   std::optional<QuantizedRotary> rotary;
   std::optional<BlobLocalAttention> local_attention;
   std::vector<BlobGatedFfn> gated_ffn;  ///< [layers], or empty

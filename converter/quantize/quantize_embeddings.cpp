@@ -29,9 +29,7 @@ double embedding_scale(const StackConfig& config, const StackWeights& weights, f
   return std::max({scale, least, 0x1p-100});
 }
 
-void quantize_embeddings(const StackConfig& config, const StackWeights& weights, double scale,
-                         QuantizedStack& out) {
-  const Matrix& tokens = weights.word_embeddings;
+void quantize_words(const Matrix& tokens, double scale, QuantizedStack& out) {
   const std::size_t hidden = tokens.cols;
   out.word_embeddings.resize(tokens.rows * hidden);
   for (std::size_t id = 0; id < tokens.rows; ++id) {
@@ -44,6 +42,12 @@ void quantize_embeddings(const StackConfig& config, const StackWeights& weights,
           static_cast<std::int8_t>(std::clamp(code, -127.0, 127.0));
     }
   }
+}
+
+void quantize_embeddings(const StackConfig& config, const StackWeights& weights, double scale,
+                         QuantizedStack& out) {
+  quantize_words(weights.word_embeddings, scale, out);
+  const std::size_t hidden = weights.word_embeddings.cols;
   // Every token has a segment, mostly 0: segment 0 goes into the positions, and the others' rows
   // are differences to it.
   const Matrix& positions = weights.position_embeddings;

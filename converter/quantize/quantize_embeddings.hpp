@@ -12,6 +12,9 @@ namespace embert::convert {
 /// three rows of the tables.
 double embedding_scale(const StackConfig& config, const StackWeights& weights, float largest_sum);
 
+/// The word embeddings with the sum's `scale`, each row with a scale of its own.
+void quantize_words(const Matrix& tokens, double scale, QuantizedStack& out);
+
 /// The tables with the sum's `scale`. With relative positions the table of positions holds segment
 /// 0 alone.
 void quantize_embeddings(const StackConfig& config, const StackWeights& weights, double scale,

@@ -8,6 +8,7 @@
 #include "converter/calibrate/measure_ranges.hpp"
 #include "converter/convert_error.hpp"
 #include "converter/quantize/quantize_stack.hpp"
+#include "converter/quantize/quantize_static.hpp"
 #include "converter/quantize/task_heads/quantize_lm.hpp"
 #include "converter/quantize/task_heads/quantize_task_heads.hpp"
 #include "converter/workers.hpp"
@@ -118,6 +119,10 @@ QuantizeResult quantize_model(const QuantizeSource& source, const QuantizeOption
   require_expressible(config);
   QuantizeResult result;
   QuantizedModel& out = result.model;
+  if (config.last().is_static) {
+    out.stacks.push_back(quantize_static(config.last(), weights.stacks.back()));
+    return result;
+  }
 
   report("measuring ranges", 0.0);
   CalibrationRanges ranges = measure_ranges(floats, config, batch);

@@ -124,7 +124,11 @@ const float* FloatStack::run(const Run& run) {
     normalize(run, layer.ffn_norm);
     feed_forward(run, layer);
   }
-  normalize(run, final_norm_);
+  if (config_.is_static) {
+    std::copy_n(sum_, hidden_values(run), input_);
+  } else {
+    normalize(run, final_norm_);
+  }
   keep_hidden_state(run, layers_.size());
   viewer(run).show(Point::kLastHidden, config_.num_hidden_layers, input_, chunk.rows, hidden);
   run.out.last_hidden_state.insert(run.out.last_hidden_state.end(), input_,

@@ -53,12 +53,36 @@ uint64_t widest_of_vector(const Model& model, uint64_t hidden) {
   return widest;
 }
 
+/// The buffers of static embeddings: one row and its sum, whatever the number of tokens.
+StackPlan plan_static(Cursor arena, const Model& opened, const embert_options& options) {
+  const uint64_t hidden = opened.header->stacks[0].hidden_size;
+  const uint64_t widest = largest(hidden, widest_of_vector(opened, hidden));
+  const BlobVector* vector = model_vector(opened);
+  const bool has_dense = vector != nullptr && vector->num_dense > 0;
+  StackPlan plan = {};
+  plan.lhs_stride = static_cast<uint32_t>(pad_inputs(widest));
+  plan.acc_columns = kGemmColumns;
+  Cursor scratch = {0};
+  plan.pool_sums = scratch.take(widest * 4);
+  plan.row = scratch.take(widest * 2);
+  plan.lhs = scratch.take(has_dense ? uint64_t{2} * plan.lhs_stride : 0);
+  plan.acc = scratch.take(has_dense ? uint64_t{2} * plan.acc_columns * 4 : 0);
+  plan.scratch_bytes = scratch.at;
+  plan.shared = arena.take(uint64_t{options.max_tokens} * 2 * sizeof(int32_t));
+  plan.scratch = arena.take(plan.scratch_bytes);
+  plan.normalized = arena.take(widest * 2);
+  plan.residual = plan.normalized;
+  plan.total = arena.at;
+  return plan;
+}
+
 /// The buffers of a run through a stack; `arena` stands behind the caches.
 StackPlan plan_stack(Cursor arena, const Model& opened, size_t stack,
                      const embert_options& options) {
   const BlobHeader& model = *opened.header;
   const BlobStack& config = model.stacks[stack];
   const BlobStack& last = model.stacks[model.num_stacks - 1];
+  if ((config.flags & kStackStatic) != 0) return plan_static(arena, opened, options);
   const bool causal = (config.flags & kStackCausal) != 0;
   const bool cross = (config.flags & kStackCrossAttention) != 0;
   const bool pre_norm = (config.flags & kStackPreNorm) != 0;

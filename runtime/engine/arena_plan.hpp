@@ -52,7 +52,8 @@ struct KvCachePlan {
 struct StackPlan {
   // From the start of the arena.
   uint64_t residual;    ///< s16 [tokens][H]
-  uint64_t normalized;  ///< s16 [tokens][H]: LayerNorm's output; in post-norm the residual itself
+  uint64_t normalized;  ///< s16 [vector_size] in static embeddings, of the self-test; else
+                        ///< s16 [tokens][H]: LayerNorm's output; in post-norm the residual itself
   uint64_t shared;      ///< s16 context [tokens][context_stride], or
                         ///< u16 activations [threads][ffn_rows][ffn_stride], or
                         ///< s16 states of one source [max_source_tokens][cross_hidden_size], or

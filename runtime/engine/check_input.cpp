@@ -93,6 +93,29 @@ embert_status check_input(const Engine& engine, size_t stack, const embert_input
   return check_head_mask(config, input);
 }
 
+embert_status check_static_input(const Engine& engine, const embert_input& input) {
+  if (input.embeddings != nullptr || input.position_ids != nullptr || input.head_mask != nullptr ||
+      input.head_mask_layers != 0 || input.key_mask != nullptr || input.query_mask != nullptr ||
+      input.pair_mask != nullptr || input.cross_mask != nullptr) {
+    return EMBERT_STATUS_NO_ENCODER;
+  }
+  if (input.lengths == nullptr || input.ids == nullptr) return EMBERT_STATUS_NULL_ARGUMENT;
+  if (input.batch == 0) return EMBERT_STATUS_EMPTY_INPUT;
+  if (input.batch > engine.options.max_batch) return EMBERT_STATUS_TOO_MANY_TEXTS;
+  size_t tokens = 0;
+  for (uint32_t i = 0; i < input.batch; ++i) {
+    if (input.lengths[i] > engine.options.max_tokens) return EMBERT_STATUS_TOO_MANY_TOKENS;
+    tokens += input.lengths[i];
+  }
+  if (!all_below(input.ids, tokens, last_config(engine).vocab_size)) {
+    return EMBERT_STATUS_TOKEN_OUT_OF_RANGE;
+  }
+  if (input.type_ids != nullptr && !all_below(input.type_ids, tokens, 1)) {
+    return EMBERT_STATUS_TYPE_OUT_OF_RANGE;
+  }
+  return EMBERT_STATUS_OK;
+}
+
 embert_status check_output(const BlobHeader& header, const embert_output& output) {
   const BlobStack& last = header.stacks[header.num_stacks - 1];
   if (output.hidden_states != nullptr && output.hidden_state_scales == nullptr) {

@@ -14,6 +14,10 @@ embert_status check_options(const BlobHeader& header, const embert_options& opti
 embert_status check_input(const Engine& engine, size_t stack, const embert_input& input);
 
 /// Refuses outputs that the model does not have.
+/// The same for static embeddings, whose texts may have no token. NO_ENCODER for what only layers
+/// read: masks, positions, embeddings.
+embert_status check_static_input(const Engine& engine, const embert_input& input);
+
 embert_status check_output(const BlobHeader& header, const embert_output& output);
 
 }  // namespace embert

@@ -43,6 +43,7 @@ void run_heads(const Run& run, embert_output& output) {
 
 embert_status check_run(const Engine& engine, const embert_input& input,
                         const embert_output& output) {
+  if (is_static(engine)) return EMBERT_STATUS_NO_ENCODER;
   const embert_status status = check_output(*engine.model.header, output);
   if (status != EMBERT_STATUS_OK) return status;
   return check_input(engine, last_stack(engine), input);
@@ -68,10 +69,30 @@ Run run_checked(Engine& engine, const embert_input& input, embert_output& output
   return status;
 }
 
+/// embert_embed of static embeddings.
+[[gnu::noinline]] embert_status embed_static(Engine& engine, const embert_input& input,
+                                             embert_pooling pooling, int16_t* embeddings,
+                                             embert_scale* scale) {
+  if (pooling != EMBERT_POOLING_MODEL && pooling != EMBERT_POOLING_MEAN) {
+    return EMBERT_STATUS_INVALID_OPTION;
+  }
+  const embert_status status = check_static_input(engine, input);
+  if (status != EMBERT_STATUS_OK) return status;
+  const int32_t* ids = input.ids;
+  for (uint32_t i = 0; i < input.batch; ++i) {
+    make_static_vector(last_buffers(engine), ids, input.lengths[i],
+                       embeddings + i * model_vector_size(engine.model));
+    ids += input.lengths[i];
+  }
+  if (scale != nullptr) scale->float_bits = vector_scale(engine.model);
+  return EMBERT_STATUS_OK;
+}
+
 /// embert_embed.
 [[gnu::noinline]] embert_status embed(Engine& engine, const embert_input& input,
                                       embert_pooling pooling, int16_t* embeddings,
                                       embert_scale* scale) {
+  if (is_static(engine)) return embed_static(engine, input, pooling, embeddings, scale);
   embert_output output = {.size = sizeof(output)};
   const embert_status status = check_run(engine, input, output);
   if (status != EMBERT_STATUS_OK) return status;

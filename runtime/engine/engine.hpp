@@ -38,6 +38,11 @@ static inline const BlobStack& last_config(const Engine& engine) {
   return engine.model.header->stacks[last_stack(engine)];
 }
 
+/// A table of word embeddings without layers: embert_embed is all that it can do.
+static inline bool is_static(const Engine& engine) {
+  return (last_config(engine).flags & kStackStatic) != 0;
+}
+
 static inline bool is_decoder(const Engine& engine) {
   return (last_config(engine).flags & kStackCausal) != 0;
 }

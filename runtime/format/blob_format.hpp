@@ -90,8 +90,9 @@ enum BlobStackFlags : uint32_t {
   kStackLocalAttention = 1024,  ///< most layers see near keys only (kSectionLocalAttention)
   kStackGatedFfn = 2048,        ///< a product in the feed-forward network (kSectionGatedFfn)
   kStackEmbeddingNorm = 16384,  ///< pre-norm: the first layer's input is its first residual sum
+  kStackStatic = 4096,          ///< no layers: a vector is a mean of word embeddings
   kStackFlagsWithSection = kStackPaddingPosition | kStackScoreBias | kStackRotary |
-                           kStackLocalAttention | kStackGatedFfn,
+                           kStackLocalAttention | kStackGatedFfn | kStackStatic,
   kStackFlagsAll = 7 | kStackFlagsWithSection | kStackEmbeddingNorm
 };
 
@@ -306,6 +307,7 @@ enum BlobOptionalKind : uint32_t {
   kSectionRotary = 266,          ///< BlobRotary, s32 multipliers [N(D)], s16 [tables][P][D]
   kSectionLocalAttention = 267,  ///< BlobLocalAttention
   kSectionGatedFfn = 268,        ///< BlobGatedFfn [num_layers]
+  kSectionStatic = 269,          ///< BlobStatic
   // Each if and only if the bit of its name is set in BlobHeader::task_heads:
   kSectionPooledTransform = 280,  ///< BlobHeadTransform, then norm if it has one
   kSectionTokenTransform = 281,   ///< BlobHeadTransform, dense [N(H)] x [K(H)], norm if it has one
@@ -363,6 +365,12 @@ struct BlobGatedFfn {
   int32_t shift;  ///< 0..15
 };
 
+/// Static embeddings (Tulkens and van Dongen 2024): a stack without layers.
+struct BlobStatic {
+  uint32_t dropped_id;   ///< a token that does not count; UINT32_MAX: none
+  uint32_t reserved[3];  ///< 0
+};
+
 /// Activation of a vector's dense layer: BlobActivation, or this one.
 static constexpr uint32_t kVectorActivationNone = kActivationCount;
 
@@ -409,6 +417,7 @@ static_assert(sizeof(BlobPrompts) == 8, "BlobPrompts is part of the format");
 static_assert(sizeof(BlobRotary) == 16, "BlobRotary is part of the format");
 static_assert(sizeof(BlobLocalAttention) == 8, "BlobLocalAttention is part of the format");
 static_assert(sizeof(BlobGatedFfn) == 4, "BlobGatedFfn is part of the format");
+static_assert(sizeof(BlobStatic) == 16, "BlobStatic is part of the format");
 static_assert(sizeof(BlobVectorDense) == 40, "BlobVectorDense is part of the format");
 static_assert(sizeof(BlobVector) == 256, "BlobVector is part of the format");
 static_assert(sizeof(BlobSelftest) == 8, "BlobSelftest is part of the format");

@@ -164,7 +164,8 @@ Stack model_stack(const Model& model, size_t index) {
   stack.positions = reinterpret_cast<const int16_t*>(contents(kSectionPositions));
   stack.segments = reinterpret_cast<const int16_t*>(contents(kSectionSegments));
   const uint32_t flags = stack.config->flags;
-  stack.position_stride = (flags & kStackRotary) != 0 ? 0 : stack.config->hidden_size;
+  stack.position_stride =
+      (flags & (kStackRotary | kStackStatic)) != 0 ? 0 : stack.config->hidden_size;
   // The flags keep models without these options from looking for their sections.
   stack.padding_id = UINT32_MAX;
   if ((flags & kStackPaddingPosition) != 0) {
@@ -179,6 +180,10 @@ Stack model_stack(const Model& model, size_t index) {
   if ((flags & kStackRotary) != 0) {
     stack.rotary =
         reinterpret_cast<const BlobRotary*>(model_optional_section(model, kSectionRotary));
+  }
+  if ((flags & kStackStatic) != 0) {
+    stack.static_embeddings =
+        reinterpret_cast<const BlobStatic*>(model_optional_section(model, kSectionStatic));
   }
   if ((flags & kStackLocalAttention) != 0) {
     stack.local_attention = reinterpret_cast<const BlobLocalAttention*>(

@@ -125,10 +125,11 @@ struct Stack {
   const int32_t* word_multipliers;  ///< [V]
   const int16_t* positions;         ///< [P][H], the row of segment 0 added; rotary: [1][H]; with
                                     ///< padding_id [P + 1][H]: the last row is that id's
-  size_t position_stride;           ///< H; rotary: 0
+  size_t position_stride;           ///< H; rotary and static: 0
   const int16_t* segments;          ///< [T][H], differences to segment 0
   Norm final_norm;                  ///< makes the last hidden state
   uint32_t padding_id;              ///< does not count in positions; UINT32_MAX: none such
+  const BlobStatic* static_embeddings;  ///< null in a stack with layers
   // Null in stacks without them:
   const int32_t* score_bias;  ///< as RelativePositions::bias
   const BlobRotary* rotary;

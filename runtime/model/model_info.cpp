@@ -94,6 +94,8 @@ const char* section_name(uint32_t kind) {
       return "local attention";
     case kSectionGatedFfn:
       return "gated feed-forward";
+    case kSectionStatic:
+      return "static embeddings";
     case kSectionVector:
       return "vector";
     default:

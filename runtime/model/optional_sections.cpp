@@ -113,6 +113,14 @@ void check_lm_activation(Walk& walk, const uint8_t* section, uint64_t bytes) {
   walk.require_value(record.activation < kActivationCount && record.reserved == 0);
 }
 
+void check_static(Walk& walk, const BlobStack& stack, const uint8_t* section, uint64_t bytes) {
+  walk.require(bytes == sizeof(BlobStatic), EMBERT_STATUS_BLOB_SECTION);
+  if (!walk.sound()) return;
+  const BlobStatic& record = *reinterpret_cast<const BlobStatic*>(section);
+  walk.require_value((record.dropped_id < stack.vocab_size || record.dropped_id == UINT32_MAX) &&
+                     all_zero(record.reserved));
+}
+
 /// The flag that demands a kind of section; 0 for those that any model may have.
 uint32_t flag_of(uint32_t kind) {
   switch (kind) {
@@ -126,6 +134,8 @@ uint32_t flag_of(uint32_t kind) {
       return kStackLocalAttention;
     case kSectionGatedFfn:
       return kStackGatedFfn;
+    case kSectionStatic:
+      return kStackStatic;
     default:
       return 0;
   }
@@ -170,6 +180,7 @@ void check_optional_sections(Walk& walk, const BlobHeader& header) {
     if (kind == kSectionPooledTransform) check_head_transform(walk, section, bytes, hidden, false);
     if (kind == kSectionTokenTransform) check_head_transform(walk, section, bytes, hidden, true);
     if (kind == kSectionLmActivation) check_lm_activation(walk, section, bytes);
+    if (kind == kSectionStatic) check_static(walk, stack, section, bytes);
     if (kind == kSectionVector) check_vector(walk, header, section, bytes);
   }
   walk.require(found == (stack.flags & kStackFlagsWithSection), EMBERT_STATUS_BLOB_SECTION);

@@ -79,6 +79,8 @@ const char* embert_status_name(embert_status status) {
       return "EMBERT_STATUS_NOT_A_DECODER";
     case EMBERT_STATUS_NO_CROSS_ATTENTION:
       return "EMBERT_STATUS_NO_CROSS_ATTENTION";
+    case EMBERT_STATUS_NO_ENCODER:
+      return "EMBERT_STATUS_NO_ENCODER";
     case EMBERT_STATUS_POSITION_OUT_OF_RANGE:
       return "EMBERT_STATUS_POSITION_OUT_OF_RANGE";
     case EMBERT_STATUS_INVALID_MASK:

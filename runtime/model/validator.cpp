@@ -17,7 +17,19 @@
 namespace embert {
 namespace {
 
+/// A table of word embeddings and nothing else.
+bool static_stack_ok(const BlobStack& s) {
+  return s.flags == kStackStatic && in_range(s.hidden_size, 1, kMaxHiddenSize) &&
+         in_range(s.vocab_size, 1, kMaxVocabSize) && in_range(s.max_positions, 1, kMaxPositions) &&
+         s.type_vocab_size == 1 && scale_ok(s.embedding_scale) &&
+         s.hidden_scale == s.embedding_scale && s.num_layers == 0 && s.num_heads == 0 &&
+         s.head_size == 0 && s.intermediate_size == 0 && s.activation == 0 &&
+         s.position_kind == 0 && s.cross_hidden_size == 0 && s.cross_scale == 0 &&
+         s.sum_scale == 0 && all_zero(s.final_norm);
+}
+
 bool stack_ok(const BlobStack& s) {
+  if ((s.flags & kStackStatic) != 0) return static_stack_ok(s);
   const bool cross = (s.flags & kStackCrossAttention) != 0;
   return (s.flags & ~uint32_t{kStackFlagsAll}) == 0 && in_range(s.hidden_size, 1, kMaxHiddenSize) &&
          in_range(s.num_layers, 1, kMaxLayers) && in_range(s.num_heads, 1, kMaxHeads) &&
@@ -50,7 +62,8 @@ bool header_ok(const BlobHeader& h) {
   const bool lm_transform = has(kHeadLmTransform);
   const bool pools_dense = has(kHeadPooler) && !has(kHeadPooledAsIs);
   if (h.num_stacks == 1) {
-    ok = all_zero(h.stacks[1]) && !has(kHeadProjection);
+    ok = all_zero(h.stacks[1]) && !has(kHeadProjection) &&
+         ((last.flags & kStackStatic) == 0 || (h.task_heads & ~uint32_t{kHeadVector}) == 0);
   } else {
     const uint32_t width = h.stacks[0].hidden_size;
     // The options that other families brought belong to a lone encoder.
@@ -155,8 +168,10 @@ void check_stack(Walk& walk, const BlobStack& s, uint32_t index) {
   walk.enter(index, 0);
   const BlobLayer* layers = walk.array<BlobLayer>(kSectionLayers, s.num_layers);
   check_vocab_rows(walk, kSectionWordEmbeddings, s.vocab_size, hidden);
+  const bool is_static = (s.flags & kStackStatic) != 0;
   const size_t padding_row = (s.flags & kStackPaddingPosition) != 0 ? 1 : 0;
-  const size_t position_rows = (s.flags & kStackRotary) != 0 ? 1 : s.max_positions + padding_row;
+  const size_t position_rows =
+      is_static || (s.flags & kStackRotary) != 0 ? 1 : s.max_positions + padding_row;
   walk.next(kSectionPositions, position_rows * hidden * 2);  // any values
   if (const int16_t* segments = walk.array<int16_t>(kSectionSegments, s.type_vocab_size * hidden)) {
     walk.require_value(all_in<int16_t>(segments, hidden, 0, 0));
@@ -175,7 +190,7 @@ void check_stack(Walk& walk, const BlobStack& s, uint32_t index) {
   walk.require(most_heads == s.num_heads && widest == s.intermediate_size,
                EMBERT_STATUS_BLOB_HEADER);
   walk.enter(index, 0);
-  walk.norm(kSectionFinalNorm, true, hidden);
+  walk.norm(kSectionFinalNorm, !is_static, hidden);
 }
 
 void check_selftest(Walk& walk, const BlobHeader& h, bool has_tokenizer) {

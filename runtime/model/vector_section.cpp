@@ -40,6 +40,9 @@ void check_vector(Walk& walk, const BlobHeader& header, const uint8_t* section, 
   const BlobVector& vector = *reinterpret_cast<const BlobVector*>(section);
   const uint32_t hidden = header.stacks[header.num_stacks - 1].hidden_size;
   walk.require_value(vector_ok(vector, hidden));
+  // Static embeddings have no tokens' states to pool in another way.
+  walk.require_value((header.stacks[0].flags & kStackStatic) == 0 ||
+                     (vector.num_poolings == 1 && vector.poolings[0] == kPoolingMean));
   if (!walk.sound()) return;
   uint64_t at = sizeof(vector);
   size_t inputs = vector.num_poolings * size_t{hidden};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The modules must be Transformer, Pooling, then Dense and Normalize; the error for another chain
-// names the module that does not fit.
+// The modules must be Transformer and Pooling, or StaticEmbedding, then Dense and Normalize; the
+// error for another chain names the module that does not fit.
 #include "converter/import/config/read_pooling.hpp"
 
 #include <algorithm>
@@ -126,11 +126,11 @@ void read_pooling_module(const fs::path& folder, const std::string& path, Poolin
                      "Normalize");
 }
 
-// The modules behind pooling.
+// The modules behind pooling, from number `first` on.
 void read_vector_modules(const fs::path& folder, const std::vector<Module>& modules,
-                         PoolingConfig& out) {
+                         std::size_t first, PoolingConfig& out) {
   out.normalize = false;
-  for (std::size_t i = 2; i < modules.size(); ++i) {
+  for (std::size_t i = first; i < modules.size(); ++i) {
     if (modules[i].kind == "Normalize" && !out.normalize) {
       out.normalize = true;
     } else if (modules[i].kind == "Dense" && out.dense.size() < kMaxVectorDense) {
@@ -150,6 +150,12 @@ PoolingConfig read_pooling(const fs::path& folder) {
   PoolingConfig out;
   if (file_exists(folder / kModules)) {
     const std::vector<Module> modules = read_modules(folder);
+    if (modules[0].kind == "StaticEmbedding") {
+      out.is_static = true;
+      out.transformer_folder = modules[0].path;
+      read_vector_modules(folder, modules, 1, out);
+      return out;
+    }
     constexpr const char* kChain[] = {"Transformer", "Pooling"};
     for (std::size_t i = 0; i < std::min(modules.size(), std::size(kChain)); ++i) {
       if (modules[i].kind != kChain[i]) refuse_module(modules, i);
@@ -159,7 +165,7 @@ PoolingConfig read_pooling(const fs::path& folder) {
     }
     out.transformer_folder = modules[0].path;
     read_pooling_module(folder, modules[1].path, out);
-    read_vector_modules(folder, modules, out);
+    read_vector_modules(folder, modules, std::size(kChain), out);
   }
 
   const std::string file = inner_file(out.transformer_folder, "sentence_bert_config.json");

@@ -310,6 +310,23 @@ std::vector<float> SafetensorsFile::read_float(std::string_view name) const {
   return values;
 }
 
+std::vector<double> SafetensorsFile::read_numbers(std::string_view name) const {
+  const TensorInfo& info = required(name);
+  const std::byte* from = bytes_ + data_start_ + info.begin;
+  const auto count = static_cast<std::size_t>(info.elements);
+  const auto as_double = [](const auto& values) {
+    std::vector<double> numbers;
+    numbers.reserve(values.size());
+    for (const auto value : values) numbers.push_back(static_cast<double>(value));
+    return numbers;
+  };
+  if (info.dtype == "F64") return copy_values<double>(from, count);
+  if (info.dtype == "I64") return as_double(copy_values<std::int64_t>(from, count));
+  if (info.dtype == "I32") return as_double(copy_values<std::int32_t>(from, count));
+  if (info.dtype == "I8") return as_double(copy_values<std::int8_t>(from, count));
+  return as_double(read_float(name));
+}
+
 std::vector<std::int32_t> SafetensorsFile::read_int32(std::string_view name) const {
   const TensorInfo& info = required(name);
   if (info.dtype != "I32") {

@@ -46,6 +46,8 @@ class SafetensorsFile {
   /// The values of an F32, F16 or BF16 tensor. Throws ConvertError for any other type, and where
   /// there is no such tensor.
   std::vector<float> read_float(std::string_view name) const;
+  /// The values of a tensor of F64, F32, F16, BF16, I64, I32 or I8. Throws in the same way.
+  std::vector<double> read_numbers(std::string_view name) const;
   /// The values of an I32 tensor. Throws in the same way.
   std::vector<std::int32_t> read_int32(std::string_view name) const;
 

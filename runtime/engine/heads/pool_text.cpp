@@ -149,6 +149,42 @@ void make_vector(const Buffers& buffers, const int16_t* hidden, size_t length, i
   finish_vector(buffers, *record, pooled, vector);
 }
 
+void make_static_vector(const Buffers& buffers, const int32_t* ids, size_t length,
+                        int16_t* vector) {
+  const Model& model = buffers.engine.model;
+  const Stack stack = model_last_stack(model);
+  const size_t size = stack.config->hidden_size;
+  int32_t* sums = buffers.scratch<int32_t>(0, buffers.plan.pool_sums);  // [H]
+  int16_t* row = buffers.scratch<int16_t>(0, buffers.plan.row);         // [H]
+  for (size_t c = 0; c < size; ++c) sums[c] = 0;
+  int64_t count = 0;
+  for (size_t i = 0; i < length; ++i) {
+    const size_t id = static_cast<size_t>(ids[i]);
+    if (id == stack.static_embeddings->dropped_id) continue;
+    buffers.engine.kernels.embedding({.n = size,
+                                      .word = stack.word_embeddings + id * size,
+                                      .multiplier = stack.word_multipliers[id],
+                                      .position = stack.positions,
+                                      .segment = nullptr,
+                                      .dst = row});
+    for (size_t c = 0; c < size; ++c) sums[c] += row[c];
+    ++count;
+  }
+  if (count == 0) count = 1;
+  const BlobVector* record = model_vector(model);
+  if (record == nullptr && model.header->normalize != 0) return make_unit(sums, size, vector);
+  if (record == nullptr) {
+    for (size_t c = 0; c < size; ++c) {
+      vector[c] = static_cast<int16_t>(divide_round(sums[c], count));
+    }
+    return;
+  }
+  for (size_t c = 0; c < size; ++c) {
+    sums[c] = static_cast<int32_t>(divide_round(int64_t{sums[c]} << kPooledShift, count));
+  }
+  finish_vector(buffers, *record, sums, vector);
+}
+
 uint32_t vector_scale(const Model& model) {
   if (model.header->normalize != 0) return kFloat2PowMinus15;
   const BlobVector* record = model_vector(model);

@@ -17,6 +17,9 @@ void pool_text(const Buffers& buffers, const int16_t* hidden, size_t length, Blo
 /// [model_vector_size], with vector_scale.
 void make_vector(const Buffers& buffers, const int16_t* hidden, size_t length, int16_t* vector);
 
+/// The same from static embeddings: the mean over ids [length], zeros without tokens.
+void make_static_vector(const Buffers& buffers, const int32_t* ids, size_t length, int16_t* vector);
+
 /// float32 bits of the scale of make_vector's result.
 uint32_t vector_scale(const Model& model);
 

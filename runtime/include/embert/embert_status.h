@@ -46,6 +46,7 @@ typedef enum embert_status {
   EMBERT_STATUS_NO_LM = 46,              /**< no language model head */
   EMBERT_STATUS_NOT_A_DECODER = 47,      /**< the call is for models with a KV cache */
   EMBERT_STATUS_NO_CROSS_ATTENTION = 48,
+  EMBERT_STATUS_NO_ENCODER = 49,         /**< static embeddings: the call is for models with layers */
   EMBERT_STATUS_POSITION_OUT_OF_RANGE = 50, /**< a position id outside the table */
   EMBERT_STATUS_INVALID_MASK = 51,       /**< a mask that this model or call does not take, or a
                                           * head factor over 2 */
