@@ -20,7 +20,7 @@ using test::ReferenceOutput;
 using test::ReferenceText;
 using test::Rows;
 
-constexpr double kTolerance = 5e-5;
+constexpr double kOptionsTolerance = 5e-5;
 
 struct Variant {
   const char* name;
@@ -168,7 +168,7 @@ void expect_near(const std::vector<float>& found, const std::vector<float>& expe
                  const std::string& what) {
   ASSERT_EQ(found.size(), expected.size()) << what;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    ASSERT_NEAR(static_cast<double>(found[i]), static_cast<double>(expected[i]), kTolerance)
+    ASSERT_NEAR(static_cast<double>(found[i]), static_cast<double>(expected[i]), kOptionsTolerance)
         << what << ", value " << i;
   }
 }
