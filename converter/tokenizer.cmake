@@ -29,6 +29,7 @@ if(operating_system)
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/sentencepiece/sentencepiece_file.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/token_table.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/unigram_json.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/vocab_merges_files.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/wordpiece_json.cpp)
   target_link_libraries(embert_convert_tokenizer PUBLIC nlohmann_json::nlohmann_json)
 endif()

@@ -5,6 +5,7 @@
 
 #include "runtime/model/model.hpp"
 #include "runtime/model/struct_size.hpp"
+#include "runtime/tokenizer/bpe/byte_alphabet.hpp"
 
 namespace embert {
 namespace {
@@ -62,10 +63,9 @@ embert_status find_token(const TokenizerView& tokenizer, int32_t id, const char*
   return status == TokenizerStatus::kOk ? EMBERT_STATUS_OK : EMBERT_STATUS_TOKEN_OUT_OF_RANGE;
 }
 
-}  // namespace
-
-embert_status detokenize(const TokenizerView& tokenizer, const int32_t* ids, size_t count,
-                         const embert_detokenize_options& options, embert_text_buffer* buffer) {
+/// WordPiece: pieces with a prefix join, others get a blank.
+embert_status join_pieces(const TokenizerView& tokenizer, const int32_t* ids, size_t count,
+                          const embert_detokenize_options& options, embert_text_buffer* buffer) {
   const TokenizerHeader& header = *tokenizer.header;
   char* text = buffer->text;
   size_t length = 0, needed = 0;
@@ -95,8 +95,112 @@ embert_status detokenize(const TokenizerView& tokenizer, const int32_t* ids, siz
   return EMBERT_STATUS_OK;
 }
 
+/// Bytes that become text as they come. What is not UTF-8 becomes U+FFFD.
+class ByteText {
+ public:
+  explicit ByteText(embert_text_buffer* buffer) : buffer_(*buffer) {}
+
+  void put(uint8_t byte) {
+    pending_[pending_bytes_++] = byte;
+    if (pending_bytes_ == sizeof(pending_)) take_char();
+  }
+  void finish() {
+    while (pending_bytes_ != 0) take_char();
+  }
+  /// Also counts what did not fit.
+  size_t length() const { return length_; }
+
+ private:
+  void take_char() {
+    const Utf8Char c = decode_utf8(pending_, pending_ + pending_bytes_);
+    uint8_t utf8[4];
+    const uint32_t bytes = encode_utf8(c.code_point, utf8);
+    if (length_ + bytes <= buffer_.capacity) memcpy(buffer_.text + length_, utf8, bytes);
+    length_ += bytes;
+    pending_bytes_ -= c.bytes;
+    for (uint32_t i = 0; i < pending_bytes_; ++i) pending_[i] = pending_[c.bytes + i];
+  }
+
+  embert_text_buffer& buffer_;
+  size_t length_ = 0;
+  uint8_t pending_[4] = {};  // the longest sequence of UTF-8
+  uint32_t pending_bytes_ = 0;
+};
+
+/// Byte-level BPE: the bytes of all tokens one after another. An added token that is no string of
+/// the byte alphabet stands as it is.
+embert_status join_bytes(const TokenizerView& tokenizer, const int32_t* ids, size_t count,
+                         const embert_detokenize_options& options, embert_text_buffer* buffer) {
+  ByteText text(buffer);
+  for (size_t i = 0; i < count; ++i) {
+    const char* string = nullptr;
+    size_t bytes = 0;
+    const embert_status status = find_token(tokenizer, ids[i], &string, &bytes);
+    if (status != EMBERT_STATUS_OK) return status;
+    if (options.skip_special != 0 && is_special(*tokenizer.header, static_cast<uint32_t>(ids[i])))
+      continue;
+    const uint8_t* at = reinterpret_cast<const uint8_t*>(string);
+    const uint8_t* const end = at + bytes;
+    const bool of_bytes = is_byte_string(at, static_cast<uint32_t>(bytes));
+    while (at < end) {
+      const Utf8Char c = decode_utf8(at, end);
+      if (of_bytes) {
+        text.put(static_cast<uint8_t>(byte_of_character(c.code_point)));
+      } else {
+        for (uint32_t k = 0; k < c.bytes; ++k) text.put(at[k]);
+      }
+      at += c.bytes;
+    }
+  }
+  text.finish();
+  buffer->bytes = text.length();
+  if (text.length() > buffer->capacity) return EMBERT_STATUS_BUFFER_TOO_SMALL;
+  if (options.clean_up != 0) buffer->bytes = clean_up(buffer->text, text.length());
+  return EMBERT_STATUS_OK;
+}
+
+bool begins_with_space(const char* string, size_t bytes) {
+  return bytes >= 2 && memcmp(string, "\xC4\xA0", 2) == 0;
+}
+
+bool ends_with_space(const char* string, size_t bytes) {
+  return bytes >= 2 && memcmp(string + bytes - 2, "\xC4\xA0", 2) == 0;
+}
+
+/// As transformers judges tokens without a prefix for subwords: a token that is not at the begin of
+/// the text continues a word unless it begins with a space or stands behind one.
+embert_status mark_without_space(const TokenizerView& tokenizer, const int32_t* ids,
+                                 const uint32_t* char_offsets, size_t tokens, uint8_t* is_subword) {
+  bool behind_space = false;
+  for (size_t i = 0; i < tokens; ++i) {
+    const char* string = nullptr;
+    size_t bytes = 0;
+    const embert_status status = find_token(tokenizer, ids[i], &string, &bytes);
+    if (status != EMBERT_STATUS_OK) return status;
+    const bool unknown = static_cast<uint32_t>(ids[i]) == tokenizer.header->unk_id;
+    is_subword[i] =
+        !unknown && char_offsets[2 * i] != 0 && !behind_space && !begins_with_space(string, bytes);
+    behind_space = ends_with_space(string, bytes);
+  }
+  return EMBERT_STATUS_OK;
+}
+
+bool is_byte_level(const TokenizerView& tokenizer) {
+  return tokenizer.header->model == static_cast<uint32_t>(TokenizerModel::kBpe);
+}
+
+}  // namespace
+
+embert_status detokenize(const TokenizerView& tokenizer, const int32_t* ids, size_t count,
+                         const embert_detokenize_options& options, embert_text_buffer* buffer) {
+  return is_byte_level(tokenizer) ? join_bytes(tokenizer, ids, count, options, buffer)
+                                  : join_pieces(tokenizer, ids, count, options, buffer);
+}
+
 embert_status mark_subwords(const TokenizerView& tokenizer, const int32_t* ids,
                             const uint32_t* char_offsets, size_t tokens, uint8_t* is_subword) {
+  if (is_byte_level(tokenizer))
+    return mark_without_space(tokenizer, ids, char_offsets, tokens, is_subword);
   for (size_t i = 0; i < tokens; ++i) {
     const char* string = nullptr;
     size_t bytes = 0;

@@ -123,7 +123,10 @@ class TokenizerJson {
 }  // namespace
 
 TokenizerSpec parse_tokenizer_json(const std::string& text, const std::string& file) {
-  const Json root = parse_json(text, file);
+  return parse_tokenizer_json(parse_json(text, file), file);
+}
+
+TokenizerSpec parse_tokenizer_json(const Json& root, const std::string& file) {
   return TokenizerJson(root, file).parse();
 }
 

@@ -12,6 +12,7 @@
 #include "converter/import/json_file.hpp"
 #include "converter/import/tokenizer/added_token.hpp"
 #include "converter/import/tokenizer/sentencepiece/read_sentencepiece.hpp"
+#include "converter/import/tokenizer/vocab_merges_files.hpp"
 #include "runtime/format/tokenizer_format.hpp"
 
 namespace embert::convert {
@@ -248,6 +249,7 @@ std::optional<TokenizerSpec> read_tokenizer(const std::filesystem::path& folder,
     if (auto* wordpiece = std::get_if<WordPieceSpec>(&spec.model)) {
       apply_case(letter_case, wordpiece, warnings);
     }
+    apply_byte_level_config(config, &spec, warnings);
     const auto rename = [&spec](const std::string& token, std::optional<std::uint32_t>* id) {
       for (std::size_t i = 0; i < spec.tokens.size(); ++i) {
         if (spec.tokens[i] == token) *id = static_cast<std::uint32_t>(i);
@@ -262,6 +264,10 @@ std::optional<TokenizerSpec> read_tokenizer(const std::filesystem::path& folder,
   if (const auto file = sentencepiece_file(folder)) {
     return read_sentencepiece(read_tokenizer_file(folder / *file, *file), *file,
                               sentencepiece_settings(folder, *file, config, config_file));
+  }
+  if (!file_exists(folder / "vocab.txt") && file_exists(folder / "vocab.json") &&
+      file_exists(folder / "merges.txt")) {
+    return read_vocab_and_merges(folder, config);
   }
   if (!file_exists(folder / "vocab.txt")) return std::nullopt;
   settings.lowercase = letter_case.lowercase.value_or(true);

@@ -24,10 +24,10 @@ struct VocabularySettings {
   std::string pad_token = "[PAD]", mask_token = "[MASK]";
 };
 
-/// The folder's tokenizer, or nothing where it has neither tokenizer.json nor vocab.txt. For letter
-/// case, accents and Chinese characters tokenizer_config.json goes before tokenizer.json, as in
-/// transformers; stored padding is ignored. Appends a line to `warnings` where the two files
-/// differ. Throws ConvertError.
+/// The folder's tokenizer, or nothing where it has neither tokenizer.json nor vocab.txt nor
+/// vocab.json with merges.txt. For letter case, accents, Chinese characters and the prefix space
+/// tokenizer_config.json goes before tokenizer.json, as in transformers; stored padding is ignored.
+/// Appends a line to `warnings` where the two files differ. Throws ConvertError.
 std::optional<TokenizerSpec> read_tokenizer(const std::filesystem::path& folder,
                                             std::vector<std::string>& warnings);
 

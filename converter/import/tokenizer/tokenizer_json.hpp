@@ -35,4 +35,7 @@ void read_unigram_json(const JsonFields& model, TextSteps steps, TokenTable* tab
 void read_bpe_json(const JsonFields& model, TextSteps steps, TokenTable* table,
                    TokenizerSpec* spec);
 
+/// The document of a tokenizer.json; `file` stands in messages.
+TokenizerSpec parse_tokenizer_json(const Json& root, const std::string& file);
+
 }  // namespace embert::convert

@@ -88,6 +88,52 @@ TEST(TokenText, Subwords) {
   EXPECT_EQ(std::vector<int>(is_subword, is_subword + 7), (std::vector<int>{0, 1, 1, 0, 0, 0, 0}));
 }
 
+std::string byte_level_text(const TestTokenizer& tokenizer, std::vector<std::int32_t> ids,
+                            embert_detokenize_options options = kPlain) {
+  std::string text(100, '?');
+  embert_text_buffer buffer = {.text = text.data(), .capacity = text.size()};
+  EXPECT_EQ(detokenize(tokenizer.view(), ids.data(), ids.size(), options, &buffer),
+            EMBERT_STATUS_OK);
+  std::string exact(buffer.bytes + 1, '?');
+  embert_text_buffer room = {.text = exact.data(), .capacity = buffer.bytes};
+  EXPECT_EQ(detokenize(tokenizer.view(), ids.data(), ids.size(), kPlain, &room),
+            options.skip_special == 0 && options.clean_up == 0 ? EMBERT_STATUS_OK
+                                                               : EMBERT_STATUS_BUFFER_TOO_SMALL);
+  EXPECT_EQ(exact.back(), '?');
+  return text.substr(0, buffer.bytes);
+}
+
+TEST(TokenText, ByteLevel) {
+  convert::TokenizerSpec spec = small_byte_level_spec({{' ', 'a'}, {'b', 'c'}, {0xC3, 0xA9}});
+  spec.tokens.emplace_back("  ");  // as ModernBERT has it: no string of the byte alphabet
+  spec.in_vocabulary.push_back(true);
+  const TestTokenizer tokenizer(spec);
+  EXPECT_EQ(byte_level_text(tokenizer, {259, 256, 257, 262, 258, 261, '\n', '!', 260}),
+            "<s> abc  \u00e9<mask>\n!</s>");
+  EXPECT_EQ(byte_level_text(tokenizer, {259, 256, 257, 261, '.', 260}, kSkipSpecial), " abc.");
+  EXPECT_EQ(byte_level_text(tokenizer, {256, ' ', '.', ' ', 'b'}, kCleanUp), " a. b");
+  // Bytes of several tokens make one character; what is not UTF-8 becomes U+FFFD, as in Python's
+  // errors="replace".
+  EXPECT_EQ(byte_level_text(tokenizer, {0xF0, 0x9F, 0x98, 0x80}), "\U0001f600");
+  EXPECT_EQ(byte_level_text(tokenizer, {'a', 0xF0, 0x9F, 'b', 0x98, 0xC3}), "a\ufffdb\ufffd\ufffd");
+  const std::int32_t none[] = {263};
+  embert_text_buffer buffer = {};
+  EXPECT_EQ(detokenize(tokenizer.view(), none, 1, kPlain, &buffer),
+            EMBERT_STATUS_TOKEN_OUT_OF_RANGE);
+}
+
+// transformers: a subword begins behind the text's begin, and neither it nor what is before it is a
+// space.
+TEST(TokenText, ByteLevelSubwords) {
+  const TestTokenizer tokenizer(small_byte_level_spec({{' ', 'a'}, {'b', 'c'}}));
+  const std::int32_t ids[] = {258, 'x', 256, 257, ' ', '\n', 'b', 259};
+  const std::uint32_t offsets[] = {0, 0, 0, 1, 2, 3, 3, 5, 5, 6, 6, 7, 7, 8, 0, 0};
+  std::uint8_t is_subword[8];
+  ASSERT_EQ(mark_subwords(tokenizer.view(), ids, offsets, 8, is_subword), EMBERT_STATUS_OK);
+  EXPECT_EQ(std::vector<int>(is_subword, is_subword + 8),
+            (std::vector<int>{0, 0, 0, 1, 0, 0, 1, 0}));
+}
+
 class TokenTextOfModel : public testing::Test {
  protected:
   AlignedBytes blob_, plain_blob_;

@@ -3,6 +3,8 @@
 // every code point, whole corpora (shared/reference/tokenizer_families).
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -222,6 +224,41 @@ TEST_P(FamilyTokenizer, Corpora) {
     EXPECT_EQ(checksum.text(), f[5] + "\t" + f[6] + "\t" + f[7]) << line;
   }
   EXPECT_EQ(lines, 76491u);
+}
+
+// roberta has both forms; gpt2's two files have other names.
+TEST(FamilyTokenizerFiles, VocabAndMergesGiveTheSameSection) {
+  EMBERT_NEED_SHARED_DIR();
+  const std::filesystem::path folder = testing::TempDir() + "/vocab_merges";
+  const std::map<std::string, std::string> names = {{"roberta/vocab.json", "vocab.json"},
+                                                    {"roberta/merges.txt", "merges.txt"},
+                                                    {"gpt2/encoder.json", "vocab.json"},
+                                                    {"gpt2/vocab.bpe", "merges.txt"}};
+  for (const std::string name : {"roberta", "gpt2"}) {
+    for (const bool with_settings : {true, false}) {
+      std::filesystem::remove_all(folder);
+      std::filesystem::create_directories(folder);
+      for (const auto& [from, to] : names) {
+        if (from.rfind(name, 0) == 0)
+          std::filesystem::copy_file(families_dir() + from, folder / to);
+      }
+      if (with_settings && name == "roberta") {
+        for (const char* file : {"tokenizer_config.json", "special_tokens_map.json"})
+          std::filesystem::copy_file(families_dir() + "roberta/" + file, folder / file);
+      } else {
+        std::ofstream(folder / "config.json") << "{\"model_type\": \"" << name << "\"}";
+      }
+      std::vector<std::string> warnings;
+      const auto spec = convert::read_tokenizer(folder, warnings);
+      ASSERT_TRUE(spec.has_value());
+      EXPECT_EQ(convert::write_tokenizer_section(*spec),
+                convert::write_tokenizer_section(
+                    convert::parse_tokenizer_json(tokenizer_json(name), "tokenizer.json")))
+          << name;
+      EXPECT_TRUE(warnings.empty());
+    }
+  }
+  std::filesystem::remove_all(folder);
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, FamilyTokenizer,
