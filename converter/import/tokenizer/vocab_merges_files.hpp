@@ -19,8 +19,8 @@ TokenizerSpec read_vocab_and_merges(const std::filesystem::path& folder,
                                     const Json& tokenizer_config);
 
 /// RobertaTokenizer and GPT2Tokenizer of transformers set add_prefix_space, and the former
-/// trim_offsets, by tokenizer_config.json, whatever tokenizer.json says. Appends a line to `warnings`
-/// where that changes the tokenizer.
+/// trim_offsets, by tokenizer_config.json, whatever tokenizer.json says. Appends a line to
+/// `warnings` where that changes the tokenizer.
 void apply_byte_level_config(const Json& tokenizer_config, TokenizerSpec* spec,
                              std::vector<std::string>& warnings);
 

@@ -108,14 +108,16 @@ TEST(TokenText, ByteLevel) {
   spec.tokens.emplace_back("  ");  // as ModernBERT has it: no string of the byte alphabet
   spec.in_vocabulary.push_back(true);
   const TestTokenizer tokenizer(spec);
-  EXPECT_EQ(byte_level_text(tokenizer, {259, 256, 257, 262, 258, 261, '\n', '!', 260}),
-            "<s> abc  \u00e9<mask>\n!</s>");
-  EXPECT_EQ(byte_level_text(tokenizer, {259, 256, 257, 261, '.', 260}, kSkipSpecial), " abc.");
+  const std::vector<std::int32_t> all = {259, 256, 257, 262, 258, 261, '\n', '!', 260};
+  EXPECT_EQ(byte_level_text(tokenizer, all), "<s> abc  \u00e9<mask>\n!</s>");
+  const std::vector<std::int32_t> few = {259, 256, 257, 261, '.', 260};
+  EXPECT_EQ(byte_level_text(tokenizer, few, kSkipSpecial), " abc.");
   EXPECT_EQ(byte_level_text(tokenizer, {256, ' ', '.', ' ', 'b'}, kCleanUp), " a. b");
   // Bytes of several tokens make one character; what is not UTF-8 becomes U+FFFD, as in Python's
   // errors="replace".
   EXPECT_EQ(byte_level_text(tokenizer, {0xF0, 0x9F, 0x98, 0x80}), "\U0001f600");
-  EXPECT_EQ(byte_level_text(tokenizer, {'a', 0xF0, 0x9F, 'b', 0x98, 0xC3}), "a\ufffdb\ufffd\ufffd");
+  const std::vector<std::int32_t> broken = {'a', 0xF0, 0x9F, 'b', 0x98, 0xC3};
+  EXPECT_EQ(byte_level_text(tokenizer, broken), "a\ufffdb\ufffd\ufffd");
   const std::int32_t none[] = {263};
   embert_text_buffer buffer = {};
   EXPECT_EQ(detokenize(tokenizer.view(), none, 1, kPlain, &buffer),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Byte-level BPE from tokenizer.json, and from vocab.json with merges.txt: what is refused, and how.
+// Byte-level BPE from tokenizer.json, and from vocab.json with merges.txt: what is refused, and
+// how.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -132,12 +133,12 @@ TEST(BpeJsonFile, LongTokens) {
     token += token;
     json["model"]["vocab"][token] = 261 + i;
   }
-  EXPECT_EQ(error_of(json).substr(0, 54),
-            "tokenizer: token 268 \"ababababababababababababababababa");
-  EXPECT_EQ(error_of(json).substr(62), "has 512 bytes, at most 510 are supported");
+  EXPECT_TRUE(error_of(json).ends_with("...\" has 512 bytes, at most 510 are supported"))
+      << error_of(json);
   json["model"]["merges"].erase(json["model"]["merges"].size() - 1);
   json["model"]["vocab"].erase(token);
-  EXPECT_EQ(error_of(json).substr(62), "has 256 bytes, at most 255 are supported");
+  EXPECT_TRUE(error_of(json).ends_with("...\" has 256 bytes, at most 255 are supported"))
+      << error_of(json);
   json["model"]["merges"].erase(json["model"]["merges"].size() - 1);
   json["model"]["vocab"].erase(token.substr(0, 256));
   EXPECT_EQ(error_of(json), "none");
