@@ -18,8 +18,8 @@ if(operating_system)
     ${CMAKE_CURRENT_LIST_DIR}/import/json_file.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/added_token.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/base64.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/bpe_json.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/byte_pair_merges.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/bpe/bpe_json.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/bpe/byte_pair_merges.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/parse_tokenizer_json.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/read_normalizer.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/read_post_processor.cpp
@@ -29,7 +29,7 @@ if(operating_system)
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/sentencepiece/sentencepiece_file.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/token_table.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/unigram_json.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/vocab_merges_files.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/bpe/vocab_merges_files.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/wordpiece_json.cpp)
   target_link_libraries(embert_convert_tokenizer PUBLIC nlohmann_json::nlohmann_json)
 endif()

@@ -11,8 +11,8 @@
 #include "converter/convert_error.hpp"
 #include "converter/import/json_file.hpp"
 #include "converter/import/tokenizer/added_token.hpp"
+#include "converter/import/tokenizer/bpe/vocab_merges_files.hpp"
 #include "converter/import/tokenizer/sentencepiece/read_sentencepiece.hpp"
-#include "converter/import/tokenizer/vocab_merges_files.hpp"
 #include "runtime/format/tokenizer_format.hpp"
 
 namespace embert::convert {

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/convert_error.hpp"
-#include "converter/import/tokenizer/vocab_merges_files.hpp"
+#include "converter/import/tokenizer/bpe/vocab_merges_files.hpp"
 #include "tests/runtime/tokenizer/tokenizer_harness.hpp"
 
 namespace embert::test {
@@ -33,7 +33,7 @@ Json byte_level_json() {
             {"merges", {"a b", "b c", "ab c", Json({"\u0120", "ab"})}}}}};
 }
 
-std::string error_of(const Json& json) {
+std::string bpe_error_of(const Json& json) {
   try {
     TestTokenizer(convert::parse_tokenizer_json(json.dump(), "tokenizer.json"));
   } catch (const convert::ConvertError& error) {
@@ -42,14 +42,14 @@ std::string error_of(const Json& json) {
   return "none";
 }
 
-std::string with(const char* pointer, const Json& value) {
+std::string with_field(const char* pointer, const Json& value) {
   Json json = byte_level_json();
   json[Json::json_pointer(pointer)] = value;
-  return error_of(json);
+  return bpe_error_of(json);
 }
 
 TEST(BpeJsonFile, MergesAsStringsAndAsPairs) {
-  EXPECT_EQ(error_of(byte_level_json()), "none");
+  EXPECT_EQ(bpe_error_of(byte_level_json()), "none");
   const TestTokenizer tokenizer(
       convert::parse_tokenizer_json(byte_level_json().dump(), "tokenizer.json"));
   EXPECT_EQ(tokenizer.strings("abc bc ab bbc"), "abc \u0120 bc \u0120ab \u0120 b bc");
@@ -65,61 +65,62 @@ TEST(BpeJsonFile, MergesThatNeverHappen) {
 }
 
 TEST(BpeJsonFile, SettingsWithoutEffect) {
-  EXPECT_EQ(with("/model/fuse_unk", true), "none");
-  EXPECT_EQ(with("/model/byte_fallback", true), "none");
-  EXPECT_EQ(with("/model/unk_token", "<unk>"), "none");
-  EXPECT_EQ(with("/model/dropout", 0.0), "none");
-  EXPECT_EQ(with("/model/end_of_word_suffix", ""), "none");
+  EXPECT_EQ(with_field("/model/fuse_unk", true), "none");
+  EXPECT_EQ(with_field("/model/byte_fallback", true), "none");
+  EXPECT_EQ(with_field("/model/unk_token", "<unk>"), "none");
+  EXPECT_EQ(with_field("/model/dropout", 0.0), "none");
+  EXPECT_EQ(with_field("/model/end_of_word_suffix", ""), "none");
 }
 
 TEST(BpeJsonFile, SettingsThatAreNotComputed) {
   const std::string file = "tokenizer.json: ";
-  EXPECT_EQ(with("/model/dropout", 0.1),
+  EXPECT_EQ(with_field("/model/dropout", 0.1),
             file + "model: \"dropout\" is not supported; expected null or 0");
-  EXPECT_EQ(with("/model/ignore_merges", true),
+  EXPECT_EQ(with_field("/model/ignore_merges", true),
             file + "model: \"ignore_merges\" true is not supported; expected false");
-  EXPECT_EQ(with("/model/continuing_subword_prefix", "##"),
+  EXPECT_EQ(with_field("/model/continuing_subword_prefix", "##"),
             file +
                 "model: \"continuing_subword_prefix\" \"##\" is not supported with BPE; "
                 "expected none");
-  EXPECT_EQ(with("/model/end_of_word_suffix", "</w>"),
+  EXPECT_EQ(with_field("/model/end_of_word_suffix", "</w>"),
             file +
                 "model: \"end_of_word_suffix\" \"</w>\" is not supported with BPE; expected "
                 "none");
-  EXPECT_EQ(with("/normalizer", {{"type", "Lowercase"}}),
+  EXPECT_EQ(with_field("/normalizer", {{"type", "Lowercase"}}),
             file + "normalizer \"Lowercase\" is not supported with BPE; expected NFC or none");
-  EXPECT_EQ(with("/pre_tokenizer", nullptr),
+  EXPECT_EQ(with_field("/pre_tokenizer", nullptr),
             file +
                 "\"pre_tokenizer\" is missing; embert reads byte-level BPE, which has "
                 "ByteLevel");
-  EXPECT_EQ(with("/pre_tokenizer", {{"type", "Metaspace"}}),
+  EXPECT_EQ(with_field("/pre_tokenizer", {{"type", "Metaspace"}}),
             file + "pre_tokenizer \"Metaspace\" is not supported with BPE; expected one ByteLevel");
 }
 
 TEST(BpeJsonFile, BadMerges) {
   const std::string file = "tokenizer.json: ";
-  EXPECT_EQ(with("/model/merges/1", "a b"),
+  EXPECT_EQ(with_field("/model/merges/1", "a b"),
             file + "merge 2 (\"a\", \"b\") stands there twice, as number 1, too");
-  EXPECT_EQ(with("/model/merges/1", "b x"),
+  EXPECT_EQ(with_field("/model/merges/1", "b x"),
             file + "merge 2 (\"b\", \"x\"): \"bx\" is not in the vocabulary");
-  EXPECT_EQ(with("/model/merges/1", "bbb x"),
+  EXPECT_EQ(with_field("/model/merges/1", "bbb x"),
             file + "merge 2 (\"bbb\", \"x\"): \"bbb\" is not in the vocabulary");
-  EXPECT_EQ(with("/model/merges/1", "bc"), file + "merge 2: expected two tokens, found \"bc\"");
-  EXPECT_EQ(with("/model/merges/1", "b c d"),
+  EXPECT_EQ(with_field("/model/merges/1", "bc"),
+            file + "merge 2: expected two tokens, found \"bc\"");
+  EXPECT_EQ(with_field("/model/merges/1", "b c d"),
             file + "merge 2: expected two tokens, found \"b c d\"");
-  EXPECT_EQ(with("/model/merges/1", Json({"b", 2})),
+  EXPECT_EQ(with_field("/model/merges/1", Json({"b", 2})),
             file + "merge 2: expected two tokens, found an array of 2");
-  EXPECT_EQ(with("/model/merges/1", " c"),
+  EXPECT_EQ(with_field("/model/merges/1", " c"),
             file + "merge 2 (\"\", \"c\"): expected two tokens, found an empty one");
-  EXPECT_EQ(with("/model/merges", Json::array({"ab c", "a b"})),
+  EXPECT_EQ(with_field("/model/merges", Json::array({"ab c", "a b"})),
             file +
                 "merge 1 (\"ab\", \"c\") comes before the one that makes \"ab\"; embert reads "
                 "merges in an order in which parts come first, as training gives it");
-  EXPECT_EQ(with("/model/merges", 3), file + "model: \"merges\" must be an array");
+  EXPECT_EQ(with_field("/model/merges", 3), file + "model: \"merges\" must be an array");
   Json json = byte_level_json();
   json["model"]["vocab"].erase("\u0120");
   json["model"]["vocab"]["other"] = 32;
-  EXPECT_EQ(error_of(json),
+  EXPECT_EQ(bpe_error_of(json),
             file +
                 "model: \"vocab\" has no token \"\u0120\" for byte 32; a byte-level BPE needs one "
                 "for each of 256 bytes");
@@ -133,15 +134,15 @@ TEST(BpeJsonFile, LongTokens) {
     token += token;
     json["model"]["vocab"][token] = 261 + i;
   }
-  EXPECT_TRUE(error_of(json).ends_with("...\" has 512 bytes, at most 510 are supported"))
-      << error_of(json);
+  EXPECT_TRUE(bpe_error_of(json).ends_with("...\" has 512 bytes, at most 510 are supported"))
+      << bpe_error_of(json);
   json["model"]["merges"].erase(json["model"]["merges"].size() - 1);
   json["model"]["vocab"].erase(token);
-  EXPECT_TRUE(error_of(json).ends_with("...\" has 256 bytes, at most 255 are supported"))
-      << error_of(json);
+  EXPECT_TRUE(bpe_error_of(json).ends_with("...\" has 256 bytes, at most 255 are supported"))
+      << bpe_error_of(json);
   json["model"]["merges"].erase(json["model"]["merges"].size() - 1);
   json["model"]["vocab"].erase(token.substr(0, 256));
-  EXPECT_EQ(error_of(json), "none");
+  EXPECT_EQ(bpe_error_of(json), "none");
 }
 
 class VocabMergesFolder : public testing::Test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the two files as the tokenizer.json that transformers would make of them, and reads that.
-#include "converter/import/tokenizer/vocab_merges_files.hpp"
+#include "converter/import/tokenizer/bpe/vocab_merges_files.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -83,6 +83,10 @@ struct SpecialTokens {
   }
 
   Json pair_of(const char* key) const { return {content.at(key), vocab.at(content.at(key))}; }
+  // To be asked when the ids are known to be numbers.
+  std::uint32_t id_of(const char* key) const {
+    return vocab.at(content.at(key)).get<std::uint32_t>();
+  }
 };
 
 Json plain_token(const char* content) { return {{"content", content}, {"normalized", true}}; }
@@ -213,7 +217,14 @@ TokenizerSpec read_vocab_and_merges(const std::filesystem::path& folder,
       {"added_tokens", decoder != nullptr ? decoder_tokens(*decoder) : special.added},
       {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", prefix_space}}},
       {"post_processor", post}};
-  return parse_tokenizer_json(root, "vocab.json and merges.txt");
+  TokenizerSpec spec = parse_tokenizer_json(root, "vocab.json and merges.txt");
+  if (is_roberta) {
+    spec.cls_id = special.id_of("cls_token");
+    spec.sep_id = special.id_of("sep_token");
+    spec.pad_id = special.id_of("pad_token");
+    spec.mask_id = special.id_of("mask_token");
+  }
+  return spec;
 }
 
 }  // namespace embert::convert

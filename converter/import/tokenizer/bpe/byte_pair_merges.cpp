@@ -3,7 +3,7 @@
 // it is made of its own bytes alone: until then no merge crosses its ends, so those inside happen
 // in the same order. So each token has one merge that makes it, and is never made if its bytes
 // alone merge to something else.
-#include "converter/import/tokenizer/byte_pair_merges.hpp"
+#include "converter/import/tokenizer/bpe/byte_pair_merges.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "converter/convert_error.hpp"
-#include "converter/import/tokenizer/byte_pair_merges.hpp"
+#include "converter/import/tokenizer/bpe/byte_pair_merges.hpp"
 #include "converter/import/tokenizer/tokenizer_json.hpp"
 
 namespace embert::convert {
