@@ -69,7 +69,7 @@ int run(const char* folder, const char* file, int repeats) {
     std::printf("%s%.3f", i == 0 ? "" : ", ", ms.count());
   }
   std::printf("], \"lines\": %zu, \"tokens\": %zu, \"sum\": %llu, \"section_bytes\": %zu}\n",
-              lines.size(), tokens, static_cast<unsigned long long>(sum), bytes.size());
+              lines.size(), total, static_cast<unsigned long long>(sum), bytes.size());
   return 0;
 }
 

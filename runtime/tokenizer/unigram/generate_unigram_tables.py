@@ -59,7 +59,7 @@ def grapheme_categories():
             out[cp] = PREPEND
         elif count(c + JOINER + "\u00a9" + ACUTE) == 4:
             out[cp] = PICTURE
-        elif cp < 0x10000 and len(c.encode()) < 4 and count(c + ACUTE) == 2:
+        elif count(c + ACUTE + ACUTE) == 2:  # the marks are a grapheme of their own
             out[cp] = CONTROL
         elif joins(c, "\u1100"):
             out[cp] = L

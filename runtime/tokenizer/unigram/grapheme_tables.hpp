@@ -31,7 +31,7 @@ struct Range {
 
 constexpr uint32_t kTableEnd = 0x20000;
 constexpr uint32_t kShift = 5;
-constexpr uint32_t kRangeCount = 5;
+constexpr uint32_t kRangeCount = 7;
 
 extern const uint8_t kStage1[];
 extern const uint8_t kStage2[];  // two categories a byte, the first in the low half

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "converter/convert_error.hpp"
+#include "runtime/tokenizer/unigram/grapheme_break.hpp"
 #include "runtime/tokenizer/unigram/unigram_section.hpp"
 #include "tests/runtime/tokenizer/tokenizer_harness.hpp"
 #include "tests/support/small_unigram.hpp"
@@ -180,6 +181,23 @@ std::vector<std::uint8_t> bytes_of(const std::string& hex) {
     out.push_back(static_cast<std::uint8_t>(std::stoul(hex.substr(i, 2), nullptr, 16)));
   }
   return out;
+}
+
+// Found by random graphemes beside the package: a control character of four bytes ends a grapheme,
+// so the two marks behind it are one of four bytes, and the map replaces both by the first.
+TEST(Graphemes, FourByteControl) {
+  GraphemeBreak graphemes;
+  graphemes.begin(0xE0D3D);
+  EXPECT_TRUE(graphemes.breaks_before(0x341));
+  graphemes.begin(0x341);
+  EXPECT_FALSE(graphemes.breaks_before(0x35A));
+  graphemes.begin(0x1F600);
+  EXPECT_FALSE(graphemes.breaks_before(0x200D));
+  EXPECT_FALSE(graphemes.breaks_before(0xA9));
+  EXPECT_TRUE(graphemes.breaks_before('a'));
+  graphemes.begin('\r');
+  EXPECT_FALSE(graphemes.breaks_before('\n'));
+  EXPECT_TRUE(graphemes.breaks_before('\n'));
 }
 
 class UnigramSectionTest : public testing::Test {
