@@ -141,6 +141,9 @@ struct ModelConfig {
   /// Of ModelWeights::token_transform and of the language head's transform; absent: that of the
   /// last stack's layers.
   std::optional<HiddenAct> token_act, language_act;
+  // Whether the file has biases of the heads' transforms and of the output embeddings; without them
+  // they are zero. The transforms' LayerNorms follow StackConfig::norm_bias.
+  bool transform_bias = true, output_bias = true;
   /// Of the classifier or token classifier, by class; a model has at most one of the two.
   std::vector<std::string> label_names;
 

@@ -136,12 +136,11 @@ StackPlan plan_stack(Cursor arena, const Model& opened, size_t stack,
       dense.take((model.task_heads & kHeadLm) != 0 ? uint64_t{2} * kVocabBlock * 4 : 0);
   plan.scores = attention.take(block * pad_columns(keys) * 4);
   plan.context_acc = attention.take(block * 2 * head_columns * 4);
-  if ((config.flags & kStackLocalAttention) != 0) {
-    plan.value_sums = attention.take(2 * head_columns * 4);
-  }
   if (relative) {
     plan.key_rows = attention.take(block * inputs);
     plan.products = attention.take(block * plan.products_stride * 4);
+  } else if ((config.flags & kStackLocalAttention) != 0) {
+    plan.products = attention.take(2 * head_columns * 4);
   }
   plan.scratch_bytes = largest(largest(scratch.at, attention.at), dense.at);
 

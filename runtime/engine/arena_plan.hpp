@@ -74,9 +74,9 @@ struct StackPlan {
   // ... or scores and context sums ...
   uint64_t scores;       ///< s32 [kBlockRows][N(keys)], then u8 exponentials in the same rows
   uint64_t context_acc;  ///< s32 [kBlockRows][2 N(D)]
-  uint64_t value_sums;   ///< s32 [2 N(D)] of the keys that a block reads, with local attention
   uint64_t key_rows;     ///< u8 [kBlockRows][K(D)], with relative positions
-  uint64_t products;     ///< s32 [kBlockRows][products_stride], with relative positions
+  uint64_t products;     ///< s32 [kBlockRows][products_stride], with relative positions; then, with
+                         ///< local attention, s32 [2 N(D)] sums of the values that a block reads
   // ... and behind lhs and acc, which are in use at the same time, the rows of a task head.
   uint64_t row;         ///< s16 [max(H, cross_hidden_size, rows of the vector)], or
                         ///< s16 [kBlockRows / 2][H] of a token classifier's transform

@@ -15,10 +15,8 @@ namespace {
 constexpr const char* kSets[] = {"models", "families"};
 
 // Cases of families that are not converted yet begin with one of these.
-constexpr std::string_view kNotConverted[] = {
-    "albert",           "deberta_v2",           "electra",
-    "mobilebert",       "modernbert_masked",    "modernbert_sequence",
-    "modernbert_token", "sentence_bert_unigram"};
+constexpr std::string_view kNotConverted[] = {"albert", "deberta_v2", "electra", "mobilebert",
+                                              "sentence_bert_unigram"};
 
 }  // namespace
 

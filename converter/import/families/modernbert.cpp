@@ -14,6 +14,7 @@ constexpr Architecture kModernBertArchitectures[] = {
     {"ModernBertModel"},
     {"ModernBertForMaskedLM", ClassifierTask::kNone, TokenTask::kNone, LanguageHeadKind::kBert},
     {"ModernBertForSequenceClassification", ClassifierTask::kSequenceClassification},
+    {"ModernBertForMultipleChoice", ClassifierTask::kMultipleChoice},
     {"ModernBertForTokenClassification", ClassifierTask::kNone, TokenTask::kTokenClassification},
     {"ModernBertForQuestionAnswering", ClassifierTask::kNone, TokenTask::kQuestionAnswering}};
 
@@ -56,6 +57,19 @@ void read_modernbert_options(const JsonFields& config, StackConfig& out,
   out.norm_bias = config.get_bool("norm_bias", false);
 }
 
+void read_modernbert_head_options(const JsonFields& config, ModelConfig& out) {
+  const std::string pooling = config.get_string("classifier_pooling", "cls");
+  if (pooling != "cls" && pooling != "mean") {
+    refuse_option(config.file(), "classifier_pooling \"" + printable(pooling) + "\"",
+                  "cls and mean are");
+  }
+  const HiddenAct act = read_hidden_act(config, "classifier_activation");
+  out.pooled = {.dense = true, .mean = pooling == "mean", .act = act};
+  out.token_act = out.language_act = act;
+  out.transform_bias = config.get_bool("classifier_bias", false);
+  out.output_bias = config.get_bool("decoder_bias", true);
+}
+
 constexpr TransformNames kModernBertHead = {
     .dense = "head.dense", .in_stack = false, .norm = "head.norm"};
 
@@ -68,7 +82,7 @@ constinit const Family kModernBert = {
              .type_vocab_size = nullptr},
     .read_options = read_modernbert_options,
     .architectures = kModernBertArchitectures,
-    .read_head_options = nullptr,
+    .read_head_options = read_modernbert_head_options,
     .stack = {.prefix = "model.",
               .word_embeddings = "embeddings.tok_embeddings.weight",
               .embedding_norm = "embeddings.norm",
@@ -86,9 +100,10 @@ constinit const Family kModernBert = {
         .pooler = {},
         .sequence = {.dense = "classifier", .transform = kModernBertHead},
         .next_sentence = {},
-        .multiple_choice = {},
+        .multiple_choice = {.dense = "classifier", .transform = kModernBertHead},
         .token = {.dense = "classifier", .transform = kModernBertHead},
         .answers = {.dense = "classifier", .transform = kModernBertHead},
+        .replaced = {},
         .language = {.transform = kModernBertHead, .bias = "decoder.bias", .decoder = "decoder"}}};
 
 }  // namespace embert::convert

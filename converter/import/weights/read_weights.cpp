@@ -56,10 +56,16 @@ LanguageHead read_language_head(TensorPicker& tensors, const Family& family,
   const LanguageHeadNames& names = family.heads.language;
   const std::string bias = joined(prefixes.heads, names.bias);
   const std::string decoder = joined(prefixes.heads, names.decoder);
-  out.transform = tensors.linear(prefixes.of(names.transform), hidden, hidden);
-  out.norm = tensors.layer_norm(joined(prefixes.heads, names.transform.norm), hidden);
-  out.bias = tensors.vector(bias, vocab);
-  tensors.skip_copy(decoder + ".bias", out.bias, bias);
+  out.transform =
+      tensors.linear(prefixes.of(names.transform), hidden, hidden, config.transform_bias);
+  out.norm = tensors.layer_norm(joined(prefixes.heads, names.transform.norm), hidden,
+                                config.last().norm_bias);
+  if (config.output_bias) {
+    out.bias = tensors.vector(bias, vocab);
+    tensors.skip_copy(decoder + ".bias", out.bias, bias);
+  } else {
+    out.bias.resize(words.rows);
+  }
   if (!config.tied_output) {
     out.output_embeddings = tensors.matrix(decoder + ".weight", vocab, hidden);
   } else {
@@ -82,11 +88,14 @@ const ClassifierNames& classifier_names(const HeadNames& names, TokenTask task) 
 }
 
 HeadTransform read_transform(TensorPicker& tensors, const TransformNames& names,
-                             const Prefixes& prefixes, int hidden) {
+                             const Prefixes& prefixes, const ModelConfig& config) {
+  const int hidden = config.last().hidden_size;
   HeadTransform out;
-  out.dense = tensors.linear(prefixes.of(names), hidden, hidden);
-  if (!names.norm.empty())
-    out.norm = tensors.layer_norm(joined(prefixes.heads, names.norm), hidden);
+  out.dense = tensors.linear(prefixes.of(names), hidden, hidden, config.transform_bias);
+  if (!names.norm.empty()) {
+    out.norm =
+        tensors.layer_norm(joined(prefixes.heads, names.norm), hidden, config.last().norm_bias);
+  }
   return out;
 }
 
@@ -105,16 +114,16 @@ void read_task_heads(TensorPicker& tensors, const Family& family, const Prefixes
   if (config.classifier != ClassifierTask::kNone) {
     const ClassifierNames& classifier = classifier_names(names, config.classifier);
     if (config.pooled.dense) {
-      out.pooler = read_transform(tensors, classifier.transform, prefixes, hidden);
+      out.pooler = read_transform(tensors, classifier.transform, prefixes, config);
     }
     out.classifier = tensors.linear(joined(prefixes.heads, classifier.dense), labels, hidden);
   } else if (config.pooled.dense && tensors.has(prefixes.of(names.pooler) + ".weight")) {
-    out.pooler = read_transform(tensors, names.pooler, prefixes, hidden);
+    out.pooler = read_transform(tensors, names.pooler, prefixes, config);
   }
   if (config.token_classifier != TokenTask::kNone) {
     const ClassifierNames& classifier = classifier_names(names, config.token_classifier);
     if (!classifier.transform.dense.empty()) {
-      out.token_transform = read_transform(tensors, classifier.transform, prefixes, hidden);
+      out.token_transform = read_transform(tensors, classifier.transform, prefixes, config);
     }
     const bool replaced = config.token_classifier == TokenTask::kReplacedToken;
     out.token_classifier =
