@@ -4,6 +4,7 @@
 #include "kernels/arithmetic/layout.hpp"
 #include "runtime/engine/heads/task_heads.hpp"
 #include "runtime/engine/kv_cache.hpp"
+#include "runtime/engine/local_keys.hpp"
 
 namespace embert {
 namespace {
@@ -363,38 +364,6 @@ struct Attending {
   size_t reach;             ///< largest distance to a key that a query sees; SIZE_MAX: no limit
   uint16_t* probabilities;  ///< out [length][keys] or null
 };
-
-/// The keys that a block of queries reads.
-struct KeyRange {
-  size_t first;  ///< a multiple of 16
-  size_t count;
-};
-
-/// In local layers those that one of m queries sees, of which the first stands at place `own`; all
-/// where that spares less than half of them.
-KeyRange local_keys(const KvView& kv, size_t reach, size_t own, size_t m) {
-  const size_t before = own > reach ? (own - reach) / kPanelColumns * kPanelColumns : 0;
-  const size_t end = smaller(own + m + reach, kv.count);
-  return 2 * (end - before) <= kv.count ? KeyRange{before, end - before} : KeyRange{0, kv.count};
-}
-
-/// The column sums of the values of some keys, in place of those of all. Only processors that read
-/// exponentials as signed bytes use them.
-const int32_t* local_sums(const KvView& kv, const KeyRange& keys, size_t columns, int32_t* sums) {
-  const size_t steps = pad_inputs(keys.count) / kStepInputs;
-  for (size_t panel = 0; panel < 2 * columns; panel += kPanelColumns) {
-    const int8_t* step = kv.values + panel * kv.value_inputs + keys.first * kPanelColumns;
-    int32_t lanes[kPanelColumns * kStepInputs] = {};
-    for (size_t i = 0; i < steps; ++i, step += kPanelColumns * kStepInputs) {
-      for (size_t lane = 0; lane < kPanelColumns * kStepInputs; ++lane) lanes[lane] += step[lane];
-    }
-    for (size_t c = 0; c < kPanelColumns; ++c) {
-      const int32_t* of_column = lanes + c * kStepInputs;
-      sums[panel + c] = of_column[0] + of_column[1] + of_column[2] + of_column[3];
-    }
-  }
-  return sums;
-}
 
 /// softmax(Q K^T / sqrt(D)) V of one head over one text, into the context.
 void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& how,

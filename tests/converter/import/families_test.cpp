@@ -130,6 +130,63 @@ TEST_F(FamilyConfig, MpnetHasABiasAndFixedPadding) {
             "all attention heads");
 }
 
+TEST_F(FamilyConfig, ModernBertHasOptionsOfItsOwn) {
+  json config = sizes("modernbert");
+  config.erase("layer_norm_eps");
+  const ModelConfig model = read(config, "{}");
+  const StackConfig& stack = model.first();
+  EXPECT_EQ(stack.norm_position, NormPosition::kPre);
+  EXPECT_TRUE(stack.embedding_layer_norm && stack.final_layer_norm && stack.gated_ffn);
+  EXPECT_FALSE(stack.attention_bias || stack.ffn_bias || stack.norm_bias || stack.stored_types);
+  EXPECT_EQ(stack.layer_norm_eps, 1e-5);
+  EXPECT_EQ(stack.rotary->theta, 160000);
+  EXPECT_EQ(stack.local_attention->period, 3);
+  EXPECT_EQ(stack.local_attention->reach, 64);
+  EXPECT_TRUE(stack.adds_to_input(0) && !stack.adds_to_input(1));
+  EXPECT_TRUE(!stack.is_local(0) && stack.is_local(1) && !stack.is_local(3));
+  EXPECT_FALSE(model.transform_bias || model.pooled.mean);
+  EXPECT_TRUE(model.output_bias);
+  EXPECT_EQ(model.pooled.act, HiddenAct::kGelu);
+  EXPECT_TRUE(warnings_.empty());
+
+  const ModelConfig other =
+      read(config, R"({"norm_eps": 1e-3, "local_attention": 7, "global_rope_theta": 500.5,
+                       "local_rope_theta": 20, "norm_bias": true, "classifier_pooling": "mean",
+                       "classifier_activation": "silu", "max_position_embeddings": 8192})");
+  EXPECT_EQ(other.first().layer_norm_eps, 1e-3);
+  EXPECT_EQ(other.first().local_attention->reach, 3);
+  EXPECT_EQ(other.first().rotary->theta, 500.5);
+  EXPECT_EQ(other.first().rotary->local_theta, 20);
+  EXPECT_TRUE(other.first().norm_bias && other.pooled.mean);
+  EXPECT_EQ(other.token_act, HiddenAct::kSilu);
+  EXPECT_EQ(warnings_, (std::vector<std::string>{
+                           "config.json: max_position_embeddings 8192; the first 512 are kept"}));
+}
+
+TEST_F(FamilyConfig, ModernBertRefusals) {
+  const json config = sizes("modernbert");
+  EXPECT_EQ(error(config, R"({"hidden_size": 30})"),
+            "config.json: a head size of 15 is not supported; rotary positions turn pairs of "
+            "channels: it must be even");
+  EXPECT_EQ(error(config, R"({"global_rope_theta": 1})"),
+            "config.json: \"global_rope_theta\" must be above 1 and at most 1e12, found 1");
+  EXPECT_EQ(error(config, R"({"local_rope_theta": -3})"),
+            "config.json: \"local_rope_theta\" must be above 1 and at most 1e12, found -3");
+  EXPECT_EQ(error(config, R"({"rope_parameters": {}})"),
+            "config.json: rope_parameters is not supported; global_rope_theta and "
+            "local_rope_theta, as transformers 4 writes them, are");
+  EXPECT_EQ(error(config, R"({"global_attn_every_n_layers": 0})"),
+            "config.json: \"global_attn_every_n_layers\" must be a whole number from 1 to 65536, "
+            "found 0");
+  EXPECT_EQ(error(config, R"({"local_attention": -1})"),
+            "config.json: \"local_attention\" must be a whole number from 0 to 65536, found -1");
+  EXPECT_EQ(error(config, R"({"classifier_pooling": "max"})"),
+            "config.json: classifier_pooling \"max\" is not supported; cls and mean are");
+  EXPECT_EQ(error(config, R"({"hidden_activation": "relu6"})"),
+            "config.json: hidden_activation \"relu6\" is not supported; gelu, gelu_new, relu, silu "
+            "and tanh are");
+}
+
 TEST_F(FamilyConfig, ArchitecturesHaveTheirHeads) {
   struct Case {
     const char *model_type, *name;
