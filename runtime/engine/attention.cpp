@@ -4,7 +4,7 @@
 #include "kernels/arithmetic/layout.hpp"
 #include "runtime/engine/heads/task_heads.hpp"
 #include "runtime/engine/kv_cache.hpp"
-#include "runtime/engine/local_keys.hpp"
+#include "runtime/engine/local_attention.hpp"
 
 namespace embert {
 namespace {
@@ -397,7 +397,7 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
                               .stride = key_columns};
     const size_t m = block.m;
     const KeyRange keys =
-        is_local ? local_keys(kv, how.reach, text.past + row, m) : KeyRange{0, kv.count};
+        is_local ? local_range(kv, how.reach, text.past + row, m) : KeyRange{0, kv.count};
     const size_t key_inputs = pad_inputs(keys.count);
     kernels.gemm({.m = m,
                   .n = pad_columns(keys.count),

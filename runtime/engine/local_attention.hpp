@@ -14,7 +14,7 @@ struct KeyRange {
 
 /// In local layers those that one of m queries sees, of which the first stands at place `own`; all
 /// where that spares less than half of them.
-KeyRange local_keys(const KvView& kv, size_t reach, size_t own, size_t m);
+KeyRange local_range(const KvView& kv, size_t reach, size_t own, size_t m);
 
 /// The column sums of the values of some keys, in place of those of all. Only processors that read
 /// exponentials as signed bytes use them.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/engine/local_keys.hpp"
+#include "runtime/engine/local_attention.hpp"
 
 #include "kernels/arithmetic/layout.hpp"
 #include "runtime/engine/run.hpp"
 
 namespace embert {
 
-KeyRange local_keys(const KvView& kv, size_t reach, size_t own, size_t m) {
+KeyRange local_range(const KvView& kv, size_t reach, size_t own, size_t m) {
   const size_t before = own > reach ? (own - reach) / kPanelColumns * kPanelColumns : 0;
   const size_t end = smaller(own + m + reach, kv.count);
   return 2 * (end - before) <= kv.count ? KeyRange{before, end - before} : KeyRange{0, kv.count};
