@@ -220,29 +220,13 @@ struct ScoreBlock {
   size_t stride;         ///< elements
 };
 
-/// Adds the relative positions' part to a block of scores. The table's column for a query and a key
-/// is P - 1 + key position - query position.
+/// Adds the relative positions to a block of scores: column P - 1 + key position - query position.
 void add_relative_positions(const Run& run, const RelativePositions& relative, const HeadTask& at,
                             const ScoreBlock& block, const KvView& kv) {
-  const StackPlan& plan = run.plan;
   const Kernels& kernels = run.engine.kernels;
-  const size_t inputs = pad_inputs(run.head_size()), stride = plan.products_stride, m = block.m;
+  const size_t inputs = pad_inputs(run.head_size()), stride = run.plan.products_stride, m = block.m;
   const size_t middle = run.stack.config->max_positions - 1, position = at.text.past + block.row;
-  if (relative.bias != nullptr) {  // one row of "products" for all queries, each a column further
-    kernels.add_relative_positions(
-        {.m = m,
-         .n = kv.count,
-         .products = relative.bias + at.head * (2 * middle + 1) + middle - position,
-         .row_step = -1,
-         .col_step = 1,
-         .multiplier = relative.query.multiplier[at.head],
-         .left = relative.query.left,
-         .right = relative.query.right,
-         .scores = block.scores,
-         .scores_stride = block.stride});
-    return;
-  }
-  int32_t* products = run.scratch<int32_t>(at.task, plan.products);  // [block][products_stride]
+  int32_t* products = run.scratch<int32_t>(at.task, run.plan.products);  // [block][products_stride]
   const auto signed_stride = static_cast<ptrdiff_t>(stride);
   // Multiplies rows with the columns of keys key .. key + count - 1 for all queries of the block.
   // Returns the product of the first row for the first query and the first key.
@@ -262,13 +246,15 @@ void add_relative_positions(const Run& run, const RelativePositions& relative, c
                   .dst_stride = stride});
     return products + (first - panel + m - 1);
   };
-
-  // A query's row holds its products with the columns of all keys.
-  const int32_t* query_products = multiply(block.query, m, 0, kv.count);
+  // A query's row holds its products with the columns of all keys. All queries share a bias.
+  const bool biased = relative.bias != nullptr;
+  const int32_t* query_products =
+      biased ? relative.bias + at.head * (2 * middle + 1) + middle - position
+             : multiply(block.query, m, 0, kv.count);
   kernels.add_relative_positions({.m = m,
                                   .n = kv.count,
                                   .products = query_products,
-                                  .row_step = signed_stride - 1,
+                                  .row_step = biased ? -1 : signed_stride - 1,
                                   .col_step = 1,
                                   .multiplier = relative.query.multiplier[at.head],
                                   .left = relative.query.left,
@@ -277,7 +263,7 @@ void add_relative_positions(const Run& run, const RelativePositions& relative, c
                                   .scores_stride = block.stride});
   if (relative.key.multiplier == nullptr) return;
   // A key's row holds its products with the columns of all queries of the block.
-  uint8_t* key_rows = run.scratch<uint8_t>(at.task, plan.key_rows);  // [block][K(D)]
+  uint8_t* key_rows = run.scratch<uint8_t>(at.task, run.plan.key_rows);  // [block][K(D)]
   for (size_t key = 0; key < kv.count; key += kBlockRows) {
     const size_t count = smaller(kBlockRows, kv.count - key);
     for (size_t i = 0; i < count; ++i) {

@@ -248,8 +248,9 @@ enum BlobSectionKind : uint32_t {
   kSectionLayers = 1,       ///< BlobLayer [num_layers]
   kSectionWordEmbeddings,   ///< s8 [V][H]
   kSectionWordMultipliers,  ///< s32 [V], 0..kMaxWordMultiplier
-  kSectionPositions,  ///< s16 [P][H], the row of segment 0 added; see kStackPaddingPosition; rotary: [1][H]
-  kSectionSegments,  ///< s16 [T][H], differences to segment 0: the first row is zero
+  kSectionPositions,        ///< s16 [P][H], the row of segment 0 added; rotary: [1][H]; with
+                            ///< kStackPaddingPosition [P + 1][H]
+  kSectionSegments,         ///< s16 [T][H], differences to segment 0: the first row is zero
   // once a layer
   kSectionInputNorm,          ///< norm
   kSectionHiddenRescale,      ///< s32 multipliers [H], offsets [H]: the input as a hidden state

@@ -43,7 +43,7 @@ struct Family {
   void (*read_options)(const JsonFields& config, StackConfig& out,
                        std::vector<std::string>& warnings);
   std::span<const Architecture> architectures;
-  /// Sets ModelConfig::pooled, token_act and language_act where the defaults do not hold; may be null.
+  /// Sets ModelConfig::pooled, token_act and language_act where the defaults do not hold, or null.
   void (*read_head_options)(const JsonFields& config, ModelConfig& out);
   StackNames stack;
   HeadNames heads;

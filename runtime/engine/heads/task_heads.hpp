@@ -51,8 +51,8 @@ void dense16_rows(const Buffers& buffers, const Dense16& layer, const Rows16& ro
   }
 }
 
-/// Rows through a head's transform, which is not empty: dst s16 [m][k], which may be rows.data where
-/// m = 1. m <= kBlockRows / 2.
+/// Rows through a head's transform, which is not empty. dst: s16 [m][k]; with m = 1 it may be
+/// rows.data. m <= kBlockRows / 2.
 void transform_rows(const Buffers& buffers, const HeadTransform& head, const Rows16& rows,
                     int16_t* dst);
 
