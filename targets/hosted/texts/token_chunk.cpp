@@ -14,10 +14,7 @@ namespace {
 // texts of one length; their tokens take less than 1 MB.
 constexpr size_t kTextsPerChunk = 2048;
 constexpr size_t kBytesPerChunk = size_t{256} << 10;
-constexpr size_t kTextsPerBlock = 16;  // what one thread tokenises at a time
-/// With several threads a pass takes at most this part of a thread's share of the tokens that are
-/// left, so that passes become small towards the end and threads end together.
-constexpr size_t kPartOfShare = 2;
+constexpr size_t kTextsPerBlock = 8;  // what one thread tokenises at a time
 
 size_t end_of_chunk(const embert_hosted_texts& texts, size_t begin) {
   size_t bytes = 0, end = begin;
@@ -79,7 +76,8 @@ std::vector<PassRange> TokenChunk::passes(uint32_t most_texts, uint32_t threads)
   std::vector<PassRange> passes;
   for (size_t begin = 0; begin < order_.size() && order_[begin].length > 0;) {
     size_t budget = kTokensPerPass;
-    if (threads > 1) budget = std::min(budget, tokens_left / (threads * kPartOfShare));
+    // At most a thread's share of what is left: threads end together, and few passes are small.
+    if (threads > 1) budget = std::min(budget, tokens_left / threads);
     // The first text is the longest, and the arena has room for as many of its length.
     const size_t longest = order_[begin].length;
     const size_t most = std::clamp<size_t>(budget / longest, 1, most_texts);
