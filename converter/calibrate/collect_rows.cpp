@@ -91,8 +91,13 @@ class RowQuantizer {
 // Collects the rows of one stack.
 class RowRecorder {
  public:
-  RowRecorder(const std::vector<LayerScales>& scales, std::size_t tokens, std::size_t max_rows)
-      : scales_(scales), selection_(tokens, max_rows), layers_(scales.size()) {}
+  RowRecorder(const StackConfig& config, const std::vector<LayerScales>& scales, std::size_t tokens,
+              std::size_t max_rows)
+      : config_(config),
+        scales_(scales),
+        layers_of_weights_(layers_of_weights(config)),
+        selection_(tokens, max_rows),
+        layers_(scales.size()) {}
 
   void see(const Activation& a) {
     if (a.point == ActivationPoint::kEmbeddingSum) {  // the first point of every chunk
@@ -100,14 +105,19 @@ class RowRecorder {
       chunk_rows_ = a.rows;
     }
     const auto l = static_cast<std::size_t>(a.layer);
-    if (l < layers_.size()) see(a, scales_[l], layers_[l]);
+    if (l >= static_cast<std::size_t>(config_.num_hidden_layers)) return;
+    const std::size_t w = config_.weights_of(l);
+    place_ = {.sharing = layers_of_weights_[w], .before = 0};
+    for (std::size_t before = 0; before < l; ++before)
+      place_.before += config_.weights_of(before) == w;
+    see(a, scales_[w], layers_[w]);
   }
 
   std::vector<LayerRows> take() {
-    const auto count = static_cast<double>(selection_.kept());
     for (LayerRows& layer : layers_) {
       for (QuantizedRows* rows : {&layer.input, &layer.context, &layer.cross_input,
                                   &layer.cross_context, &layer.ffn_input, &layer.activated}) {
+        const auto count = static_cast<double>(rows->rows);
         for (double& mean : rows->real_mean) mean /= count;
         for (double& mean : rows->smoothed_mean) mean /= count;
       }
@@ -139,7 +149,7 @@ class RowRecorder {
 
   void add(QuantizedRows& out, const Activation& a, RowQuantizer quantizer) {
     if (out.codes.empty()) {
-      out.rows = selection_.kept();
+      out.rows = selection_.kept() * place_.sharing;
       out.cols = a.cols;
       out.zero_point = quantizer.zero_point();
       out.codes.resize(out.rows * a.cols);
@@ -149,7 +159,8 @@ class RowRecorder {
     }
     for (std::size_t r = 0; r < a.rows; ++r) {
       if (!selection_.keeps(first_row_ + r)) continue;
-      const std::size_t to = selection_.kept_before(first_row_ + r);
+      const std::size_t to =
+          selection_.kept() * place_.before + selection_.kept_before(first_row_ + r);
       const float* in = a.data + r * a.cols;
       std::int8_t* codes = out.codes.data() + to * a.cols;
       out.row_scale[to] = quantizer.quantize(in, codes);
@@ -163,7 +174,16 @@ class RowRecorder {
     }
   }
 
+  // Where a layer's rows go among those of the layers that share its weights.
+  struct Place {
+    std::size_t sharing;  // layers with these weights
+    std::size_t before;   // of them before this one
+  };
+
+  const StackConfig& config_;
   const std::vector<LayerScales>& scales_;
+  std::vector<std::size_t> layers_of_weights_;
+  Place place_{};
   RowSelection selection_;
   std::vector<LayerRows> layers_;
   std::size_t first_row_ = 0, chunk_rows_ = 0;
@@ -184,11 +204,13 @@ std::size_t affordable_rows(const ModelConfig& config) {
 }
 
 std::vector<std::vector<LayerRows>> collect_rows(
-    FloatModel& model, const std::vector<std::vector<LayerScales>>& scales, const ModelBatch& batch,
+    FloatModel& model, const ModelConfig& config,
+    const std::vector<std::vector<LayerScales>>& scales, const ModelBatch& batch,
     std::size_t max_rows) {
   std::vector<RowRecorder> recorders;
   for (std::size_t s = 0; s < scales.size(); ++s) {
-    recorders.emplace_back(scales[s], batch.of_stack(s, scales.size()).ids.size(), max_rows);
+    recorders.emplace_back(config.stacks[s], scales[s], batch.of_stack(s, scales.size()).ids.size(),
+                           max_rows);
   }
   const Observer observer = [&](const Activation& a) {
     recorders[static_cast<std::size_t>(a.stack)].see(a);

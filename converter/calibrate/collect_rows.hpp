@@ -20,10 +20,11 @@ struct ModelConfig;
 /// (with which a BERT-large takes 336 MiB). For MiniLM these are all rows of the built-in text.
 std::size_t affordable_rows(const ModelConfig& config);
 
-/// Rows of every layer of every stack. `scales` are those of every layer of every stack; at most
-/// `max_rows` >= 1 rows per GEMM.
+/// Rows for the weights of every layer of every stack. `scales` are theirs; at most `max_rows` >= 1
+/// rows per GEMM of a layer. Weights that layers share have the rows of all of them.
 std::vector<std::vector<LayerRows>> collect_rows(
-    FloatModel& model, const std::vector<std::vector<LayerScales>>& scales, const ModelBatch& batch,
+    FloatModel& model, const ModelConfig& config,
+    const std::vector<std::vector<LayerScales>>& scales, const ModelBatch& batch,
     std::size_t max_rows);
 
 }  // namespace embert::convert

@@ -20,6 +20,7 @@ namespace embert::convert {
 namespace {
 
 constexpr std::size_t kMostCrossRows = 4096;      // of the states that cross-attention reads
+constexpr std::size_t kMostEmbeddingRows = 4096;  // of the embedding projection's input
 constexpr std::size_t kMostHeadRows = 4096;       // of hidden states that task heads read
 constexpr std::size_t kLmCalibrationRows = 2048;  // tokens that go through the language head
 
@@ -91,18 +92,23 @@ void extend(ChannelRange& range, const Activation& a) {
 // Records the ranges of one stack.
 class StackRecorder {
  public:
-  StackRecorder(const StackConfig& config, std::size_t source_tokens)
-      : head_size_(static_cast<std::size_t>(config.head_size())),
+  StackRecorder(const StackConfig& config, std::size_t tokens, std::size_t source_tokens)
+      : config_(config),
+        head_size_(static_cast<std::size_t>(config.head_size())),
         rotary_(config.rotary.has_value()),
         gated_ffn_(config.gated_ffn),
-        cross_rows_(source_tokens, kMostCrossRows) {
-    ranges_.layers.resize(static_cast<std::size_t>(config.num_hidden_layers));
+        layers_of_weights_(layers_of_weights(config)),
+        cross_rows_(source_tokens, kMostCrossRows),
+        embedding_rows_(tokens, kMostEmbeddingRows) {
+    ranges_.layers.resize(layers_of_weights_.size());
   }
 
   void see(const Activation& a) {
     switch (a.point) {
       case ActivationPoint::kEmbeddingSum:
         return raise_maximum(ranges_.embedding_sum, a);
+      case ActivationPoint::kEmbeddingNormed:
+        return embedding_rows_.add(a);
       case ActivationPoint::kCrossStates:
         cross_rows_.add(a);
         return raise_maximum(ranges_.cross_states, a);
@@ -112,16 +118,21 @@ class StackRecorder {
         break;
     }
     const auto l = static_cast<std::size_t>(a.layer);
-    if (l < ranges_.layers.size()) see(a, ranges_.layers[l]);
+    if (l < static_cast<std::size_t>(config_.num_hidden_layers)) {
+      see(a, ranges_.layers[config_.weights_of(l)]);
+    }
   }
 
   StackRanges take(std::size_t texts) {
-    for (LayerRanges& layer : ranges_.layers) {
+    for (std::size_t w = 0; w < ranges_.layers.size(); ++w) {
+      LayerRanges& layer = ranges_.layers[w];
+      const auto firsts = static_cast<double>(texts * layers_of_weights_[w]);
       for (ChannelRange* range : {&layer.input, &layer.cross_input, &layer.ffn_input}) {
-        for (double& mean : range->first_mean) mean /= static_cast<double>(texts);
+        for (double& mean : range->first_mean) mean /= firsts;
       }
     }
     ranges_.cross_rows = cross_rows_.take();
+    ranges_.embedding_rows = embedding_rows_.take();
     return std::move(ranges_);
   }
 
@@ -170,10 +181,12 @@ class StackRecorder {
     }
   }
 
+  const StackConfig& config_;
   std::size_t head_size_;
   bool rotary_, gated_ffn_;
+  std::vector<std::size_t> layers_of_weights_;
   StackRanges ranges_;
-  RowSample cross_rows_;
+  RowSample cross_rows_, embedding_rows_;
 };
 
 void add_rows(Matrix& matrix, const float* data, std::size_t rows, std::size_t cols) {
@@ -252,7 +265,10 @@ CalibrationRanges measure_ranges(FloatModel& model, const ModelConfig& config,
   for (const std::int32_t length : batch.texts.source_lengths) {
     source_tokens += static_cast<std::size_t>(length);
   }
-  for (const StackConfig& stack : config.stacks) stacks.emplace_back(stack, source_tokens);
+  for (std::size_t s = 0; s < config.stacks.size(); ++s) {
+    const std::size_t tokens = batch.of_stack(s, config.stacks.size()).ids.size();
+    stacks.emplace_back(config.stacks[s], tokens, source_tokens);
+  }
   HeadRecorder heads(config, batch);
   const Observer observer = [&](const Activation& a) {
     require_finite(a);

@@ -34,6 +34,7 @@ bool is_weight_section(std::uint32_t kind) {
     case kSectionProjection:
     case kSectionVector:
     case kSectionTokenTransform:
+    case kSectionEmbeddingProjection:
       return true;
     default:
       return false;
@@ -133,15 +134,14 @@ StandingNorms standing_norms(const QuantizedLayer& layer) {
 BlobLayer layer_record(const QuantizedLayer& layer) {
   const StandingNorms norms = standing_norms(layer);
   BlobLayer record = layer.record;
-  record.input_norm = layer.input_norm.record;
   record.norm_after_attn = norms.after_attn.record;
   record.norm_after_cross = norms.after_cross.record;
   return record;
 }
 
+// Everything of a layer but its input norm; without a layer empty sections.
 void add_layer(SectionWriter& out, const QuantizedLayer& layer) {
   const StandingNorms norms = standing_norms(layer);
-  out.add_norm(kSectionInputNorm, layer.input_norm);
   out.add(kSectionHiddenRescale, layer.hidden_multiplier, layer.hidden_offset);
   out.add_dense(kSectionQkv, layer.qkv);
   out.add(kSectionScores, layer.self.score_multipliers, layer.self.score_caps);
@@ -167,17 +167,26 @@ void add_layer(SectionWriter& out, const QuantizedLayer& layer) {
 }
 
 void add_stack(SectionWriter& out, std::size_t index, const QuantizedStack& stack) {
+  // The layers with sections of their own come in the order of `layers`.
   std::vector<BlobLayer> records;
-  for (const QuantizedLayer& layer : stack.layers) records.push_back(layer_record(layer));
+  std::vector<const QuantizedLayer*> own;
+  const QuantizedLayer none;
+  for (std::size_t l = 0, next = 0; l < stack.input_norms.size(); ++l) {
+    const bool has_own = stack.shared.empty() || stack.shared[l].layer == l;
+    own.push_back(has_own ? &stack.layers[next++] : &none);
+    records.push_back(layer_record(*own[l]));
+    records[l].input_norm = stack.input_norms[l].record;
+  }
   out.enter(index, 0);
   out.add(kSectionLayers, records);
   out.add(kSectionWordEmbeddings, stack.word_embeddings);
   out.add(kSectionWordMultipliers, stack.word_multipliers);
   out.add(kSectionPositions, stack.positions);
   out.add(kSectionSegments, stack.segments);
-  for (std::size_t l = 0; l < stack.layers.size(); ++l) {
+  for (std::size_t l = 0; l < own.size(); ++l) {
     out.enter(index, l);
-    add_layer(out, stack.layers[l]);
+    out.add_norm(kSectionInputNorm, stack.input_norms[l]);
+    add_layer(out, *own[l]);
   }
   out.enter(index, 0);
   out.add_norm(kSectionFinalNorm, stack.final_norm);
@@ -202,7 +211,7 @@ std::vector<std::uint8_t> label_bytes(std::uint32_t outputs,
 
 BlobStack complete_record(const QuantizedStack& stack) {
   BlobStack record = stack.record;
-  record.num_layers = static_cast<std::uint32_t>(stack.layers.size());
+  record.num_layers = static_cast<std::uint32_t>(stack.input_norms.size());
   for (const QuantizedLayer& layer : stack.layers) {
     record.num_heads = std::max(record.num_heads, layer.record.num_heads);
     record.intermediate_size = std::max(record.intermediate_size, layer.record.intermediate_size);
@@ -272,7 +281,7 @@ std::vector<std::uint8_t> write_blob(const QuantizedModel& model, const BlobExtr
   const std::vector<OptionalSection> optional = optional_sections(model, extras.prompts);
   std::size_t sections = kSectionsOfModel + optional.size();
   for (const QuantizedStack& stack : model.stacks) {
-    sections += stack_sections(static_cast<std::uint32_t>(stack.layers.size()));
+    sections += stack_sections(static_cast<std::uint32_t>(stack.input_norms.size()));
   }
   SectionWriter out(sections, sizes != nullptr ? *sizes : own);
   for (std::size_t i = 0; i < model.stacks.size(); ++i) add_stack(out, i, model.stacks[i]);

@@ -58,6 +58,17 @@ void add_stack_options(const QuantizedStack& stack, std::vector<OptionalSection>
   const auto add = [&](std::uint32_t kind, std::vector<std::uint8_t> bytes) {
     out.push_back({.kind = kind, .layer = 0, .bytes = std::move(bytes)});
   };
+  if (const auto& projection = stack.projection) {
+    const BlobEmbeddingProjection record{
+        .embedding_size = static_cast<std::uint32_t>(projection->dense.dense.inputs),
+        .reserved = 0,
+        .norm = projection->norm.record,
+        .dense = projection->dense.record,
+        .padding = {}};
+    add(kSectionEmbeddingProjection,
+        SectionParts().record(record).dense(projection->dense.dense).norm(projection->norm).bytes);
+  }
+  if (!stack.shared.empty()) add(kSectionSharedLayers, SectionParts().array(stack.shared).bytes);
   if (const auto& rotary = stack.rotary) {
     add(kSectionRotary, SectionParts()
                             .record(rotary->record)

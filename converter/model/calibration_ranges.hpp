@@ -25,6 +25,7 @@ struct AttentionRanges {
   float sum = 0;               ///< of the residual sum after the block
 };
 
+/// Of a layer's weights: over all layers that share them.
 struct LayerRanges {
   ChannelRange input;        ///< of query, key and value
   ChannelRange cross_input;  ///< of cross-attention's query; empty without cross-attention
@@ -42,7 +43,8 @@ struct StackRanges {
   float last_hidden = 0;
   float cross_states = 0;  ///< of the encoder states that cross-attention reads
   Matrix cross_rows;       ///< [rows, cross_hidden_size] a sample of those states
-  std::vector<LayerRanges> layers;
+  Matrix embedding_rows;   ///< [rows, E] a sample of the projection's input; empty without it
+  std::vector<LayerRanges> layers;  ///< by StackConfig::weights_of
 };
 
 /// Of the task heads and of the projection between two stacks. Empty and 0 where the model has no

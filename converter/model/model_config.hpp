@@ -4,6 +4,7 @@
 // names of config.json have its meaning. read_config() (import/config/read_config.hpp) fills it in.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -55,7 +56,10 @@ struct LocalAttentionConfig {
 /// to the output of that of the embeddings. Only decoders have cross_attention.
 struct StackConfig {
   int hidden_size = 0;
-  int num_hidden_layers = 0;
+  /// Width of the embeddings and their LayerNorm where a dense layer projects them to hidden_size;
+  /// 0: they have hidden_size.
+  int projected_embedding_size = 0;
+  int num_hidden_layers = 0;    ///< that run one after another, whether they share weights or not
   int num_attention_heads = 0;  ///< before pruning; divides hidden_size
   int intermediate_size = 0;
   int vocab_size = 0;
@@ -89,11 +93,23 @@ struct StackConfig {
   int cross_hidden_size = 0;  ///< width of the encoder states that cross-attention reads, else 0
   /// [layers] attention heads of self-attention after pruning, at least 1 each
   std::vector<int> num_heads_of_layer;
+  /// [layers] whose weights each layer has: an index into StackWeights::layers. The indices ascend
+  /// by one where they are new. Empty: no layers share weights.
+  std::vector<int> weights_of_layer;
+  int layers_of_group = 1;  ///< that run in turn as one of transformers' layers (ALBERT)
 
   /// Static embeddings: no layers; a vector is the mean of the word embeddings of a text's tokens.
   bool is_static = false;
   int dropped_token = -1;  ///< static: a token that does not count; -1: none
 
+  /// The index of a layer's weights.
+  std::size_t weights_of(std::size_t layer) const {
+    return weights_of_layer.empty() ? layer : static_cast<std::size_t>(weights_of_layer[layer]);
+  }
+  bool has_embedding_projection() const { return projected_embedding_size > 0; }
+  int embedding_size() const {
+    return has_embedding_projection() ? projected_embedding_size : hidden_size;
+  }
   int head_size() const { return hidden_size / num_attention_heads; }
   bool is_local(int layer) const { return local_attention && layer % local_attention->period != 0; }
   /// The first block adds to its input, the LayerNorm of the embeddings, in pre-LayerNorm, too.
@@ -101,6 +117,9 @@ struct StackConfig {
     return norm_position == NormPosition::kPost || (layer == 0 && embedding_layer_norm);
   }
 };
+
+/// [weights] how many layers have each of StackWeights::layers.
+std::vector<std::size_t> layers_of_weights(const StackConfig& config);
 
 /// The task head on the pooled vector. Names are those of transformers.
 enum class ClassifierTask { kNone, kSequenceClassification, kNextSentence, kMultipleChoice };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The weights of a BERT model and its task heads in float32: four bytes a parameter. read_weights()
 // (import/weights/read_weights.hpp) fills them in, checked against the config. Dimensions: H
-// hidden, I intermediate, V vocabulary, P positions, T token types, D head size, A = heads of the
-// layer * D.
+// hidden, E embedding (H without a projection), I intermediate, V vocabulary, P positions, T token
+// types, D head size, A = heads of the layer * D.
 #pragma once
 
 #include <optional>
@@ -19,8 +19,8 @@ struct Linear {
 };
 
 struct LayerNorm {
-  std::vector<float> gamma;  ///< [H]
-  std::vector<float> beta;   ///< [H]
+  std::vector<float> gamma;  ///< [H], of embeddings [E]
+  std::vector<float> beta;   ///< [H], of embeddings [E]
 };
 
 /// Self-attention or cross-attention.
@@ -38,9 +38,6 @@ struct AttentionWeights {
 /// the block's input in post-LayerNorm stacks, to the previous sum in pre-LayerNorm stacks. So
 /// norms are named by the block that reads them, whichever module of the file holds them.
 struct LayerWeights {
-  /// Makes the input of query, key and value. Absent in the first layer of a stack with neither
-  /// pre-LayerNorm nor embedding_layer_norm: there the embedding sum itself is the input.
-  std::optional<LayerNorm> input_norm;
   AttentionWeights attention;
   LayerNorm cross_norm;                   ///< makes the input of cross-attention's query
   std::optional<AttentionWeights> cross;  ///< absent without cross-attention
@@ -50,15 +47,26 @@ struct LayerWeights {
   Linear ffn_down;                        ///< [H, I]
 };
 
+/// input of the first layer = dense norm(embedding sum)
+struct EmbeddingProjection {
+  LayerNorm norm;  ///< of E values
+  Linear dense;    ///< [H, E]
+};
+
 struct StackWeights {
-  Matrix word_embeddings;  ///< [V, H], StackConfig::embedding_scale applied
-  /// [P, H], P = max_position_embeddings; empty where relative or rotary; with padding_position_id
+  Matrix word_embeddings;  ///< [V, E], StackConfig::embedding_scale applied
+  /// [P, E], P = max_position_embeddings; empty where relative or rotary; with padding_position_id
   /// one row more
   Matrix position_embeddings;
   Matrix score_bias;             ///< [heads, 2 P - 1]: column P - 1 + key - query; or empty
-  Matrix token_type_embeddings;  ///< [T, H]
-  std::vector<LayerWeights> layers;
-  LayerNorm final_norm;  ///< makes the last hidden state
+  Matrix token_type_embeddings;  ///< [T, E]
+  std::optional<EmbeddingProjection> projection;
+  /// [num_hidden_layers] make the input of query, key and value of each layer. Absent in the first
+  /// layer with a projection, or with neither pre-LayerNorm nor embedding_layer_norm: there the
+  /// projection or the embedding sum itself is the input.
+  std::vector<std::optional<LayerNorm>> input_norms;
+  std::vector<LayerWeights> layers;  ///< by StackConfig::weights_of
+  LayerNorm final_norm;              ///< makes the last hidden state
 };
 
 /// A head's dense layer before the activation function, and the LayerNorm behind that.
@@ -70,9 +78,9 @@ struct HeadTransform {
 /// logits = E norm(act(transform hidden)) + bias, or E hidden + bias without a transform, where E
 /// are the output embeddings.
 struct LanguageHead {
-  std::optional<Linear> transform;          ///< [H, H]
-  LayerNorm norm;                           ///< with a transform
-  std::optional<Matrix> output_embeddings;  ///< [V, H]; absent: the last stack's word embeddings
+  std::optional<Linear> transform;          ///< [E, H]
+  LayerNorm norm;                           ///< with a transform, of E values
+  std::optional<Matrix> output_embeddings;  ///< [V, E]; absent: the last stack's word embeddings
   std::vector<float> bias;                  ///< [V]
 };
 

@@ -35,7 +35,7 @@ struct QuantizedDense16 {
 /// Empty where there is no LayerNorm.
 struct QuantizedNorm {
   BlobNorm record{};
-  std::vector<std::int32_t> gain, bias;  ///< [H]
+  std::vector<std::int32_t> gain, bias;  ///< [H], of embeddings [E]
 };
 
 /// Self-attention or cross-attention. The shifts are in BlobLayer::self and cross.
@@ -57,7 +57,6 @@ struct QuantizedRelativePositions {
 /// Norms are named by the block that reads them; write_blob() maps them to the blob's sections.
 struct QuantizedLayer {
   BlobLayer record{};  ///< write_blob() fills in its norms
-  QuantizedNorm input_norm;
   /// Turns the layer's input into a hidden state for callers that ask for it; empty where the
   /// residual sum is that state.
   std::vector<std::int32_t> hidden_multiplier, hidden_offset;  ///< [H]
@@ -84,16 +83,26 @@ struct QuantizedRotary {
   std::vector<std::int16_t> angles;       ///< [tables, P, D]
 };
 
+/// From the embeddings' width E to the hidden size.
+struct QuantizedProjection {
+  QuantizedNorm norm;  ///< of the embedding sum
+  QuantizedDense16 dense;
+};
+
 /// Embeddings and layers of an encoder or a decoder.
 struct QuantizedStack {
   BlobStack record{};                    ///< write_blob() fills in what it can take from the layers
   std::uint32_t padding_id = 0;          ///< with kStackPaddingPosition
   std::vector<std::int32_t> score_bias;  ///< [heads, 2P-1], with kStackScoreBias
-  std::vector<std::int8_t> word_embeddings;    ///< [V, H]
+  std::vector<std::int8_t> word_embeddings;    ///< [V, E]
   std::vector<std::int32_t> word_multipliers;  ///< [V]
-  std::vector<std::int16_t> positions;  ///< [P, H], with a padding id [P + 1, H]; rotary: [1, H]
-  std::vector<std::int16_t> segments;   ///< [T, H]
-  std::vector<QuantizedLayer> layers;
+  std::vector<std::int16_t> positions;  ///< [P, E], with a padding id [P + 1, E]; rotary: [1, E]
+  std::vector<std::int16_t> segments;   ///< [T, E]
+  std::optional<QuantizedProjection> projection;  ///< without it E is H
+  /// [num_layers] Empty: the layer has none, or uses that of another one.
+  std::vector<QuantizedNorm> input_norms;
+  std::vector<BlobSharedLayer> shared;  ///< [num_layers]; empty: no layers share sections
+  std::vector<QuantizedLayer> layers;   ///< those with sections of their own
   QuantizedNorm final_norm;
   std::optional<BlobStatic> static_embeddings;  ///< without layers and final_norm
   std::optional<QuantizedRotary> rotary;
@@ -113,7 +122,7 @@ struct QuantizedTransform {
 struct QuantizedLm {
   std::optional<QuantizedTransform> transform;
   bool own_activation = false;    ///< the transform's activation function is not the layers'
-  std::vector<std::int8_t> rows;  ///< [V, H]; empty: the word embeddings
+  std::vector<std::int8_t> rows;  ///< [V, E]; empty: the word embeddings
   std::vector<std::int32_t> multipliers;  ///< [V]; empty: those of the word embeddings
   std::vector<std::int32_t> bias;         ///< [V]
   std::int32_t shift = 0;

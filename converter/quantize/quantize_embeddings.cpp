@@ -25,20 +25,20 @@ double embedding_scale(const StackConfig& config, const StackWeights& weights, f
                       largest_in_table(weights.token_type_embeddings);
   const double scale = std::max({2 * static_cast<double>(largest_sum), rows}) / 32767;
   // Large enough for the first LayerNorm's epsilon_n2 to fit.
-  const double least = std::sqrt(config.layer_norm_eps) * config.hidden_size * 0x1p-26;
+  const double least = std::sqrt(config.layer_norm_eps) * config.embedding_size() * 0x1p-26;
   return std::max({scale, least, 0x1p-100});
 }
 
 void quantize_words(const Matrix& tokens, double scale, QuantizedStack& out) {
-  const std::size_t hidden = tokens.cols;
-  out.word_embeddings.resize(tokens.rows * hidden);
+  const std::size_t size = tokens.cols;
+  out.word_embeddings.resize(tokens.rows * size);
   for (std::size_t id = 0; id < tokens.rows; ++id) {
-    const double row_scale = static_cast<double>(largest_magnitude({tokens.row(id), hidden})) / 127;
+    const double row_scale = static_cast<double>(largest_magnitude({tokens.row(id), size})) / 127;
     out.word_multipliers.push_back(encode_integer(row_scale / scale * 0x1p16, kMaxWordMultiplier,
                                                   "embeddings.word_embeddings multiplier"));
-    for (std::size_t c = 0; c < hidden && row_scale > 0; ++c) {
+    for (std::size_t c = 0; c < size && row_scale > 0; ++c) {
       const double code = std::floor(static_cast<double>(tokens.row(id)[c]) / row_scale + 0.5);
-      out.word_embeddings[id * hidden + c] =
+      out.word_embeddings[id * size + c] =
           static_cast<std::int8_t>(std::clamp(code, -127.0, 127.0));
     }
   }
@@ -47,7 +47,7 @@ void quantize_words(const Matrix& tokens, double scale, QuantizedStack& out) {
 void quantize_embeddings(const StackConfig& config, const StackWeights& weights, double scale,
                          QuantizedStack& out) {
   quantize_words(weights.word_embeddings, scale, out);
-  const std::size_t hidden = weights.word_embeddings.cols;
+  const std::size_t size = weights.word_embeddings.cols;
   // Every token has a segment, mostly 0: segment 0 goes into the positions, and the others' rows
   // are differences to it.
   const Matrix& positions = weights.position_embeddings;
@@ -55,14 +55,14 @@ void quantize_embeddings(const StackConfig& config, const StackWeights& weights,
   const int counted = config.rotary ? 1 : config.max_position_embeddings;
   const auto rows = static_cast<std::size_t>(counted + (config.padding_position_id >= 0 ? 1 : 0));
   for (std::size_t p = 0; p < rows; ++p) {
-    for (std::size_t c = 0; c < hidden; ++c) {
+    for (std::size_t c = 0; c < size; ++c) {
       const double position = p < positions.rows ? static_cast<double>(positions.row(p)[c]) : 0.0;
       out.positions.push_back(
           round_to_s16((position + static_cast<double>(segments.row(0)[c])) / scale));
     }
   }
   for (std::size_t t = 0; t < segments.rows; ++t) {
-    for (std::size_t c = 0; c < hidden; ++c) {
+    for (std::size_t c = 0; c < size; ++c) {
       const double difference =
           static_cast<double>(segments.row(t)[c]) - static_cast<double>(segments.row(0)[c]);
       out.segments.push_back(round_to_s16(difference / scale));

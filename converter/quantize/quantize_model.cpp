@@ -133,18 +133,19 @@ QuantizeResult quantize_model(const QuantizeSource& source, const QuantizeOption
   const std::size_t max_rows = options.max_rows > 0 ? options.max_rows : affordable_rows(config);
   std::vector<std::vector<LayerScales>> layer_scales;
   for (const StackScales& stack : scales) layer_scales.push_back(stack.layers);
-  std::vector<std::vector<LayerRows>> rows = collect_rows(floats, layer_scales, batch, max_rows);
+  std::vector<std::vector<LayerRows>> rows =
+      collect_rows(floats, config, layer_scales, batch, max_rows);
 
   report("rounding weights", 0.5);
   const auto rounded = round_layers(scales, rows, options.rounding, workers);
   collect_warnings(rounded, result.warnings);
 
   report("assembling", 0.95);
-  for (std::size_t s = 0; s < scales.size(); ++s) {
-    out.stacks.push_back(assemble_stack(scales[s], rounded[s], result.layers));
-  }
   const Dense16Rounding rounding{
       .rounding = options.rounding, .errors = result.heads, .warnings = result.warnings};
+  for (std::size_t s = 0; s < scales.size(); ++s) {
+    out.stacks.push_back(assemble_stack(scales[s], rounded[s], rounding, result.layers));
+  }
   const double hidden_scale = scales.back().hidden_scale;
   if (weights.projection) {
     out.projection = quantize_dense16({.linear = *weights.projection,

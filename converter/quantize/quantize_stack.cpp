@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <utility>
 
 #include "converter/model/rotary_angles.hpp"
@@ -34,6 +35,8 @@ BlobStack stack_record(const StackScales& scales, double sum_scale) {
   if (config.gated_ffn) record.flags |= kStackGatedFfn;
   if (config.padding_position_id >= 0) record.flags |= kStackPaddingPosition;
   if (config.score_bias) record.flags |= kStackScoreBias;
+  if (config.has_embedding_projection()) record.flags |= kStackEmbeddingProjection;
+  if (!config.weights_of_layer.empty()) record.flags |= kStackSharedLayers;
   record.hidden_size = static_cast<std::uint32_t>(config.hidden_size);
   record.head_size = static_cast<std::uint32_t>(config.head_size());
   record.vocab_size = static_cast<std::uint32_t>(config.vocab_size);
@@ -70,6 +73,78 @@ QuantizedRotary quantize_rotary(const StackConfig& config) {
   return out;
 }
 
+// The LayerNorms that make the input of these weights, in the order of the layers.
+std::vector<const LayerNorm*> input_norms(const StackSource& source, std::size_t weights) {
+  std::vector<const LayerNorm*> norms;
+  for (std::size_t l = 0; l < source.weights.input_norms.size(); ++l) {
+    const std::optional<LayerNorm>& norm = source.weights.input_norms[l];
+    if (norm && source.config.weights_of(l) == weights) norms.push_back(&*norm);
+  }
+  return norms;
+}
+
+// How the first layer's input lies in 16 bits: one 8-bit code stands for 128 units.
+ChannelQuant first_input(const StackScales& scales) {
+  ChannelQuant input = scales.layers.front().input;
+  input.scale /= 128;
+  return input;
+}
+
+QuantizedProjection quantize_projection(const StackScales& scales,
+                                        const Dense16Rounding& rounding) {
+  const auto& [config, weights, ranges, cross_scale, prefix] = scales.source;
+  const EmbeddingProjection& projection = *weights.projection;
+  const Matrix& rows = ranges.embedding_rows;
+  const double scale = std::max(2 * static_cast<double>(largest_magnitude(rows.data)) / 32767,
+                                least_norm_scale(projection.norm, per_tensor_quant(rows.cols, 1)));
+  const ChannelQuant input = first_input(scales);
+  QuantizedProjection out;
+  out.norm = encode_norm({.norm = projection.norm,
+                          .output = per_tensor_quant(rows.cols, scale),
+                          .input_scale = scales.embedding_scale,
+                          .epsilon = config.layer_norm_eps,
+                          .name = prefix + "embeddings LayerNorm"});
+  out.dense = quantize_dense16({.linear = projection.dense,
+                                .rows = rows,
+                                .input_scale = scale,
+                                .output_scale = 0,
+                                .name = prefix + "embedding_projection",
+                                .output = &input},
+                               rounding);
+  return out;
+}
+
+// The input norms of all layers, and where layers share weights which layer has the sections of
+// each. A norm follows from the weights before it and behind it, so layers may share it, too.
+void assemble_input_norms(const StackScales& scales, const std::vector<double>& sum_scales,
+                          QuantizedStack& out) {
+  const auto& [config, weights, ranges, cross_scale, prefix] = scales.source;
+  const std::size_t layers = weights.input_norms.size();
+  const auto same_norm = [&](std::size_t a, std::size_t b) {
+    return a > 0 && config.weights_of(a) == config.weights_of(b) &&
+           config.weights_of(a - 1) == config.weights_of(b - 1);
+  };
+  for (std::size_t l = 0; l < layers; ++l) {
+    BlobSharedLayer use = {static_cast<std::uint32_t>(l), static_cast<std::uint32_t>(l)};
+    for (std::size_t other = l; other-- > 0;) {
+      if (config.weights_of(other) == config.weights_of(l))
+        use.layer = static_cast<std::uint32_t>(other);
+      if (same_norm(other, l)) use.input_norm = static_cast<std::uint32_t>(other);
+    }
+    if (!config.weights_of_layer.empty()) out.shared.push_back(use);
+    QuantizedNorm& norm = out.input_norms.emplace_back();
+    if (!weights.input_norms[l] || use.input_norm != l) continue;
+    ChannelQuant output = scales.layers[config.weights_of(l)].input;
+    output.scale /= 128;  // of the norm's 16-bit output
+    norm = encode_norm(
+        {.norm = *weights.input_norms[l],
+         .output = std::move(output),
+         .input_scale = l == 0 ? scales.embedding_scale : sum_scales[config.weights_of(l - 1)],
+         .epsilon = config.layer_norm_eps,
+         .name = prefix + "encoder.layer." + std::to_string(l) + " input LayerNorm"});
+  }
+}
+
 }  // namespace
 
 StackScales choose_stack_scales(const StackSource& source, std::vector<std::string>& warnings) {
@@ -82,22 +157,25 @@ StackScales choose_stack_scales(const StackSource& source, std::vector<std::stri
       as_float32(std::max(2 * static_cast<double>(source.ranges.last_hidden) / 32767,
                           least_norm_scale(weights.final_norm, per_tensor_quant(hidden, 1))));
   for (std::size_t l = 0; l < weights.layers.size(); ++l) {
-    scales.sources.push_back({.config = source.config,
-                              .weights = weights.layers[l],
-                              .ranges = source.ranges.layers[l],
-                              .name = source.prefix + "encoder.layer." + std::to_string(l),
-                              .embedding_scale = scales.embedding_scale,
-                              .cross_scale = source.cross_scale,
-                              .score_bias = weights.score_bias,
-                              .cross_rows = source.ranges.cross_rows,
-                              .adds_to_input = source.config.adds_to_input(static_cast<int>(l))});
+    scales.sources.push_back(
+        {.config = source.config,
+         .weights = weights.layers[l],
+         .ranges = source.ranges.layers[l],
+         .input_norms = input_norms(source, l),
+         .reads_embedding_sum = l == 0 && !weights.input_norms[0] && !weights.projection,
+         .name = source.prefix + "encoder.layer." + std::to_string(l),
+         .embedding_scale = scales.embedding_scale,
+         .cross_scale = source.cross_scale,
+         .score_bias = weights.score_bias,
+         .cross_rows = source.ranges.cross_rows,
+         .adds_to_input = source.config.adds_to_input(static_cast<int>(l))});
     scales.layers.push_back(choose_layer_scales(scales.sources[l], warnings));
   }
   return scales;
 }
 
 QuantizedStack assemble_stack(const StackScales& scales, const std::vector<RoundedLayer>& layers,
-                              std::vector<LayerErrors>& errors) {
+                              const Dense16Rounding& rounding, std::vector<LayerErrors>& errors) {
   const StackConfig& config = scales.source.config;
   const StackWeights& weights = scales.source.weights;
   QuantizedStack out;
@@ -114,12 +192,15 @@ QuantizedStack assemble_stack(const StackScales& scales, const std::vector<Round
     out.padding_id = static_cast<std::uint32_t>(config.padding_position_id);
   }
   out.score_bias = quantize_score_bias(weights.score_bias);
+  if (weights.projection) out.projection = quantize_projection(scales, rounding);
   double sum_scale = scales.embedding_scale;
+  std::vector<double> sum_scales;  // behind each layer's weights
   for (std::size_t l = 0; l < layers.size(); ++l) {
     AssembledLayer layer =
         assemble_layer(scales.sources[l], scales.layers[l], layers[l], sum_scale);
     sum_scale = layer.sum_scale;
     if (config.gated_ffn) out.gated_ffn.push_back({.shift = scales.layers[l].gate_shift});
+    sum_scales.push_back(sum_scale);
     out.layers.push_back(std::move(layer.layer));
     const auto error = [&](LayerPart part) { return part_of(layers[l], part).relative_error; };
     errors.push_back({.qkv = error(LayerPart::kQkv),
@@ -131,6 +212,8 @@ QuantizedStack assemble_stack(const StackScales& scales, const std::vector<Round
                       .cross_out = error(LayerPart::kCrossOut),
                       .copies = layer.copies});
   }
+  assemble_input_norms(scales, sum_scales, out);
+  sum_scale = sum_scales[config.weights_of(weights.input_norms.size() - 1)];
   out.record = stack_record(scales, sum_scale);
   const auto hidden = static_cast<std::size_t>(config.hidden_size);
   out.final_norm = encode_norm({.norm = weights.final_norm,

@@ -8,6 +8,7 @@
 
 #include "converter/model/conversion.hpp"
 #include "converter/quantize/layer/assemble_layer.hpp"
+#include "converter/quantize/task_heads/quantize_dense16.hpp"
 
 namespace embert::convert {
 
@@ -25,14 +26,14 @@ struct StackScales {
   StackSource source;
   double embedding_scale = 1;
   double hidden_scale = 1;           ///< of the last hidden state
-  std::vector<LayerSource> sources;  ///< of the layers
-  std::vector<LayerScales> layers;
+  std::vector<LayerSource> sources;  ///< by StackConfig::weights_of
+  std::vector<LayerScales> layers;   ///< by StackConfig::weights_of
 };
 
 StackScales choose_stack_scales(const StackSource& source, std::vector<std::string>& warnings);
 
 /// Appends each layer's errors to `errors`.
 QuantizedStack assemble_stack(const StackScales& scales, const std::vector<RoundedLayer>& layers,
-                              std::vector<LayerErrors>& errors);
+                              const Dense16Rounding& rounding, std::vector<LayerErrors>& errors);
 
 }  // namespace embert::convert

@@ -51,11 +51,11 @@ FloatStack::Attention::Attention(const AttentionWeights& weights)
       out(weights.out),
       relative_positions(weights.distance_embedding) {}
 
-FloatStack::Layer::Layer(const LayerWeights& weights, int layer_number, std::size_t heads_before)
-    : number(layer_number),
-      first_head(heads_before),
-      input_norm(weights.input_norm),
-      attention(weights.attention),
+FloatStack::Projection::Projection(const EmbeddingProjection& weights)
+    : norm(weights.norm), dense(weights.dense) {}
+
+FloatStack::Layer::Layer(const LayerWeights& weights)
+    : attention(weights.attention),
       cross_norm(weights.cross_norm),
       ffn_norm(weights.ffn_norm),
       ffn_up(weights.ffn_up),
@@ -71,32 +71,30 @@ FloatStack::FloatStack(const StackConfig& config, const StackWeights& weights, i
       position_(weights.position_embeddings),
       token_type_(weights.token_type_embeddings),
       score_bias_(weights.score_bias),
+      input_norms_(weights.input_norms),
       final_norm_(weights.final_norm) {
   if (config.rotary) {
     angles_ = rotary_angles(config, config.rotary->theta);
     local_angles_ = rotary_angles(config, config.rotary->local_theta);
   }
-  std::size_t heads = 0;
-  for (std::size_t l = 0; l < weights.layers.size(); ++l) {
-    layers_.emplace_back(weights.layers[l], static_cast<int>(l), heads);
-    heads += static_cast<std::size_t>(config.num_heads_of_layer[l]);
-  }
+  if (weights.projection) projection_.emplace(*weights.projection);
+  for (const LayerWeights& layer : weights.layers) layers_.emplace_back(layer);
 }
 
 const float* FloatStack::run(const Run& run) {
   const BatchChunk& chunk = run.chunk;
   const auto hidden = static_cast<std::size_t>(config_.hidden_size);
+  const std::size_t layers = input_norms_.size();
   sum_ = buffers_[0].sized(hidden_values(run));
   input_ = buffers_[1].sized(hidden_values(run));
   block_ = buffers_[2].sized(hidden_values(run));
-  if (run.options.hidden_states) run.out.hidden_states.resize(layers_.size() + 1);
+  if (run.options.hidden_states) run.out.hidden_states.resize(layers + 1);
   if (run.options.attentions) {
-    run.out.attentions.resize(layers_.size());
-    if (config_.cross_attention) run.out.cross_attentions.resize(layers_.size());
+    run.out.attentions.resize(layers);
+    if (config_.cross_attention) run.out.cross_attentions.resize(layers);
   }
 
   embed(run);
-  viewer(run).show(Point::kEmbeddingSum, 0, sum_, chunk.rows, hidden);
   float* states = nullptr;  // [source rows, cross_hidden_size]
   if (config_.cross_attention) {
     const auto width = static_cast<std::size_t>(config_.cross_hidden_size);
@@ -104,53 +102,70 @@ const float* FloatStack::run(const Run& run) {
     std::copy_n(chunk.encoder_states, chunk.source_rows * width, states);
     source_viewer(run).show(Point::kCrossStates, 0, states, chunk.source_rows, width);
   }
-  for (std::size_t l = 0; l < layers_.size(); ++l) {
-    Layer& layer = layers_[l];
-    if (layer.input_norm) {
-      normalize(run, *layer.input_norm);
+  std::size_t heads = 0;
+  for (std::size_t l = 0; l < layers; ++l) {
+    Layer& layer = layers_[config_.weights_of(l)];
+    const LayerRun at{.layer = layer, .number = static_cast<int>(l), .first_head = heads};
+    heads += static_cast<std::size_t>(config_.num_heads_of_layer[l]);
+    if (input_norms_[l]) {
+      normalize(run, *input_norms_[l]);
     } else {
       std::copy_n(sum_, hidden_values(run), input_);
     }
-    if (config_.norm_position == NormPosition::kPre && config_.adds_to_input(layer.number)) {
+    if (config_.norm_position == NormPosition::kPre && config_.adds_to_input(at.number)) {
       // add_residual adds to the sum.
       std::copy_n(input_, hidden_values(run), sum_);
     }
     keep_hidden_state(run, l);
-    attention(run, layer, nullptr);
+    attention(run, at, nullptr);
     if (layer.cross) {
       normalize(run, layer.cross_norm);
-      attention(run, layer, states);
+      attention(run, at, states);
     }
     normalize(run, layer.ffn_norm);
-    feed_forward(run, layer);
+    feed_forward(run, at);
   }
   if (config_.is_static) {
     std::copy_n(sum_, hidden_values(run), input_);
   } else {
     normalize(run, final_norm_);
   }
-  keep_hidden_state(run, layers_.size());
+  keep_hidden_state(run, layers);
   viewer(run).show(Point::kLastHidden, config_.num_hidden_layers, input_, chunk.rows, hidden);
   run.out.last_hidden_state.insert(run.out.last_hidden_state.end(), input_,
                                    input_ + hidden_values(run));
   return input_;
 }
 
-// sum = word + segment + position.
+// sum = embedding sum, or its projection.
 void FloatStack::embed(const Run& run) {
-  const BatchChunk& chunk = run.chunk;
-  const std::size_t hidden = token_type_.cols;
-  float* sum = sum_;
+  const std::size_t rows = run.chunk.rows, size = token_type_.cols;
+  float* const sum = projection_ ? embeddings_.sized(rows * size) : sum_;
+  sum_embeddings(run.chunk, sum);
+  viewer(run).show(Point::kEmbeddingSum, 0, sum, rows, size);
+  if (!projection_) return;
+  layer_norm_rows(run.pool, {.in = sum,
+                             .rows = rows,
+                             .norm = projection_->norm,
+                             .eps = config_.layer_norm_eps,
+                             .out = sum});
+  viewer(run).show(Point::kEmbeddingNormed, 0, sum, rows, size);
+  projection_->dense.run(sum, rows, sum_, run.pool);
+}
+
+// sum = word + segment + position.
+void FloatStack::sum_embeddings(const BatchChunk& chunk, float* sum) const {
+  const std::size_t size = token_type_.cols;
   std::size_t row = 0;
   for (const std::int32_t length : chunk.lengths) {
     std::int32_t counted = 0;  // tokens so far but for the padding id
-    for (std::int32_t index = 0; index < length; ++index, ++row, sum += hidden) {
+    for (std::int32_t index = 0; index < length; ++index, ++row, sum += size) {
       const auto type = chunk.type_ids == nullptr ? 0 : chunk.type_ids[row];
       const float* const w = chunk.inputs_embeds != nullptr
-                                 ? chunk.inputs_embeds + row * hidden
+                                 ? chunk.inputs_embeds + row * size
                                  : word_.row(static_cast<std::size_t>(chunk.ids[row]));
       const float* const t = token_type_.row(static_cast<std::size_t>(type));
-      for (std::size_t c = 0; c < hidden; ++c) sum[c] = w[c] + t[c];
+      for (std::size_t c = 0; c < size; ++c) sum[c] = w[c] + t[c];
       if (position_.rows == 0) continue;
       const bool padding = chunk.ids != nullptr && chunk.position_ids == nullptr &&
                            chunk.ids[row] == config_.padding_position_id;
@@ -158,7 +173,7 @@ void FloatStack::embed(const Run& run) {
                             : padding                     ? config_.max_position_embeddings
                                                           : counted++;
       const float* const p = position_.row(static_cast<std::size_t>(position));
-      for (std::size_t c = 0; c < hidden; ++c) sum[c] += p[c];
+      for (std::size_t c = 0; c < size; ++c) sum[c] += p[c];
     }
   }
 }
@@ -179,10 +194,10 @@ void FloatStack::add_residual(const Run& run) {
   std::swap(sum_, block_);
 }
 
-void FloatStack::attention(const Run& run, Layer& layer, const float* states) {
+void FloatStack::attention(const Run& run, const LayerRun& at, const float* states) {
   const BatchChunk& chunk = run.chunk;
   const bool cross = states != nullptr;
-  Attention& weights = cross ? *layer.cross : layer.attention;
+  Attention& weights = cross ? *at.layer.cross : at.layer.attention;
   const AttentionPoints& points = cross ? kCrossPoints : kSelfPoints;
   const Viewer query_viewer = viewer(run);
   const Viewer key_viewer = cross ? source_viewer(run) : query_viewer;
@@ -195,21 +210,21 @@ void FloatStack::attention(const Run& run, Layer& layer, const float* states) {
   float* const v = value_.sized(key_rows * width);
   float* const context = context_.sized(rows * width);
 
-  query_viewer.show(points.input, layer.number, input_, rows, hidden);
+  query_viewer.show(points.input, at.number, input_, rows, hidden);
   weights.query.run(input_, rows, q, run.pool);
   weights.key.run(source, key_rows, k, run.pool);
   weights.value.run(source, key_rows, v, run.pool);
   if (config_.rotary) {
-    const RotatedRows turned = {.angles = config_.is_local(layer.number) ? local_angles_ : angles_,
+    const RotatedRows turned = {.angles = config_.is_local(at.number) ? local_angles_ : angles_,
                                 .lengths = chunk.lengths,
                                 .position_ids = chunk.position_ids,
                                 .heads = width / static_cast<std::size_t>(config_.head_size())};
     rotate_rows(turned, q);
     rotate_rows(turned, k);
   }
-  query_viewer.show(points.query, layer.number, q, rows, width);
-  key_viewer.show(points.key, layer.number, k, key_rows, width);
-  key_viewer.show(points.value, layer.number, v, key_rows, width);
+  query_viewer.show(points.query, at.number, q, rows, width);
+  key_viewer.show(points.key, at.number, k, key_rows, width);
+  key_viewer.show(points.value, at.number, v, key_rows, width);
 
   AttentionInput in;
   in.query = q;
@@ -225,45 +240,45 @@ void FloatStack::attention(const Run& run, Layer& layer, const float* states) {
   }
   if (!cross && score_bias_.rows > 0) in.score_bias = &score_bias_;
   in.causal = config_.is_decoder && !cross;
-  if (config_.is_local(layer.number)) {
+  if (config_.is_local(at.number)) {
     in.reach = static_cast<std::size_t>(config_.local_attention->reach);
   }
   in.key_mask = cross ? chunk.source_key_mask : chunk.key_mask;
   in.query_key_mask = cross ? chunk.source_query_key_mask : chunk.query_key_mask;
-  in.head_mask = chunk.head_mask == nullptr ? nullptr : chunk.head_mask + layer.first_head;
+  in.head_mask = chunk.head_mask == nullptr ? nullptr : chunk.head_mask + at.first_head;
   float* probabilities = nullptr;
   if (run.options.attentions) {
     auto& of_layers = cross ? run.out.cross_attentions : run.out.attentions;
-    probabilities = append_probabilities(of_layers[static_cast<std::size_t>(layer.number)], in);
+    probabilities = append_probabilities(of_layers[static_cast<std::size_t>(at.number)], in);
   }
   attend(run.pool, in, context, probabilities);
-  query_viewer.show(points.context, layer.number, context, rows, width);
+  query_viewer.show(points.context, at.number, context, rows, width);
   weights.out.run(context, rows, block_, run.pool);
   add_residual(run);
-  query_viewer.show(points.sum, layer.number, sum_, rows, hidden);
+  query_viewer.show(points.sum, at.number, sum_, rows, hidden);
 }
 
-void FloatStack::feed_forward(const Run& run, Layer& layer) {
+void FloatStack::feed_forward(const Run& run, const LayerRun& at) {
   const Viewer view = viewer(run);
   const std::size_t rows = run.chunk.rows;
   const auto hidden = static_cast<std::size_t>(config_.hidden_size);
   const auto inner = static_cast<std::size_t>(config_.intermediate_size);
   float* const activated = inner_.sized(rows * inner);
 
-  view.show(Point::kFfnInput, layer.number, input_, rows, hidden);
-  layer.ffn_up.run(input_, rows, activated, run.pool);
-  view.show(Point::kFfnPreactivation, layer.number, activated, rows, inner);
+  view.show(Point::kFfnInput, at.number, input_, rows, hidden);
+  at.layer.ffn_up.run(input_, rows, activated, run.pool);
+  view.show(Point::kFfnPreactivation, at.number, activated, rows, inner);
   apply_activation(run.pool, config_.hidden_act, activated, rows * inner);
-  if (layer.ffn_gate) {
+  if (at.layer.ffn_gate) {
     float* const gate = gate_.sized(rows * inner);
-    layer.ffn_gate->run(input_, rows, gate, run.pool);
-    view.show(Point::kFfnGate, layer.number, gate, rows, inner);
+    at.layer.ffn_gate->run(input_, rows, gate, run.pool);
+    view.show(Point::kFfnGate, at.number, gate, rows, inner);
     multiply_values(run.pool, activated, gate, rows * inner);
   }
-  view.show(Point::kFfnActivated, layer.number, activated, rows, inner);
-  layer.ffn_down.run(activated, rows, block_, run.pool);
+  view.show(Point::kFfnActivated, at.number, activated, rows, inner);
+  at.layer.ffn_down.run(activated, rows, block_, run.pool);
   add_residual(run);
-  view.show(Point::kFfnSum, layer.number, sum_, rows, hidden);
+  view.show(Point::kFfnSum, at.number, sum_, rows, hidden);
 }
 
 void FloatStack::keep_hidden_state(const Run& run, std::size_t layer) const {

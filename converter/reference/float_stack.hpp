@@ -44,16 +44,25 @@ class FloatStack {
     Matrix relative_positions;  // AttentionWeights::distance_embedding
   };
   struct Layer {
-    Layer(const LayerWeights& weights, int number, std::size_t first_head);
-    int number;
-    std::size_t first_head;  // attention heads of the layers before: index into the head mask
-    std::optional<LayerNorm> input_norm;
+    explicit Layer(const LayerWeights& weights);
     Attention attention;
     LayerNorm cross_norm;
     std::optional<Attention> cross;
     LayerNorm ffn_norm;
     XnnLinear ffn_up, ffn_down;
     std::optional<XnnLinear> ffn_gate;
+  };
+
+  struct Projection {
+    explicit Projection(const EmbeddingProjection& weights);
+    LayerNorm norm;
+    XnnLinear dense;
+  };
+  // A layer that runs. Layers may share weights.
+  struct LayerRun {
+    Layer& layer;
+    int number;
+    std::size_t first_head;  // attention heads of the layers before: index into the head mask
   };
 
   Viewer viewer(const Run& run) const { return {run.observer, number_, run.chunk.lengths}; }
@@ -67,10 +76,11 @@ class FloatStack {
   // normalize() makes input_ from sum_; a block reads input_ and leaves the next residual sum in
   // sum_.
   void embed(const Run& run);
+  void sum_embeddings(const BatchChunk& chunk, float* sum) const;
   void normalize(const Run& run, const LayerNorm& norm);
   // Self-attention; or cross-attention to `states` [source rows, cross_hidden_size].
-  void attention(const Run& run, Layer& layer, const float* states);
-  void feed_forward(const Run& run, Layer& layer);
+  void attention(const Run& run, const LayerRun& at, const float* states);
+  void feed_forward(const Run& run, const LayerRun& at);
   void add_residual(const Run& run);
   void keep_hidden_state(const Run& run, std::size_t layer) const;
 
@@ -78,6 +88,8 @@ class FloatStack {
   int number_;
   Matrix word_, position_, token_type_, score_bias_;
   Matrix angles_, local_angles_;  // of rotary positions
+  std::optional<Projection> projection_;
+  std::vector<std::optional<LayerNorm>> input_norms_;
   std::vector<Layer> layers_;
   LayerNorm final_norm_;
 
@@ -85,6 +97,7 @@ class FloatStack {
   float* sum_ = nullptr;         // [rows, H] residual sum
   float* input_ = nullptr;       // [rows, H] LayerNorm of the sum: input of a block
   float* block_ = nullptr;       // [rows, H] output of a block
+  FloatBuffer embeddings_;       // [rows, E], with a projection
   FloatBuffer query_, context_;  // [rows, A]
   FloatBuffer key_, value_;      // [rows or source rows, A]
   FloatBuffer inner_, gate_;     // [rows, I]

@@ -154,17 +154,18 @@ void FloatTaskHeads::run_language(const Run& run, const std::vector<std::size_t>
   }
   run.viewer.show(ActivationPoint::kLmInput, layer, input, count, width);
   if (transform_) {
-    float* const normed = normed_.sized(count * width);
+    const std::size_t size = transform_->outputs();
+    float* const normed = normed_.sized(count * size);
     transform_->run(input, count, normed, run.pool);
-    run.viewer.show(ActivationPoint::kLmTransform, layer, normed, count, width);
-    apply_activation(run.pool, language_act_, normed, count * width);
-    run.viewer.show(ActivationPoint::kLmActivated, layer, normed, count, width);
+    run.viewer.show(ActivationPoint::kLmTransform, layer, normed, count, size);
+    apply_activation(run.pool, language_act_, normed, count * size);
+    run.viewer.show(ActivationPoint::kLmActivated, layer, normed, count, size);
     layer_norm_rows(run.pool, {.in = normed,
                                .rows = count,
                                .norm = transform_norm_,
                                .eps = config_.layer_norm_eps,
                                .out = normed});
-    run.viewer.show(ActivationPoint::kLmNormed, layer, normed, count, width);
+    run.viewer.show(ActivationPoint::kLmNormed, layer, normed, count, size);
     input = normed;
   }
   const std::size_t vocab = output_embeddings_->outputs();

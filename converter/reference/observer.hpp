@@ -13,8 +13,9 @@ namespace embert::convert {
 /// sum (see LayerWeights). A = attention heads of the layer * head size.
 enum class ActivationPoint {
   // Of a stack; layer is 0:
-  kEmbeddingSum,  ///< [tokens, H] word + segment + position, before LayerNorm
-  kCrossStates,   ///< [source tokens, cross_hidden_size] input of every layer's cross key and value
+  kEmbeddingSum,     ///< [tokens, E] word + segment + position, before LayerNorm
+  kEmbeddingNormed,  ///< [tokens, E] LayerNorm of it, input of the projection; only with one
+  kCrossStates,  ///< [source tokens, cross_hidden_size] input of every layer's cross key and value
   // Of each layer, self-attention:
   kLayerInput,    ///< [tokens, H] input of query, key and value
   kQuery,         ///< [tokens, A] with bias; turned by rotary positions
@@ -48,9 +49,9 @@ enum class ActivationPoint {
   kTokenLogits,  ///< [tokens, labels]
   // Of the language head, for the rows that ForwardOptions::lm_rows asks for:
   kLmInput,      ///< [rows, H] their last hidden states
-  kLmTransform,  ///< [rows, H] output of the transform; only with a transform
-  kLmActivated,  ///< [rows, H] output of its activation function; only with a transform
-  kLmNormed,     ///< [rows, H] output of its LayerNorm; only with a transform
+  kLmTransform,  ///< [rows, E] output of the transform; only with a transform
+  kLmActivated,  ///< [rows, E] output of its activation function; only with a transform
+  kLmNormed,     ///< [rows, E] output of its LayerNorm; only with a transform
   kLmLogits      ///< [rows, V]
 };
 

@@ -44,7 +44,8 @@ std::vector<std::uint8_t> tokenizer_blob(const std::vector<std::uint8_t>& sectio
   norm.gain.resize(1);
   norm.bias.resize(1);
   QuantizedLayer layer;
-  layer.input_norm = layer.ffn_norm = stack.final_norm = norm;
+  layer.ffn_norm = stack.final_norm = norm;
+  stack.input_norms = {norm};
   layer.record.num_heads = layer.record.intermediate_size = 1;
   layer.record.activation_exponent = 10;
   layer.hidden_multiplier.resize(1);

@@ -77,12 +77,13 @@ StackPlan plan_static(Cursor arena, const Model& opened, const embert_options& o
 }
 
 /// The buffers of a run through a stack; `arena` stands behind the caches.
-StackPlan plan_stack(Cursor arena, const Model& opened, size_t stack,
+StackPlan plan_stack(Cursor arena, const Model& model, size_t index,
                      const embert_options& options) {
-  const BlobHeader& model = *opened.header;
-  const BlobStack& config = model.stacks[stack];
-  const BlobStack& last = model.stacks[model.num_stacks - 1];
-  if ((config.flags & kStackStatic) != 0) return plan_static(arena, opened, options);
+  const BlobHeader& header = *model.header;
+  const Stack stack = model_stack(model, index);
+  const BlobStack& config = *stack.config;
+  const BlobStack& last = header.stacks[header.num_stacks - 1];
+  if ((config.flags & kStackStatic) != 0) return plan_static(arena, model, options);
   const bool causal = (config.flags & kStackCausal) != 0;
   const bool cross = (config.flags & kStackCrossAttention) != 0;
   const bool pre_norm = (config.flags & kStackPreNorm) != 0;
@@ -90,7 +91,7 @@ StackPlan plan_stack(Cursor arena, const Model& opened, size_t stack,
   const uint64_t hidden = config.hidden_size, inputs = pad_inputs(config.head_size),
                  head_columns = pad_columns(config.head_size), batch = options.max_batch;
   // The encoder of a pair runs over sources.
-  const bool is_source = stack + 1 < model.num_stacks;
+  const bool is_source = index + 1 < header.num_stacks;
   const uint64_t length = is_source ? options.max_source_tokens : options.max_tokens;
   const uint64_t tokens = length * batch, block = kBlockRows;
   const uint64_t keys = cross ? largest(length, options.max_source_tokens) : length;
@@ -100,8 +101,9 @@ StackPlan plan_stack(Cursor arena, const Model& opened, size_t stack,
   // An encoder's states are projected to keys and values of the last stack while its own plan is in
   // use.
   const uint64_t states = last.cross_hidden_size;
-  const uint64_t widest = is_source ? 0 : widest_of_vector(opened, hidden);
-  plan.lhs_stride = static_cast<uint32_t>(pad_inputs(largest(largest(hidden, states), widest)));
+  const uint64_t vector = is_source ? 0 : widest_of_vector(model, hidden);
+  const uint64_t widest = largest(largest(hidden, stack.embedding_size), largest(states, vector));
+  plan.lhs_stride = static_cast<uint32_t>(pad_inputs(widest));
   plan.acc_columns = static_cast<uint32_t>(
       largest(kGemmColumns, 3 * largest(head_columns, pad_columns(last.head_size))));
   // Rows are quantised in place and padded to 4 bytes, for which a row of one 2-byte value would be
@@ -126,14 +128,16 @@ StackPlan plan_stack(Cursor arena, const Model& opened, size_t stack,
   plan.reciprocals = scratch.take(block * sizeof(Reciprocal));
   plan.row_max = scratch.take(block * 4);
   Cursor dense = scratch, attention = scratch;
-  plan.pool_sums = scratch.take(largest(hidden, widest) * 4);
+  plan.pool_sums = scratch.take(largest(hidden, vector) * 4);
   plan.lhs = dense.take(block * plan.lhs_stride);
   plan.acc = dense.take(block * plan.acc_columns * 4);
-  const uint64_t head_rows = (model.task_heads & kHeadTokenTransform) != 0 ? block / 2 * hidden : 0;
-  plan.row = dense.take(largest(largest(largest(hidden, states), widest), head_rows) * 2);
+  const uint64_t head_rows =
+      (header.task_heads & kHeadTokenTransform) != 0 ? block / 2 * hidden : 0;
+  const uint64_t embeddings = stack.has_projection() ? block / 2 * stack.embedding_size : 0;
+  plan.row = dense.take(largest(widest, largest(head_rows, embeddings)) * 2);
   plan.chunks = dense.take(causal ? batch * kChunkBytes : 0);
   plan.vocab_sums =
-      dense.take((model.task_heads & kHeadLm) != 0 ? uint64_t{2} * kVocabBlock * 4 : 0);
+      dense.take((header.task_heads & kHeadLm) != 0 ? uint64_t{2} * kVocabBlock * 4 : 0);
   plan.scores = attention.take(block * pad_columns(keys) * 4);
   plan.context_acc = attention.take(block * 2 * head_columns * 4);
   if (relative) {
@@ -146,7 +150,7 @@ StackPlan plan_stack(Cursor arena, const Model& opened, size_t stack,
 
   plan.residual = arena.take(tokens * hidden * 2);
   plan.normalized = pre_norm ? arena.take(tokens * hidden * 2) : plan.residual;
-  const bool makes_states = cross || (is_source && (model.task_heads & kHeadProjection) != 0);
+  const bool makes_states = cross || (is_source && (header.task_heads & kHeadProjection) != 0);
   const uint64_t states_bytes = makes_states ? options.max_source_tokens * states * 2 : 0;
   plan.shared =
       arena.take(largest(largest(context_bytes, plan.ffn_rows * ffn_row_bytes), states_bytes));
@@ -157,9 +161,9 @@ StackPlan plan_stack(Cursor arena, const Model& opened, size_t stack,
 
 }  // namespace
 
-ArenaPlan plan_arena(const Model& opened, const embert_options& options) {
-  const BlobHeader& model = *opened.header;
-  const BlobStack& last = model.stacks[model.num_stacks - 1];
+ArenaPlan plan_arena(const Model& model, const embert_options& options) {
+  const BlobHeader& header = *model.header;
+  const BlobStack& last = header.stacks[header.num_stacks - 1];
   ArenaPlan plan = {};
   Cursor arena = {kEngineBytes};
   if ((last.flags & kStackCausal) != 0) {
@@ -168,8 +172,8 @@ ArenaPlan plan_arena(const Model& opened, const embert_options& options) {
   if ((last.flags & kStackCrossAttention) != 0) {
     plan.source = plan_cache(arena, last, options.max_batch, options.max_source_tokens);
   }
-  for (size_t i = 0; i < model.num_stacks; ++i) {
-    plan.stacks[i] = plan_stack(arena, opened, i, options);
+  for (size_t i = 0; i < header.num_stacks; ++i) {
+    plan.stacks[i] = plan_stack(arena, model, i, options);
   }
   return plan;
 }

@@ -78,13 +78,14 @@ struct StackPlan {
   uint64_t products;     ///< s32 [kBlockRows][products_stride], with relative positions; then, with
                          ///< local attention, s32 [2 N(D)] sums of the values that a block reads
   // ... and behind lhs and acc, which are in use at the same time, the rows of a task head.
-  uint64_t row;         ///< s16 [max(H, cross_hidden_size, rows of the vector)], or
-                        ///< s16 [kBlockRows / 2][H] of a token classifier's transform
+  uint64_t row;         ///< s16 [max(H, E, cross_hidden_size, rows of the vector)], or
+                        ///< s16 [kBlockRows / 2][H] of a token classifier's transform, or
+                        ///< s16 [kBlockRows / 2][E] before an embedding projection
   uint64_t chunks;      ///< u8 [batch][kChunkBytes], of decoders
   uint64_t vocab_sums;  ///< s32 [2][kVocabBlock]; logits in the first row afterwards
   uint64_t pool_sums;   ///< s32 [poolings][H]; in the memory of lhs or scores
 
-  uint32_t lhs_stride;       ///< bytes: K(the largest of H, cross_hidden_size, rows of the vector)
+  uint32_t lhs_stride;       ///< bytes: K(max(H, E, cross_hidden_size, rows of the vector))
   uint32_t acc_columns;      ///< max(kGemmColumns, 3 N(D))
   uint32_t context_stride;   ///< elements: heads * D, at least 4
   uint32_t products_stride;  ///< elements: N(keys + kBlockRows + 15)

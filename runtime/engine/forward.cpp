@@ -13,8 +13,8 @@
 
 #include "kernels/arithmetic/layout.hpp"
 #include "runtime/engine/attention.hpp"
+#include "runtime/engine/input/embeddings.hpp"
 #include "runtime/engine/kv_cache.hpp"
-#include "runtime/model/scale.hpp"
 
 namespace embert {
 namespace {
@@ -78,64 +78,11 @@ void finish_rows(const Run& run, const LayerInput& then, size_t row, size_t m) {
   write_hidden_state(run, then, row, m);
 }
 
-/// residual = token + position + segment embedding, for a task's rows.
-void embed_rows(const Run& run, RowRange rows) {
-  const Stack& stack = run.stack;
-  const Kernels& kernels = run.engine.kernels;
-  const embert_input& input = run.input;
-  const size_t hidden = run.hidden_size();
-  int16_t* residual = run.at<int16_t>(run.plan.residual);  // [tokens][H]
-  const int32_t vector_multiplier =
-      input.embeddings != nullptr
-          ? scale_ratio_q16(input.embeddings_scale.float_bits, stack.config->embedding_scale)
-          : 0;
-
-  const bool counts =
-      stack.padding_id != UINT32_MAX && input.ids != nullptr && input.position_ids == nullptr;
-  size_t counted = 0, paddings = 0;  // tokens of the text that were looked at; padding ids of them
-  TextRows text = first_text(run, Queries::kAll);
-  for (size_t row = rows.begin; row < rows.end; ++row) {
-    while (row - text.begin >= text.length) {
-      text = next_text(run, Queries::kAll, text);
-      counted = text.begin;
-      paddings = 0;
-    }
-    for (; counts && counted < row; ++counted) {
-      paddings += static_cast<uint32_t>(input.ids[counted]) == stack.padding_id;
-    }
-    const size_t type = input.type_ids != nullptr ? static_cast<size_t>(input.type_ids[row]) : 0;
-    const bool is_padding = counts && static_cast<uint32_t>(input.ids[row]) == stack.padding_id;
-    const size_t position = input.position_ids != nullptr
-                                ? static_cast<size_t>(input.position_ids[row])
-                            : is_padding ? stack.config->max_positions
-                                         : text.past + row - text.begin - paddings;
-    const int16_t* position_row = stack.positions + position * stack.position_stride;
-    const int16_t* segment_row = type > 0 ? stack.segments + type * hidden : nullptr;
-    int16_t* dst = residual + row * hidden;
-    if (input.embeddings != nullptr) {
-      kernels.embedding_vector({.n = hidden,
-                                .src = input.embeddings + row * hidden,
-                                .multiplier = vector_multiplier,
-                                .position = position_row,
-                                .segment = segment_row,
-                                .dst = dst});
-    } else {
-      const size_t id = static_cast<size_t>(input.ids[row]);
-      kernels.embedding({.n = hidden,
-                         .word = stack.word_embeddings + id * hidden,
-                         .multiplier = stack.word_multipliers[id],
-                         .position = position_row,
-                         .segment = segment_row,
-                         .dst = dst});
-    }
-  }
-}
-
-/// The embedding sum of all tokens.
+/// The embeddings of all tokens, and the first layer's input.
 void embed(const Run& run, const LayerInput& then) {
   parallel(run, [&](size_t task) {
     const RowRange rows = task_rows(run, Queries::kAll, task);
-    embed_rows(run, rows);
+    embed_rows(run, task, rows);
     finish_rows(run, then, rows.begin, rows.end - rows.begin);
   });
 }

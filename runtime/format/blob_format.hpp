@@ -81,18 +81,21 @@ enum BlobPositionKind : uint32_t {
 
 /// Properties of a stack, as bits.
 enum BlobStackFlags : uint32_t {
-  kStackCausal = 1,             ///< a query sees no later key; keys and values are cached
-  kStackCrossAttention = 2,     ///< each layer also attends the states of an encoder
-  kStackPreNorm = 4,            ///< LayerNorm before attention and feed-forward, not behind them
-  kStackPaddingPosition = 8,    ///< positions are counted from an id (kSectionPaddingPosition)
-  kStackScoreBias = 16,         ///< added to the scores of all layers (kSectionScoreBias)
-  kStackRotary = 512,           ///< queries and keys turn by their positions (kSectionRotary)
-  kStackLocalAttention = 1024,  ///< most layers see near keys only (kSectionLocalAttention)
-  kStackGatedFfn = 2048,        ///< a product in the feed-forward network (kSectionGatedFfn)
-  kStackEmbeddingNorm = 16384,  ///< pre-norm: the first layer's input is its first residual sum
-  kStackStatic = 4096,          ///< no layers: a vector is a mean of word embeddings
-  kStackFlagsWithSection = kStackPaddingPosition | kStackScoreBias | kStackRotary |
-                           kStackLocalAttention | kStackGatedFfn | kStackStatic,
+  kStackCausal = 1,                ///< a query sees no later key; keys and values are cached
+  kStackCrossAttention = 2,        ///< each layer also attends the states of an encoder
+  kStackPreNorm = 4,               ///< LayerNorm before attention and feed-forward, not behind them
+  kStackPaddingPosition = 8,       ///< positions are counted from an id (kSectionPaddingPosition)
+  kStackScoreBias = 16,            ///< added to the scores of all layers (kSectionScoreBias)
+  kStackEmbeddingProjection = 32,  ///< embeddings of another width (kSectionEmbeddingProjection)
+  kStackSharedLayers = 64,         ///< layers that use others' sections (kSectionSharedLayers)
+  kStackRotary = 512,              ///< queries and keys turn by their positions (kSectionRotary)
+  kStackLocalAttention = 1024,     ///< most layers see near keys only (kSectionLocalAttention)
+  kStackGatedFfn = 2048,           ///< a product in the feed-forward network (kSectionGatedFfn)
+  kStackStatic = 4096,             ///< no layers: a vector is a mean of word embeddings
+  kStackEmbeddingNorm = 16384,     ///< pre-norm: the first layer's input is its first residual sum
+  kStackFlagsWithSection = kStackPaddingPosition | kStackScoreBias | kStackEmbeddingProjection |
+                           kStackSharedLayers | kStackRotary | kStackLocalAttention |
+                           kStackGatedFfn | kStackStatic,
   kStackFlagsAll = 7 | kStackFlagsWithSection | kStackEmbeddingNorm
 };
 
@@ -305,10 +308,12 @@ enum BlobOptionalKind : uint32_t {
   kSectionPrompts = kFirstOptionalSection,  ///< BlobPrompts, then count names and texts
   kSectionPaddingPosition = 257,            ///< BlobPaddingPosition
   kSectionScoreBias = 258,                  ///< s32 [heads][2P-1]: column P-1 + key - query
-  kSectionRotary = 266,          ///< BlobRotary, s32 multipliers [N(D)], s16 [tables][P][D]
-  kSectionLocalAttention = 267,  ///< BlobLocalAttention
-  kSectionGatedFfn = 268,        ///< BlobGatedFfn [num_layers]
-  kSectionStatic = 269,          ///< BlobStatic
+  kSectionEmbeddingProjection = 259,  ///< BlobEmbeddingProjection; dense [N(H)] x [K(E)]; norm [E]
+  kSectionSharedLayers = 260,         ///< BlobSharedLayer [num_layers]
+  kSectionRotary = 266,               ///< BlobRotary, s32 multipliers [N(D)], s16 [tables][P][D]
+  kSectionLocalAttention = 267,       ///< BlobLocalAttention
+  kSectionGatedFfn = 268,             ///< BlobGatedFfn [num_layers]
+  kSectionStatic = 269,               ///< BlobStatic
   // Each if and only if the bit of its name is set in BlobHeader::task_heads:
   kSectionPooledTransform = 280,  ///< BlobHeadTransform, then norm if it has one
   kSectionTokenTransform = 281,   ///< BlobHeadTransform, dense [N(H)] x [K(H)], norm if it has one
@@ -336,6 +341,24 @@ struct BlobHeadTransform {
 struct BlobLmActivation {
   uint32_t activation;  ///< BlobActivation
   uint32_t reserved;    ///< 0
+};
+
+/// Embeddings of a width E of their own: their sum goes through a LayerNorm and a dense layer to
+/// the hidden size (Lan et al. 2020, section 3.1). The tables of the stack, and the language
+/// model's head behind its transform, then have rows of E values.
+struct BlobEmbeddingProjection {
+  uint32_t embedding_size;  ///< E, 1..kMaxHiddenSize
+  uint32_t reserved;        ///< 0
+  BlobNorm norm;            ///< of the sum
+  BlobDense16 dense;
+  uint8_t padding[24];  ///< 0: the weights behind the record are aligned
+};
+
+/// Layers that use sections of others (Lan et al. 2020, section 3.1): a number that is not the
+/// layer's own stands for an earlier layer, which has its own.
+struct BlobSharedLayer {
+  uint32_t layer;       ///< whose sections it uses, all but the input norm
+  uint32_t input_norm;  ///< whose input norm it uses
 };
 
 /// Texts that go before a text, as the model was trained. Behind it: name and text of each prompt,
@@ -422,5 +445,7 @@ static_assert(sizeof(BlobStatic) == 16, "BlobStatic is part of the format");
 static_assert(sizeof(BlobVectorDense) == 40, "BlobVectorDense is part of the format");
 static_assert(sizeof(BlobVector) == 256, "BlobVector is part of the format");
 static_assert(sizeof(BlobSelftest) == 8, "BlobSelftest is part of the format");
+static_assert(sizeof(BlobEmbeddingProjection) == 64, "BlobEmbeddingProjection fills its alignment");
+static_assert(sizeof(BlobSharedLayer) == 8, "BlobSharedLayer is part of the format");
 
 }  // namespace embert

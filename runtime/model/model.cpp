@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "kernels/arithmetic/layout.hpp"
+#include "runtime/model/section_sizes.hpp"
 
 namespace embert {
 namespace {
@@ -56,12 +56,6 @@ Dense own_dense(Parts& parts, size_t n, size_t k, BlobShifts shifts) {
   return {weights, bias, sums, factor(parts.take<int32_t>(columns), shifts)};
 }
 
-/// Of a dense layer's parts.
-size_t dense_bytes(size_t n, size_t k) {
-  const size_t columns = pad_columns(n);
-  return columns * pad_inputs(k) + 3 * columns * sizeof(int32_t);
-}
-
 /// A section of one dense layer; all zero where the section is empty.
 Dense dense(Parts parts, size_t n, size_t k, BlobShifts shifts) {
   return parts ? own_dense(parts, n, k, shifts) : Dense{};
@@ -96,6 +90,16 @@ Dense16 dense16(const Model& model, BlobSectionKind kind, size_t n, size_t k,
   return {dense(Parts(model, section(model, kind)), n, k, record.shifts), record.join_shift};
 }
 
+void add_projection(const uint8_t* section, Stack& stack) {
+  const auto* record = reinterpret_cast<const BlobEmbeddingProjection*>(section);
+  const size_t hidden = stack.config->hidden_size, size = record->embedding_size;
+  const uint8_t* weights = section + sizeof(*record);
+  stack.embedding_size = size;
+  stack.projection.dense = {dense(Parts(weights), hidden, size, record->dense.shifts),
+                            record->dense.join_shift};
+  stack.projection.norm = norm(Parts(weights + dense_bytes(hidden, size)), size, record->norm);
+}
+
 }  // namespace
 
 Model model_of(const embert_model& object) {
@@ -112,10 +116,11 @@ size_t model_section_bytes(const Model& model, BlobSectionKind kind) {
   return static_cast<size_t>(section(model, kind).bytes);
 }
 
-const uint8_t* model_optional_section(const Model& model, BlobOptionalKind kind) {
+const uint8_t* model_optional_section(const Model& model, BlobOptionalKind kind, size_t layer) {
   for (size_t i = model_sections_begin(model) + kSectionsOfModel; i < model.header->section_count;
        ++i) {
-    if (model.sections[i].kind == kind) return model.blob + model.sections[i].offset;
+    const BlobSection& entry = model.sections[i];
+    if (entry.kind == kind && entry.layer == layer) return model.blob + entry.offset;
   }
   return nullptr;
 }
@@ -164,8 +169,8 @@ Stack model_stack(const Model& model, size_t index) {
   stack.positions = reinterpret_cast<const int16_t*>(contents(kSectionPositions));
   stack.segments = reinterpret_cast<const int16_t*>(contents(kSectionSegments));
   const uint32_t flags = stack.config->flags;
-  stack.position_stride =
-      (flags & (kStackRotary | kStackStatic)) != 0 ? 0 : stack.config->hidden_size;
+  const size_t hidden = stack.config->hidden_size;
+  stack.embedding_size = hidden;
   // The flags keep models without these options from looking for their sections.
   stack.padding_id = UINT32_MAX;
   if ((flags & kStackPaddingPosition) != 0) {
@@ -177,6 +182,14 @@ Stack model_stack(const Model& model, size_t index) {
     stack.score_bias =
         reinterpret_cast<const int32_t*>(model_optional_section(model, kSectionScoreBias));
   }
+  if ((flags & kStackEmbeddingProjection) != 0) {
+    add_projection(model_optional_section(model, kSectionEmbeddingProjection), stack);
+  }
+  if ((flags & kStackSharedLayers) != 0) {
+    stack.shared = reinterpret_cast<const BlobSharedLayer*>(
+        model_optional_section(model, kSectionSharedLayers));
+  }
+  stack.position_stride = (flags & (kStackRotary | kStackStatic)) != 0 ? 0 : stack.embedding_size;
   if ((flags & kStackRotary) != 0) {
     stack.rotary =
         reinterpret_cast<const BlobRotary*>(model_optional_section(model, kSectionRotary));
@@ -194,8 +207,7 @@ Stack model_stack(const Model& model, size_t index) {
         reinterpret_cast<const BlobGatedFfn*>(model_optional_section(model, kSectionGatedFfn));
   }
   const size_t last = stack.first_section + stack_sections(stack.config->num_layers) - 1;
-  stack.final_norm =
-      norm(Parts(model, model.sections[last]), stack.config->hidden_size, stack.config->final_norm);
+  stack.final_norm = norm(Parts(model, model.sections[last]), hidden, stack.config->final_norm);
   return stack;
 }
 
@@ -222,14 +234,20 @@ Rotary layer_rotary(const Stack& stack, bool is_local) {
 Layer model_layer(const Model& model, const Stack& stack, size_t l) {
   const BlobStack& config = *stack.config;
   const BlobSection* sections = model.sections + stack.first_section;
-  const BlobLayer& record = reinterpret_cast<const BlobLayer*>(model.blob + sections->offset)[l];
+  const BlobSharedLayer use =
+      stack.shared != nullptr ? stack.shared[l]
+                              : BlobSharedLayer{static_cast<uint32_t>(l), static_cast<uint32_t>(l)};
+  const BlobLayer* records = reinterpret_cast<const BlobLayer*>(model.blob + sections->offset);
+  const BlobLayer& record = records[use.layer];
   const size_t hidden = config.hidden_size, heads = record.num_heads,
                columns = pad_columns(config.head_size), width = heads * config.head_size,
                table_columns = pad_columns(2 * config.max_positions - 1);
-  const auto parts = [&](uint32_t kind) {
+  const auto parts_of = [&](size_t layer, uint32_t kind) {
     return Parts(
-        model, sections[kSectionsBeforeLayers + l * kSectionsPerLayer + kind - kFirstLayerSection]);
+        model,
+        sections[kSectionsBeforeLayers + layer * kSectionsPerLayer + kind - kFirstLayerSection]);
   };
+  const auto parts = [&](uint32_t kind) { return parts_of(use.layer, kind); };
   const auto attention = [&](uint32_t scores_kind, const BlobAttention& shifts) {
     Parts scores = parts(scores_kind);
     Attention a = {};
@@ -245,7 +263,8 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
   layer.index = l;
   layer.num_heads = heads;
   layer.intermediate_size = record.intermediate_size;
-  layer.input_norm = norm(parts(kSectionInputNorm), hidden, record.input_norm);
+  layer.input_norm =
+      norm(parts_of(use.input_norm, kSectionInputNorm), hidden, records[use.input_norm].input_norm);
   layer.hidden_scale = record.hidden_scale;
   if (Parts rows = parts(kSectionHiddenRescale)) {
     layer.hidden_rescale.multiplier = rows.take<int32_t>(hidden);
@@ -368,13 +387,14 @@ LmHead model_lm(const Model& model) {
   const Stack stack = model_last_stack(model);
   const size_t hidden = stack.config->hidden_size;
   LmHead head = {};
+  head.size = stack.embedding_size;
   const auto* other = reinterpret_cast<const BlobLmActivation*>(
       model_optional_section(model, kSectionLmActivation));
   head.transform = {
-      dense16(model, kSectionLmTransform, hidden, hidden, header.lm_transform),
+      dense16(model, kSectionLmTransform, head.size, hidden, header.lm_transform),
       model_activation(other != nullptr ? other->activation : stack.config->activation,
                        header.lm_exponent),
-      norm(Parts(model, section(model, kSectionLmNorm)), hidden, header.lm_norm), 1};
+      norm(Parts(model, section(model, kSectionLmNorm)), head.size, header.lm_norm), 1};
   const bool untied = (header.task_heads & kHeadLmUntied) != 0;
   const auto own = [&](BlobSectionKind kind) { return model_section(model, kind); };
   head.rows = untied ? reinterpret_cast<const int8_t*>(own(kSectionLmRows)) : stack.word_embeddings;

@@ -117,24 +117,35 @@ struct Layer {
   bool is_gated() const { return gate_shift >= 0; }
 };
 
+/// From embeddings of another width to the hidden state. dense.weights is null without it.
+struct EmbeddingProjection {
+  Norm norm;  ///< of the embedding sum
+  Dense16 dense;
+};
+
 /// The embeddings and the last LayerNorm of an encoder or a decoder.
 struct Stack {
   const BlobStack* config;
   size_t first_section;             ///< in the table of sections
-  const int8_t* word_embeddings;    ///< [V][H]
+  size_t embedding_size;            ///< E: H without a projection
+  const int8_t* word_embeddings;    ///< [V][E]
   const int32_t* word_multipliers;  ///< [V]
-  const int16_t* positions;         ///< [P][H], the row of segment 0 added; rotary: [1][H]; with
-                                    ///< padding_id [P + 1][H]: the last row is that id's
-  size_t position_stride;           ///< H; rotary and static: 0
-  const int16_t* segments;          ///< [T][H], differences to segment 0
+  const int16_t* positions;         ///< [P][E], the row of segment 0 added; rotary: [1][E]; with
+                                    ///< padding_id [P + 1][E]: the last row is that id's
+  size_t position_stride;           ///< E; rotary and static: 0
+  const int16_t* segments;          ///< [T][E], differences to segment 0
   Norm final_norm;                  ///< makes the last hidden state
   uint32_t padding_id;              ///< does not count in positions; UINT32_MAX: none such
   const BlobStatic* static_embeddings;  ///< null in a stack with layers
   // Null in stacks without them:
   const int32_t* score_bias;  ///< as RelativePositions::bias
+  EmbeddingProjection projection;
+  const BlobSharedLayer* shared;  ///< [num_layers]
   const BlobRotary* rotary;
   const BlobLocalAttention* local_attention;
   const BlobGatedFfn* gated_ffn;  ///< [num_layers]
+
+  bool has_projection() const { return projection.dense.dense.weights != nullptr; }
 };
 Stack model_stack(const Model& model, size_t index);
 Layer model_layer(const Model& model, const Stack& stack, size_t layer);
@@ -163,7 +174,8 @@ Dense16 model_projection(const Model& model);
 /// vocabulary.
 struct LmHead {
   HeadTransform transform;
-  const int8_t* rows;          ///< [V][H]: the word embeddings, or rows of its own
+  size_t size;                 ///< of a row: E, or H where the word embeddings have that width
+  const int8_t* rows;          ///< [V][size]: the word embeddings, or rows of its own
   const int32_t* multipliers;  ///< [V]
   const int32_t* bias;         ///< [V]
   int32_t shift;
@@ -177,7 +189,7 @@ Activation model_activation(uint32_t kind, int32_t exponent);
 const uint8_t* model_section(const Model& model, BlobSectionKind kind);
 size_t model_section_bytes(const Model& model, BlobSectionKind kind);
 /// Contents of an optional section; null where the blob does not have it.
-const uint8_t* model_optional_section(const Model& model, BlobOptionalKind kind);
+const uint8_t* model_optional_section(const Model& model, BlobOptionalKind kind, size_t layer = 0);
 
 /// The texts that the model was trained to find before a text.
 struct Prompts {

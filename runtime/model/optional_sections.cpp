@@ -50,6 +50,34 @@ void check_score_bias(Walk& walk, const BlobStack& stack, const uint8_t* section
   walk.require_value(all_within(reinterpret_cast<const int32_t*>(section), values, kMaxScoreBias));
 }
 
+void check_projection(Walk& walk, const BlobStack& stack, const uint8_t* section, uint64_t bytes) {
+  using Record = BlobEmbeddingProjection;
+  walk.require(bytes >= sizeof(Record), EMBERT_STATUS_BLOB_SECTION);
+  if (!walk.sound()) return;
+  const Record& record = *reinterpret_cast<const Record*>(section);
+  walk.require_value(in_range(record.embedding_size, 1, kMaxHiddenSize) && record.reserved == 0 &&
+                     norm_ok(record.norm) && dense16_ok(record.dense) && all_zero(record.padding));
+  if (!walk.sound()) return;
+  const size_t size = record.embedding_size, hidden = stack.hidden_size;
+  const size_t dense = dense_bytes(hidden, size);
+  walk.require(bytes == sizeof(Record) + dense + norm_bytes(size), EMBERT_STATUS_BLOB_SECTION);
+  if (!walk.sound()) return;
+  walk.dense_values(section + sizeof(Record), hidden, size);
+  walk.norm_parts(reinterpret_cast<const int32_t*>(section + sizeof(Record) + dense), size);
+}
+
+/// A number stands for the layer itself, or for an earlier one that has sections of its own.
+bool shared_layers_ok(const BlobSharedLayer* shared, uint32_t num_layers) {
+  for (uint32_t l = 0; l < num_layers; ++l) {
+    const auto [layer, input_norm] = shared[l];
+    if (layer > l || shared[layer].layer != layer || input_norm > l ||
+        shared[input_norm].input_norm != input_norm) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void check_rotary(Walk& walk, const BlobStack& stack, const uint8_t* section, uint64_t bytes) {
   walk.require(bytes >= sizeof(BlobRotary), EMBERT_STATUS_BLOB_SECTION);
   if (!walk.sound()) return;
@@ -97,7 +125,7 @@ void check_head_transform(Walk& walk, const uint8_t* section, uint64_t bytes, si
   walk.require_value(optional_norm_ok(head.norm) && dense16_ok(head.dense, own_dense) &&
                      activation_ok(head.activation, head.exponent) &&
                      head.mean <= (own_dense ? 0 : 1) && all_zero(head.reserved));
-  const size_t dense = own_dense ? Walk::dense_bytes(hidden, hidden) : 0;
+  const size_t dense = own_dense ? dense_bytes(hidden, hidden) : 0;
   const size_t norm = has_norm(head.norm) ? 8 * hidden : 0;
   walk.require(bytes == sizeof(head) + dense + norm, EMBERT_STATUS_BLOB_SECTION);
   if (!walk.sound()) return;
@@ -128,6 +156,10 @@ uint32_t flag_of(uint32_t kind) {
       return kStackPaddingPosition;
     case kSectionScoreBias:
       return kStackScoreBias;
+    case kSectionEmbeddingProjection:
+      return kStackEmbeddingProjection;
+    case kSectionSharedLayers:
+      return kStackSharedLayers;
     case kSectionRotary:
       return kStackRotary;
     case kSectionLocalAttention:
@@ -159,6 +191,28 @@ uint32_t head_bit(uint32_t kind) {
 
 }  // namespace
 
+StackOptions peek_stack_options(Walk& walk, const BlobStack& stack) {
+  StackOptions options = {.embedding_size = stack.hidden_size, .shared = nullptr};
+  if ((stack.flags & kStackEmbeddingProjection) != 0) {
+    const uint8_t* section =
+        walk.peek(kSectionEmbeddingProjection, sizeof(BlobEmbeddingProjection));
+    walk.require(section != nullptr, EMBERT_STATUS_BLOB_SECTION);
+    if (!walk.sound()) return options;
+    const uint32_t size = reinterpret_cast<const BlobEmbeddingProjection*>(section)->embedding_size;
+    walk.require_value(in_range(size, 1, kMaxHiddenSize));
+    options.embedding_size = size;
+  }
+  if ((stack.flags & kStackSharedLayers) != 0) {
+    const uint8_t* section =
+        walk.peek(kSectionSharedLayers, stack.num_layers * sizeof(BlobSharedLayer));
+    walk.require(section != nullptr, EMBERT_STATUS_BLOB_SECTION);
+    if (!walk.sound()) return options;
+    options.shared = reinterpret_cast<const BlobSharedLayer*>(section);
+    walk.require_value(shared_layers_ok(options.shared, stack.num_layers));
+  }
+  return options;
+}
+
 void check_optional_sections(Walk& walk, const BlobHeader& header) {
   const BlobStack& stack = header.stacks[0];
   const size_t hidden = header.stacks[header.num_stacks - 1].hidden_size;
@@ -174,6 +228,11 @@ void check_optional_sections(Walk& walk, const BlobHeader& header) {
     if (kind == kSectionPrompts) check_prompts(walk, section, bytes);
     if (kind == kSectionPaddingPosition) check_padding_position(walk, stack, section, bytes);
     if (kind == kSectionScoreBias) check_score_bias(walk, stack, section, bytes);
+    if (kind == kSectionEmbeddingProjection) check_projection(walk, stack, section, bytes);
+    if (kind == kSectionSharedLayers) {
+      // Its values are those that peek_stack_options has checked: a kind is there once.
+      walk.require(bytes == stack.num_layers * sizeof(BlobSharedLayer), EMBERT_STATUS_BLOB_SECTION);
+    }
     if (kind == kSectionRotary) check_rotary(walk, stack, section, bytes);
     if (kind == kSectionLocalAttention) check_local_attention(walk, section, bytes);
     if (kind == kSectionGatedFfn) check_gated_ffn(walk, stack, section, bytes);

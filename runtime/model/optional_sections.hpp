@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the sections behind the required ones say about a stack (FORMAT.md, section 8).
 #pragma once
 
 #include "runtime/model/section_walk.hpp"
 
 namespace embert {
+
+/// Sizes that the checks of the required sections need.
+struct StackOptions {
+  size_t embedding_size;          ///< E; H without a projection
+  const BlobSharedLayer* shared;  ///< [num_layers], checked; null where no layers share
+};
+
+/// Looks ahead in the blob of a stack. Fails where the section of a flag is not there.
+StackOptions peek_stack_options(Walk& walk, const BlobStack& stack);
 
 /// Checks the entries behind the required ones. A kind that this reader does not know has any
 /// contents. Sections that belong to a bit of the header are there if and only if the bit is set.

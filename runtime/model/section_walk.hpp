@@ -7,6 +7,7 @@
 #include "kernels/arithmetic/fixed_point.hpp"
 #include "kernels/arithmetic/layout.hpp"
 #include "runtime/format/blob_format.hpp"
+#include "runtime/model/section_sizes.hpp"
 
 namespace embert {
 
@@ -98,12 +99,8 @@ class Walk {
     require_value(all_in<int8_t>(weights, columns * inputs, -127, 127) &&
                   sums_ok(weights, columns, inputs, sums));
   }
-  static size_t dense_bytes(size_t n, size_t k) {
-    return pad_columns(n) * (pad_inputs(k) + 3 * sizeof(int32_t));
-  }
   void dense(uint32_t kind, bool there, size_t n, size_t k) {
-    const uint8_t* at = next(kind, there ? dense_bytes(n, k) : 0);
-    if (at != nullptr) dense_values(at, n, k);
+    if (const uint8_t* at = next(kind, there ? dense_bytes(n, k) : 0)) dense_values(at, n, k);
   }
   /// at: [dense_bytes(n, k)]
   void dense_values(const uint8_t* at, size_t n, size_t k) {
@@ -114,9 +111,12 @@ class Walk {
                   all_in<int32_t>(bias + 2 * columns, columns, 0, INT32_MAX));
   }
   void residual_dense(uint32_t kind, bool there, size_t n, size_t k) {
+    if (const uint8_t* at = next(kind, there ? residual_dense_bytes(n, k) : 0)) {
+      residual_dense(at, n, k);
+    }
+  }
+  void residual_dense(const uint8_t* at, size_t n, size_t k) {
     const size_t columns = pad_columns(n), inputs = pad_inputs(k);
-    const uint8_t* at = next(kind, there ? columns * inputs + 16 * columns : 0);
-    if (at == nullptr) return;
     const int32_t* sums = reinterpret_cast<const int32_t*>(at + columns * inputs);
     weights(reinterpret_cast<const int8_t*>(at), columns, inputs, sums);
     require_value(all_in<int32_t>(sums + columns, columns, 0, INT32_MAX) &&
@@ -157,6 +157,18 @@ class Walk {
     uint64_t ends = 0;
     for (uint64_t i = 0; i < bytes; ++i) ends += text[i] == 0;
     require_value(ends == count && (bytes == 0 || text[bytes - 1] == 0));
+  }
+  /// A look ahead at an optional section of at least so many bytes; null if there is none. Its
+  /// place and its other contents are checked when the walk arrives there.
+  const uint8_t* peek(uint32_t kind, uint64_t bytes) const {
+    for (uint32_t i = 0; sound() && i < header_.section_count; ++i) {
+      const BlobSection& s = table_[i];
+      if (s.kind == kind && s.offset % kBlobAlignment == 0 && s.bytes >= bytes &&
+          s.offset <= header_.blob_bytes && s.bytes <= header_.blob_bytes - s.offset) {
+        return blob_ + s.offset;
+      }
+    }
+    return nullptr;
   }
   bool at_end() const { return next_ == table_ + header_.section_count; }
   /// Not at the end.

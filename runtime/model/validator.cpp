@@ -79,6 +79,8 @@ bool header_ok(const BlobHeader& h) {
        (!has(kHeadPooledTransform) || has(kHeadPooler)) &&
        (!has(kHeadPooledAsIs) || (has(kHeadPooler) && !has(kHeadPooledTransform))) &&
        (!has(kHeadTokenTransform) || has(kHeadTokenClassifier)) &&
+       // Rows of the embeddings' width read a transform's output.
+       (!has(kHeadLm) || lm_transform || (last.flags & kStackEmbeddingProjection) == 0) &&
        (!has(kHeadLmActivation) || lm_transform) && h.classifier_task < kClassifierTaskCount &&
        h.problem < kProblemCount && h.token_task < kTokenTaskCount &&
        (has(kHeadClassifier) ? in_range(h.num_labels, 1, kMaxLabels) : h.num_labels == 0) &&
@@ -116,13 +118,23 @@ bool layer_ok(const BlobStack& s, const BlobLayer& l) {
                 : all_zero(l.cross) && all_zero(l.norm_after_cross) && l.cross_join_shift == 0);
 }
 
-void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l, bool is_first) {
+/// Of a layer that uses another's sections: it has an input norm of its own, or nothing.
+bool shared_layer_ok(const BlobLayer& l) {
+  BlobLayer rest = l;
+  rest.input_norm = {};
+  return all_zero(rest) && optional_norm_ok(l.input_norm);
+}
+
+void check_shared_layer(Walk& walk, const BlobStack& s, const BlobLayer& l) {
+  walk.norm(kSectionInputNorm, has_norm(l.input_norm), s.hidden_size);
+  for (uint32_t kind = kSectionHiddenRescale; kind <= kSectionFfnDown; ++kind) walk.next(kind, 0);
+}
+
+/// rescaled: its input has a scale of its own in each channel.
+void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l, bool rescaled) {
   const bool cross = (s.flags & kStackCrossAttention) != 0;
   const bool relative = s.position_kind != kPositionTable;
   const bool biased = (s.flags & kStackScoreBias) != 0;
-  const bool rescaled =
-      has_norm(l.input_norm) &&
-      ((s.flags & kStackPreNorm) == 0 || (is_first && (s.flags & kStackEmbeddingNorm) != 0));
   const size_t hidden = s.hidden_size, heads = l.num_heads, columns = pad_columns(s.head_size),
                width = heads * s.head_size, table_columns = pad_columns(2 * s.max_positions - 1);
   walk.norm(kSectionInputNorm, has_norm(l.input_norm), hidden);
@@ -156,41 +168,55 @@ void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l, bool is_fir
 }
 
 /// A row and a multiplier for each token of the vocabulary.
-void check_vocab_rows(Walk& walk, uint32_t rows_kind, uint32_t tokens, size_t hidden) {
-  if (const int8_t* rows = walk.array<int8_t>(rows_kind, uint64_t{tokens} * hidden)) {
-    walk.require_value(all_in<int8_t>(rows, size_t{tokens} * hidden, -127, 127));
+void check_vocab_rows(Walk& walk, uint32_t rows_kind, uint32_t tokens, size_t size) {
+  if (const int8_t* rows = walk.array<int8_t>(rows_kind, uint64_t{tokens} * size)) {
+    walk.require_value(all_in<int8_t>(rows, size_t{tokens} * size, -127, 127));
   }
   walk.multipliers(rows_kind + 1, tokens, kMaxWordMultiplier);
 }
 
-void check_stack(Walk& walk, const BlobStack& s, uint32_t index) {
-  const size_t hidden = s.hidden_size;
+void check_stack(Walk& walk, const BlobStack& s, uint32_t index, const StackOptions& options) {
+  const size_t size = options.embedding_size;
   walk.enter(index, 0);
   const BlobLayer* layers = walk.array<BlobLayer>(kSectionLayers, s.num_layers);
-  check_vocab_rows(walk, kSectionWordEmbeddings, s.vocab_size, hidden);
+  check_vocab_rows(walk, kSectionWordEmbeddings, s.vocab_size, size);
   const bool is_static = (s.flags & kStackStatic) != 0;
   const size_t padding_row = (s.flags & kStackPaddingPosition) != 0 ? 1 : 0;
   const size_t position_rows =
       is_static || (s.flags & kStackRotary) != 0 ? 1 : s.max_positions + padding_row;
-  walk.next(kSectionPositions, position_rows * hidden * 2);  // any values
-  if (const int16_t* segments = walk.array<int16_t>(kSectionSegments, s.type_vocab_size * hidden)) {
-    walk.require_value(all_in<int16_t>(segments, hidden, 0, 0));
+  walk.next(kSectionPositions, position_rows * size * 2);  // any values
+  if (const int16_t* segments = walk.array<int16_t>(kSectionSegments, s.type_vocab_size * size)) {
+    walk.require_value(all_in<int16_t>(segments, size, 0, 0));
   }
   uint32_t most_heads = 0, widest = 0;
   for (uint32_t l = 0; l < s.num_layers && walk.sound(); ++l) {
     const BlobLayer& layer = layers[l];
-    walk.require_value(layer_ok(s, layer) && (l == 0 || has_norm(layer.input_norm)));
+    const BlobSharedLayer use =
+        options.shared != nullptr ? options.shared[l] : BlobSharedLayer{l, l};
+    const bool own = use.layer == l;
+    const bool normalized = has_norm(layers[use.input_norm].input_norm);
+    walk.require_value((own ? layer_ok(s, layer) : shared_layer_ok(layer)) &&
+                       (use.input_norm == l || !has_norm(layer.input_norm)) &&
+                       (l == 0 || normalized));
     if (!walk.sound()) return;
+    walk.enter(index, l);
+    if (!own) {
+      check_shared_layer(walk, s, layer);
+      continue;
+    }
     if (layer.num_heads > most_heads) most_heads = layer.num_heads;
     if (layer.intermediate_size > widest) widest = layer.intermediate_size;
-    walk.enter(index, l);
-    check_layer(walk, s, layer, /*is_first=*/l == 0);
+    const bool projected = (s.flags & kStackEmbeddingProjection) != 0;
+    const bool pre = (s.flags & kStackPreNorm) != 0;
+    const bool embedding_norm = l == 0 && (s.flags & kStackEmbeddingNorm) != 0;
+    const bool rescaled = pre ? normalized && embedding_norm : normalized || projected;
+    check_layer(walk, s, layer, rescaled);
   }
   // The header must give the sizes of the largest layer: the arena is planned from them.
   walk.require(most_heads == s.num_heads && widest == s.intermediate_size,
                EMBERT_STATUS_BLOB_HEADER);
   walk.enter(index, 0);
-  walk.norm(kSectionFinalNorm, !is_static, hidden);
+  walk.norm(kSectionFinalNorm, !is_static, s.hidden_size);
 }
 
 void check_selftest(Walk& walk, const BlobHeader& h, bool has_tokenizer) {
@@ -218,17 +244,21 @@ void check_selftest(Walk& walk, const BlobHeader& h, bool has_tokenizer) {
 /// Checks position, size and values of every section.
 embert_status check_sections(const uint8_t* blob, const BlobHeader& h) {
   Walk walk(blob, h);
-  for (uint32_t i = 0; i < h.num_stacks; ++i) check_stack(walk, h.stacks[i], i);
+  StackOptions options = {};
+  for (uint32_t i = 0; i < h.num_stacks; ++i) {
+    options = peek_stack_options(walk, h.stacks[i]);
+    check_stack(walk, h.stacks[i], i, options);
+  }
   const BlobStack& last = h.stacks[h.num_stacks - 1];
-  const size_t hidden = last.hidden_size;
+  const size_t hidden = last.hidden_size, embedding_size = options.embedding_size;
   const auto has = [&](uint32_t head) { return (h.task_heads & head) != 0; };
   walk.enter(0, 0);
   walk.dense(kSectionPooler, has(kHeadPooler) && !has(kHeadPooledAsIs), hidden, hidden);
   walk.dense(kSectionClassifier, has(kHeadClassifier), h.num_labels, hidden);
   walk.dense(kSectionTokenClassifier, has(kHeadTokenClassifier), h.num_token_labels, hidden);
-  walk.dense(kSectionLmTransform, has(kHeadLmTransform), hidden, hidden);
-  walk.norm(kSectionLmNorm, has(kHeadLmTransform), hidden);
-  check_vocab_rows(walk, kSectionLmRows, has(kHeadLmUntied) ? last.vocab_size : 0, hidden);
+  walk.dense(kSectionLmTransform, has(kHeadLmTransform), embedding_size, hidden);
+  walk.norm(kSectionLmNorm, has(kHeadLmTransform), embedding_size);
+  check_vocab_rows(walk, kSectionLmRows, has(kHeadLmUntied) ? last.vocab_size : 0, embedding_size);
   const size_t lm_tokens = has(kHeadLm) ? last.vocab_size : 0;
   if (const int32_t* bias = walk.array<int32_t>(kSectionLmBias, lm_tokens)) {
     walk.require_value(all_within(bias, lm_tokens, kMaxDenseBias));

@@ -49,7 +49,7 @@ void check_vector(Walk& walk, const BlobHeader& header, const uint8_t* section, 
   for (uint32_t i = 0; i < vector.num_dense && walk.sound(); ++i) {
     const size_t outputs = vector.dense[i].outputs;
     const uint8_t* dense = section + at;
-    at += Walk::dense_bytes(outputs, inputs);
+    at += dense_bytes(outputs, inputs);
     walk.require(at <= bytes, EMBERT_STATUS_BLOB_SECTION);
     if (walk.sound()) walk.dense_values(dense, outputs, inputs);
     inputs = outputs;

@@ -15,8 +15,7 @@ namespace {
 constexpr const char* kSets[] = {"models", "families"};
 
 // Cases of families that are not converted yet begin with one of these.
-constexpr std::string_view kNotConverted[] = {"albert", "deberta_v2", "electra", "mobilebert",
-                                              "sentence_bert_unigram"};
+constexpr std::string_view kNotConverted[] = {"deberta_v2", "mobilebert", "sentence_bert_unigram"};
 
 }  // namespace
 
@@ -86,6 +85,15 @@ GoldenCase::GoldenCase(const std::filesystem::path& folder)
   }
   if (tensors != io_.tensors().size())
     throw std::runtime_error(io_.file() + " has tensors that case.json does not name");
+  const convert::Json config = convert::read_json_file(folder / "config.json", "config.json");
+  layers_of_group_ = config.value("inner_group_num", std::size_t{1});
+}
+
+std::string GoldenCase::own_name(const std::string& output) const {
+  constexpr std::string_view kStates = "hidden_states.";
+  if (!output.starts_with(kStates)) return output;
+  const std::size_t number = std::stoul(output.substr(kStates.size()));
+  return std::string(kStates) + std::to_string(number * layers_of_group_);
 }
 
 std::vector<std::string> GoldenCase::calls() const {

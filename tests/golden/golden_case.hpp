@@ -48,6 +48,9 @@ class GoldenCase {
   const std::vector<std::string>& outputs(const std::string& call) const {
     return records_.at(call).outputs;
   }
+  /// The name under which embert has an output. It has a hidden state for every layer that runs,
+  /// transformers' ALBERT one for the inner_group_num layers of a group together.
+  std::string own_name(const std::string& output) const;
   /// A whole number among the arguments, e.g. "new_tokens".
   std::int64_t argument(const std::string& call, const std::string& name) const {
     return records_.at(call).numbers.at(name);
@@ -79,6 +82,7 @@ class GoldenCase {
   convert::SafetensorsFile io_;
   std::int32_t first_position_row_ = 0;  // of position 0
   std::map<std::string, Record> records_;
+  std::size_t layers_of_group_ = 1;
 };
 
 }  // namespace embert::test

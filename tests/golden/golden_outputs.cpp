@@ -93,11 +93,16 @@ GoldenOutputs run_forward(GoldenEngine& engine, const GoldenCase& golden, const 
   for (const std::string& name : golden.outputs(call)) {
     if (is_cache(name)) continue;
     const bool of_encoder = name.starts_with("encoder_");
-    const std::string own = of_encoder ? name.substr(8) : own_name(name, engine.info());
+    const std::string own =
+        of_encoder ? name.substr(8) : own_name(golden.own_name(name), engine.info());
     const GoldenOutputs& from = of_encoder ? encoded : made;
     if (!from.contains(own)) throw std::runtime_error(call + "." + name + " has no counterpart");
     GoldenTensor found = from.at(own);
     if (name == "start_logits") found = columns(found, 0, 1);
+    // ELECTRA's discriminator: transformers has the logit of "replaced" alone.
+    const bool one_label = name == "logits" && golden.shape(call, name).size() == 2 &&
+                           found.shape.size() == 3 && found.shape[2] == 2;
+    if (one_label) found = columns(found, 1, 1);
     if (name == "end_logits") found = columns(found, 1, 1);
     out[name] = reshaped(found, golden.shape(call, name));
   }

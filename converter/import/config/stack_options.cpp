@@ -70,6 +70,10 @@ void read_position_kind(const JsonFields& config, StackConfig& out) {
   }
 }
 
+int read_embedding_size(const JsonFields& config, int otherwise) {
+  return static_cast<int>(config.get_int("embedding_size", 1, kMaxHiddenSize, otherwise));
+}
+
 void read_norm_position(const JsonFields& config, StackConfig& out) {
   const std::string position = config.get_string("norm_position", "post");
   if (position != "post" && position != "pre") {

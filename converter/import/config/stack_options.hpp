@@ -21,6 +21,9 @@ HiddenAct read_hidden_act(const JsonFields& config, const char* key);
 /// position_embedding_type
 void read_position_kind(const JsonFields& config, StackConfig& out);
 
+/// embedding_size, `otherwise` where it is absent.
+int read_embedding_size(const JsonFields& config, int otherwise);
+
 /// norm_position, embedding_layer_norm and final_layer_norm
 void read_norm_position(const JsonFields& config, StackConfig& out);
 

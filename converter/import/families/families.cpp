@@ -7,7 +7,8 @@
 namespace embert::convert {
 namespace {
 
-constexpr const Family* kFamilies[] = {&kBert, &kDistilBert, &kRoberta, &kMpnet, &kModernBert};
+constexpr const Family* kFamilies[] = {&kBert,    &kDistilBert, &kRoberta,   &kMpnet,
+                                       &kElectra, &kAlbert,     &kModernBert};
 
 struct Refused {
   std::string_view model_type, reason;

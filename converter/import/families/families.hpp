@@ -8,6 +8,8 @@ namespace embert::convert {
 
 extern const Family kBert;
 extern const Family kDistilBert;
+extern const Family kElectra;
+extern const Family kAlbert;
 extern const Family kModernBert;
 extern const Family kMpnet;
 extern const Family kRoberta;  // and XLM-RoBERTa, CamemBERT

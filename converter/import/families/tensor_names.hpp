@@ -34,7 +34,11 @@ struct StackNames {
   std::string_view position_embeddings = "embeddings.position_embeddings.weight";
   std::string_view token_type_embeddings = "embeddings.token_type_embeddings.weight";
   std::string_view embedding_norm = "embeddings.LayerNorm";
+  std::string_view embedding_projection = {};  ///< where the embeddings have another width
   std::string_view layers = "encoder.layer.";  ///< then the number of the layer and a dot
+  /// Not empty: the number is that of a group of layers, and this stands behind its dot, then the
+  /// number of the layer in the group and a dot.
+  std::string_view layers_of_group = {};
   AttentionNames attention = {.query = "attention.self.query",
                               .key = "attention.self.key",
                               .value = "attention.self.value",

@@ -82,10 +82,10 @@ Matrix read_score_bias(TensorPicker& tensors, const std::string& name, const Sta
 
 void read_embeddings(TensorPicker& tensors, const StackNames& names, const std::string& prefix,
                      const StackConfig& config, StackWeights& out) {
-  const int hidden = config.hidden_size;
+  const int size = config.embedding_size();
   const std::string positions = joined(prefix, names.position_embeddings);
   out.word_embeddings =
-      tensors.matrix(joined(prefix, names.word_embeddings), config.vocab_size, hidden);
+      tensors.matrix(joined(prefix, names.word_embeddings), config.vocab_size, size);
   if (config.position_kind != PositionKind::kAbsolute) {
     tensors.skip(positions);  // transformers stores the table without using it
   } else if (config.rotary) {
@@ -93,16 +93,20 @@ void read_embeddings(TensorPicker& tensors, const StackNames& names, const std::
   } else if (config.sinusoidal) {
     out.position_embeddings = sinusoidal_table(config);
   } else {
-    out.position_embeddings = tensors.matrix(positions, config.stored_positions, hidden);
+    out.position_embeddings = tensors.matrix(positions, config.stored_positions, size);
     keep_positions(config, out.position_embeddings);
   }
   if (config.stored_types) {
     out.token_type_embeddings =
-        tensors.matrix(joined(prefix, names.token_type_embeddings), config.type_vocab_size, hidden);
+        tensors.matrix(joined(prefix, names.token_type_embeddings), config.type_vocab_size, size);
   } else {
-    const auto width = static_cast<std::size_t>(hidden);
+    const auto width = static_cast<std::size_t>(size);
     out.token_type_embeddings = {1, width, std::vector<float>(width)};
   }
+  if (!config.has_embedding_projection()) return;
+  out.projection = {.norm = tensors.layer_norm(joined(prefix, names.embedding_norm), size),
+                    .dense = tensors.linear(joined(prefix, names.embedding_projection),
+                                            config.hidden_size, size)};
 }
 
 struct AttentionSizes {
@@ -155,32 +159,38 @@ Matrix read_relative_positions(TensorPicker& tensors, const std::string& name,
   return out;
 }
 
-struct LayerState {
-  int heads;  // of this layer
-  // In post-LayerNorm stacks: before the layer the LayerNorm that makes its input, afterwards the
-  // one that makes the next layer's. In pre-LayerNorm stacks the embeddings', which the first layer
-  // reads in place of one of its own.
+// A layer of the file, and the LayerNorm in it that another layer may read: in pre-LayerNorm stacks
+// the one that makes its own input, in post-LayerNorm stacks the one behind its last block.
+struct StoredLayer {
+  LayerWeights weights;
   std::optional<LayerNorm> norm;
 };
 
-LayerWeights read_layer(TensorPicker& tensors, const StackNames& names, const std::string& layer,
-                        const StackConfig& config, LayerState& state) {
+struct LayerPlace {
+  int heads;
+  bool
+      has_norm;  // a LayerNorm of its first block; a pre-LayerNorm stack may have another one there
+};
+
+StoredLayer read_layer(TensorPicker& tensors, const StackNames& names, const std::string& layer,
+                       const StackConfig& config, const LayerPlace& place) {
   const int hidden = config.hidden_size;
   const bool pre = config.norm_position == NormPosition::kPre;
   // The LayerNorm that makes the next block's input. `block` names the one in that block's module:
   // in post-LayerNorm stacks it makes the input of the block after.
+  std::optional<LayerNorm> last;
   const auto norm_of_next_block = [&](const auto& block) {
-    LayerNorm own = tensors.layer_norm(joined(layer, pre ? block.pre_norm : block.norm), hidden,
-                                       config.norm_bias);
-    return pre ? std::move(own) : std::exchange(state.norm, std::move(own));
+    std::optional<LayerNorm> own = tensors.layer_norm(
+        joined(layer, pre ? block.pre_norm : block.norm), hidden, config.norm_bias);
+    return pre ? std::move(own) : std::exchange(last, std::move(own));
   };
   LayerWeights out;
-  out.input_norm = pre && state.norm ? std::exchange(state.norm, std::nullopt)
-                                     : norm_of_next_block(names.attention);
+  std::optional<LayerNorm> first;
+  if (place.has_norm) first = norm_of_next_block(names.attention);
   out.attention = read_attention(tensors, names.attention, layer,
                                  {.hidden = hidden,
                                   .source_hidden = hidden,
-                                  .width = state.heads * config.head_size(),
+                                  .width = place.heads * config.head_size(),
                                   .has_bias = config.attention_bias});
   if (config.position_kind != PositionKind::kAbsolute) {
     out.attention.distance_embedding =
@@ -203,7 +213,16 @@ LayerWeights read_layer(TensorPicker& tensors, const StackNames& names, const st
     out.ffn_up = slice(out.ffn_up, 0, rows);
   }
   out.ffn_down = tensors.linear(joined(layer, names.ffn.down), hidden, inner, config.ffn_bias);
-  return out;
+  return {.weights = std::move(out), .norm = pre ? std::move(first) : std::move(last)};
+}
+
+// "encoder.layer.3.", or the layer's place in its group.
+std::string layer_prefix(const StackNames& names, const StackConfig& config, std::size_t weights) {
+  const std::string layers{names.layers};
+  if (names.layers_of_group.empty()) return layers + std::to_string(weights) + ".";
+  const auto of_group = static_cast<std::size_t>(config.layers_of_group);
+  return layers + std::to_string(weights / of_group) + "." + std::string(names.layers_of_group) +
+         std::to_string(weights % of_group) + ".";
 }
 
 }  // namespace
@@ -215,20 +234,33 @@ StackWeights read_stack_weights(TensorPicker& tensors, const StackNames& names,
   if (config.score_bias) {
     out.score_bias = read_score_bias(tensors, joined(prefix, names.score_bias), config);
   }
-  LayerState state = {};
-  if (config.embedding_layer_norm) {
-    state.norm = tensors.layer_norm(joined(prefix, names.embedding_norm), config.hidden_size,
-                                    config.norm_bias);
+  std::optional<LayerNorm> embedding_norm;
+  if (config.embedding_layer_norm && !out.projection) {
+    embedding_norm = tensors.layer_norm(joined(prefix, names.embedding_norm), config.hidden_size,
+                                        config.norm_bias);
   }
-  for (int l = 0; l < config.num_hidden_layers; ++l) {
-    state.heads = config.num_heads_of_layer[static_cast<std::size_t>(l)];
-    const std::string layer = joined(prefix, names.layers) + std::to_string(l) + ".";
-    out.layers.push_back(read_layer(tensors, names, layer, config, state));
+  const bool pre = config.norm_position == NormPosition::kPre;
+  std::vector<std::optional<LayerNorm>> norms;  // StoredLayer::norm, by weights
+  for (std::size_t l = 0; l < config.num_heads_of_layer.size(); ++l) {
+    const std::size_t weights = config.weights_of(l);
+    if (weights == out.layers.size()) {
+      const LayerPlace place = {.heads = config.num_heads_of_layer[l],
+                                .has_norm = l > 0 || !pre || !embedding_norm};
+      StoredLayer stored =
+          read_layer(tensors, names, prefix + layer_prefix(names, config, weights), config, place);
+      out.layers.push_back(std::move(stored.weights));
+      norms.push_back(std::move(stored.norm));
+    }
+    if (l == 0 && (!pre || embedding_norm)) {
+      out.input_norms.push_back(embedding_norm);
+    } else {
+      out.input_norms.push_back(norms[pre ? weights : config.weights_of(l - 1)]);
+    }
   }
   out.final_norm = config.final_layer_norm
                        ? tensors.layer_norm(joined(prefix, names.final_norm), config.hidden_size,
                                             config.norm_bias)
-                       : *state.norm;
+                       : *norms[config.weights_of(config.num_heads_of_layer.size() - 1)];
   return out;
 }
 

@@ -56,9 +56,9 @@ LanguageHead read_language_head(TensorPicker& tensors, const Family& family,
   const LanguageHeadNames& names = family.heads.language;
   const std::string bias = joined(prefixes.heads, names.bias);
   const std::string decoder = joined(prefixes.heads, names.decoder);
-  out.transform =
-      tensors.linear(prefixes.of(names.transform), hidden, hidden, config.transform_bias);
-  out.norm = tensors.layer_norm(joined(prefixes.heads, names.transform.norm), hidden,
+  const int size = config.last().embedding_size();
+  out.transform = tensors.linear(prefixes.of(names.transform), size, hidden, config.transform_bias);
+  out.norm = tensors.layer_norm(joined(prefixes.heads, names.transform.norm), size,
                                 config.last().norm_bias);
   if (config.output_bias) {
     out.bias = tensors.vector(bias, vocab);
@@ -67,7 +67,7 @@ LanguageHead read_language_head(TensorPicker& tensors, const Family& family,
     out.bias.resize(words.rows);
   }
   if (!config.tied_output) {
-    out.output_embeddings = tensors.matrix(decoder + ".weight", vocab, hidden);
+    out.output_embeddings = tensors.matrix(decoder + ".weight", vocab, size);
   } else {
     tensors.skip_copy(decoder + ".weight", words.data,
                       joined(prefixes.stack, family.stack.word_embeddings));

@@ -124,7 +124,7 @@ void assemble_ffn_up(const LayerSource& source, const LayerScales& scales,
 // LayerNorm's output with the smoothing undone.
 void assemble_hidden_state(const LayerSource& source, const ChannelQuant& input, double sum_scale,
                            QuantizedLayer& layer) {
-  if (!source.adds_to_input || !source.weights.input_norm) {
+  if (!source.adds_to_input || source.reads_embedding_sum) {
     layer.record.hidden_scale = std::bit_cast<std::uint32_t>(static_cast<float>(sum_scale));
     return;
   }
@@ -169,9 +169,6 @@ AssembledLayer assemble_layer(const LayerSource& source, const LayerScales& scal
   };
 
   assemble_hidden_state(source, scales.input, sum_scale, layer);
-  if (weights.input_norm) {
-    layer.input_norm = encode(*weights.input_norm, scales.input, " input LayerNorm");
-  }
   assemble_self_attention(source, scales, parts, layer);
   const RoundedDense& attn_out = part_of(parts, LayerPart::kAttnOut);
   ResidualLayer attention = assemble_residual(

@@ -15,7 +15,8 @@ struct AssembledLayer {
   std::size_t copies = 0;  ///< intermediate channels that outlier channel splitting added
 };
 
-/// `sum_scale`: that of the residual sum before the layer.
+/// `sum_scale`: that of the residual sum before the layer. The layer's input norm is not made here:
+/// layers that share weights may have different ones.
 AssembledLayer assemble_layer(const LayerSource& source, const LayerScales& scales,
                               const RoundedLayer& parts, double sum_scale);
 

@@ -36,8 +36,8 @@ double largest_smoothed_weight(const Matrix& matrix, std::size_t row,
 void choose_cross_scales(const LayerSource& source, LayerScales& scales) {
   const AttentionWeights& cross = *source.weights.cross;
   const Matrix* query[] = {&cross.query.weight};
-  scales.cross_input =
-      norm_output_quant(source.ranges.cross_input, source.weights.cross_norm, query, kInputAlpha);
+  const LayerNorm* norms[] = {&source.weights.cross_norm};
+  scales.cross_input = channel_quant(source.ranges.cross_input, norms, query, kInputAlpha);
   scales.cross_states = planes_quant(cross.key.weight.cols, source.cross_scale);
   scales.cross_context = context_quant(
       source.ranges.cross.context, cross.out.weight, kContextAlpha,
@@ -123,16 +123,16 @@ LayerScales choose_layer_scales(const LayerSource& source, std::vector<std::stri
                          &w.attention.value.weight};
   const Matrix* ffn_matrices[] = {&w.ffn_up.weight, w.ffn_gate ? &w.ffn_gate->weight : nullptr};
   const Readers ffn_up(ffn_matrices, w.ffn_gate ? 2 : 1);
-  // Without a LayerNorm before it the layer reads the embedding sum itself: one 8-bit code stands
-  // for 128 units of the 16-bit sum.
-  scales.input =
-      w.input_norm ? norm_output_quant(source.ranges.input, *w.input_norm, qkv, kInputAlpha)
-                   : per_tensor_quant(w.attention.query.weight.cols, 128 * source.embedding_scale);
+  // One 8-bit code stands for 128 units of a 16-bit embedding sum.
+  scales.input = source.reads_embedding_sum
+                     ? per_tensor_quant(w.attention.query.weight.cols, 128 * source.embedding_scale)
+                     : channel_quant(source.ranges.input, source.input_norms, qkv, kInputAlpha);
   scales.context =
       context_quant(source.ranges.self.context, w.attention.out.weight, kContextAlpha,
                     value_scale(source.ranges.self.value, w.attention.value.weight, scales.input));
   if (w.cross) choose_cross_scales(source, scales);
-  scales.ffn_input = norm_output_quant(source.ranges.ffn_input, w.ffn_norm, ffn_up, kFfnInputAlpha);
+  const LayerNorm* ffn_norms[] = {&w.ffn_norm};
+  scales.ffn_input = channel_quant(source.ranges.ffn_input, ffn_norms, ffn_up, kFfnInputAlpha);
   scales.activation_offset_q14 = activation_offset_q14(source.config.hidden_act);
   scales.activation_exponent = activation_exponent(source.ranges.preactivation);
   if (w.ffn_gate) choose_gate_scales(source, scales);

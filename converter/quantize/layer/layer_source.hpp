@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "converter/model/calibration_ranges.hpp"
 #include "converter/model/model_config.hpp"
@@ -15,6 +16,10 @@ struct LayerSource {
   const StackConfig& config;
   const LayerWeights& weights;
   const LayerRanges& ranges;
+  /// That make the layer's input: more than one where layers share the weights, none where an
+  /// embedding projection makes it or the layer reads the embedding sum itself.
+  std::vector<const LayerNorm*> input_norms;
+  bool reads_embedding_sum;
   std::string name;          ///< "encoder.layer.0", for messages
   double embedding_scale;    ///< of the embedding sum
   double cross_scale;        ///< of the encoder states that cross-attention reads

@@ -62,8 +62,7 @@ std::vector<double> smoothing_factors(Imbalance imbalance, double alpha) {
   return factors;
 }
 
-ChannelQuant norm_output_quant(const ChannelRange& range, const LayerNorm& norm, Readers readers,
-                               double alpha) {
+ChannelQuant channel_quant(const ChannelRange& range, Norms norms, Readers readers, double alpha) {
   const std::size_t channels = range.lowest.size();
   ChannelQuant quant;
   quant.offset.resize(channels);
@@ -75,7 +74,10 @@ ChannelQuant norm_output_quant(const ChannelRange& range, const LayerNorm& norm,
   }
   quant.factor = smoothing_factors(
       {.activation = amplitude, .weight = relative_column_weights(readers)}, alpha);
-  quant.scale = least_norm_scale(norm, quant) * kNarrowing;
+  quant.scale = 0x1p-100;
+  for (const LayerNorm* norm : norms) {
+    quant.scale = std::max(quant.scale, least_norm_scale(*norm, quant) * kNarrowing);
+  }
   for (std::size_t c = 0; c < channels; ++c) {
     quant.scale = std::max(quant.scale, amplitude[c] / quant.factor[c] / 127);
   }

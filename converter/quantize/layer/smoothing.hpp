@@ -15,6 +15,7 @@ namespace embert::convert {
 
 /// The matrices that read one activation. They have the same inputs.
 using Readers = std::span<const Matrix* const>;
+using Norms = std::span<const LayerNorm* const>;
 
 /// [inputs] the largest weight of each input, relative to the largest weight of its row.
 std::vector<double> relative_column_weights(Readers readers);
@@ -27,11 +28,11 @@ struct Imbalance {
 /// Magnitudes below 1e-3 of the largest count as that. `alpha` is the migration strength, 0 to 1.
 std::vector<double> smoothing_factors(Imbalance imbalance, double alpha);
 
-/// How `norm` writes the input of `readers`: centred on the range, smoothed, and shifted by up to
+/// How the input of `readers` is written: centred on the range, smoothed, and shifted by up to
 /// half a code so that the mean of the first token lies on the grid. Attention uses the first token
-/// as a sink, and the others' values are sensitive to its error.
-ChannelQuant norm_output_quant(const ChannelRange& range, const LayerNorm& norm, Readers readers,
-                               double alpha);
+/// as a sink, and the others' values are sensitive to its error. `norms`: the LayerNorms that write
+/// it, in turn where layers share weights; none where a dense layer does.
+ChannelQuant channel_quant(const ChannelRange& range, Norms norms, Readers readers, double alpha);
 
 /// How the 16-bit attention context is written, without offsets. `largest`: [A] magnitudes,
 /// `value_scale`: scale of the 16-bit values.

@@ -9,8 +9,26 @@
 
 namespace embert::convert {
 
+namespace {
+
+// The columns' offsets are part of the bias.
+Linear without_offset(const Dense16Source& source) {
+  Linear out = source.linear;
+  for (std::size_t n = 0; source.output != nullptr && n < out.bias.size(); ++n) {
+    out.bias[n] = static_cast<float>(static_cast<double>(out.bias[n]) - source.output->offset[n]);
+  }
+  return out;
+}
+
+double scale_of_column(const Dense16Source& source, std::size_t n) {
+  if (source.output == nullptr) return source.output_scale;
+  return source.output->factor[n] * source.output->scale;
+}
+
+}  // namespace
+
 QuantizedDense16 quantize_dense16(const Dense16Source& source, const Dense16Rounding& rounding) {
-  const Linear& linear = source.linear;
+  const Linear linear = without_offset(source);
   const std::size_t inputs = linear.weight.cols;
   const ChannelQuant quant = planes_quant(inputs, source.input_scale);
   const InputRows rows = input_rows(source.rows);
@@ -34,7 +52,7 @@ QuantizedDense16 quantize_dense16(const Dense16Source& source, const Dense16Roun
     const std::int16_t* codes = rounded.codes.row(n);
     const bool dead = dense.bias.back() == 0 &&
                       std::all_of(codes, codes + inputs, [](std::int16_t c) { return c == 0; });
-    factors.push_back(dead ? 0.0 : sum_scale / source.output_scale);
+    factors.push_back(dead ? 0.0 : sum_scale / scale_of_column(source, n));
   }
   EncodedFactors encoded = encode_factors(factors, source.name);
   out.record.shifts = encoded.shifts;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "converter/model/channel_quant.hpp"
 #include "converter/model/conversion.hpp"
 #include "converter/model/model_weights.hpp"
 #include "converter/model/quantized_model.hpp"
@@ -18,6 +19,8 @@ struct Dense16Source {
   double input_scale;   ///< of the 16-bit input
   double output_scale;  ///< of the 32-bit output
   std::string name;     ///< for messages and errors
+  /// Null, or the scale and offset of each column, in place of output_scale.
+  const ChannelQuant* output = nullptr;
 };
 
 /// How weights are rounded, and where errors and warnings of that go.

@@ -7,11 +7,11 @@ namespace embert {
 
 LmRow::LmRow(const Buffers& buffers, const int16_t* hidden)
     : buffers_(buffers), head_(model_lm(buffers.engine.model)) {
-  const size_t size = last_config(buffers.engine).hidden_size;
+  const size_t hidden_size = last_config(buffers.engine).hidden_size, size = head_.size;
   const int16_t* row = hidden;
   if (head_.transform.dense.dense.weights != nullptr) {
-    int16_t* transformed = buffers.scratch<int16_t>(0, buffers.plan.row);  // [H]
-    transform_rows(buffers, head_.transform, {hidden, 1, size}, transformed);
+    int16_t* transformed = buffers.scratch<int16_t>(0, buffers.plan.row);  // [size]
+    transform_rows(buffers, head_.transform, {hidden, 1, hidden_size}, size, transformed);
     row = transformed;
   }
   uint8_t* planes = buffers.scratch<uint8_t>(0, buffers.plan.lhs);  // [2][lhs_stride]
@@ -26,7 +26,7 @@ LmRow::LmRow(const Buffers& buffers, const int16_t* hidden)
 }
 
 const int32_t* LmRow::logits(size_t first, size_t count) const {
-  const size_t size = last_config(buffers_.engine).hidden_size;
+  const size_t size = head_.size;
   int32_t* sums = buffers_.scratch<int32_t>(0, buffers_.plan.vocab_sums);  // [2][kVocabBlock]
   buffers_.engine.kernels.dot_rows({.m = 2,
                                     .n = count,

@@ -39,7 +39,7 @@ void convert_to_planes(const Buffers& buffers, const Rows16& rows) {
        .k = rows.k,
        .src = rows.data,
        .src_stride = rows.k,
-       .dst = buffers.scratch<uint8_t>(0, buffers.plan.lhs),  // [2 m][lhs_stride]
+       .dst = buffers.scratch<uint8_t>(rows.task, buffers.plan.lhs),  // [2 m][lhs_stride]
        .dst_stride = buffers.plan.lhs_stride,
        .flip = kSignedLhsFlip});
 }
@@ -49,11 +49,11 @@ const int32_t* dense16_sums(const Buffers& buffers, const Dense16& layer, const 
   const StackPlan& plan = buffers.plan;
   const Kernels& kernels = buffers.engine.kernels;
   const size_t inputs = pad_inputs(rows.k), acc_stride = plan.acc_columns;
-  int32_t* acc = buffers.scratch<int32_t>(0, plan.acc);  // [2 m][acc_columns]
+  int32_t* acc = buffers.scratch<int32_t>(rows.task, plan.acc);  // [2 m][acc_columns]
   kernels.gemm({.m = 2 * rows.m,
                 .n = pad_columns(columns.count),
                 .k = inputs,
-                .lhs = buffers.scratch<uint8_t>(0, plan.lhs),
+                .lhs = buffers.scratch<uint8_t>(rows.task, plan.lhs),
                 .lhs_stride = plan.lhs_stride,
                 .lhs_type = LhsType::kSigned,
                 .rhs = layer.dense.weights + columns.first * inputs,
@@ -73,21 +73,21 @@ const int32_t* dense16_sums(const Buffers& buffers, const Dense16& layer, const 
   return acc;
 }
 
-void transform_rows(const Buffers& buffers, const HeadTransform& head, const Rows16& rows,
+void transform_rows(const Buffers& buffers, const HeadTransform& head, const Rows16& rows, size_t n,
                     int16_t* dst) {
   const bool normed = head.norm.gain != nullptr;
   // activate() adds an offset that is the same in every channel. LayerNorm takes it out.
   const int32_t zero = normed ? 0 : activate(0, head.activation);
-  dense16_rows(buffers, head.dense, rows, rows.k, [&](size_t i, size_t c, int32_t y) {
+  dense16_rows(buffers, head.dense, rows, n, [&](size_t i, size_t c, int32_t y) {
     const int32_t u = activate(clamp<int32_t>(y, -32767, 32767), head.activation);
-    dst[i * rows.k + c] = static_cast<int16_t>((u - zero) * head.factor);
+    dst[i * n + c] = static_cast<int16_t>((u - zero) * head.factor);
   });
   if (!normed) return;
   buffers.engine.kernels.layernorm({.m = rows.m,
-                                    .n = rows.k,
+                                    .n = n,
                                     .src = dst,
                                     .dst = dst,
-                                    .stride = rows.k,
+                                    .stride = n,
                                     .epsilon_n2 = head.norm.epsilon_n2,
                                     .gain = head.norm.gain,
                                     .bias = head.norm.bias,
@@ -104,7 +104,7 @@ void pool_head(const Buffers& buffers, const PooledText& text, int16_t* pooled) 
     row = pooled;
   }
   if (head.dense.dense.weights != nullptr) {
-    transform_rows(buffers, head, {row, 1, size}, pooled);
+    transform_rows(buffers, head, {row, 1, size}, size, pooled);
   } else {
     for (size_t c = 0; c < size; ++c) pooled[c] = row[c];
   }

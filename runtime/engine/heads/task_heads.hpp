@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The task heads on the last hidden state: pooler and classifiers. The caller's thread
-// computes them, in the scratch of task 0.
+// The task heads on the last hidden state: pooler and classifiers. The caller's thread computes
+// them, in the scratch of task 0.
 #pragma once
 
 #include "kernels/arithmetic/layout.hpp"
@@ -12,17 +12,18 @@ namespace embert {
 struct Rows16 {
   const int16_t* data;  ///< [m][k]
   size_t m, k;
+  size_t task = 0;  ///< whose scratch takes planes and sums
 };
 
 struct ColumnRange {
   size_t first, count;
 };
 
-/// Rows as the GEMM reads them: each as two planes of 8 bits, in the scratch of task 0.
+/// Rows as the GEMM reads them: each as two planes of 8 bits, in the task's scratch.
 /// m <= kBlockRows / 2.
 void convert_to_planes(const Buffers& buffers, const Rows16& rows);
 /// The converted rows through some columns of a dense layer, bias included: s32 [m][count], with a
-/// stride of 2 * acc_columns, in the scratch of task 0.
+/// stride of 2 * acc_columns, in the task's scratch.
 const int32_t* dense16_sums(const Buffers& buffers, const Dense16& layer, const Rows16& rows,
                             ColumnRange columns);
 
@@ -35,7 +36,7 @@ void dense16_rows(const Buffers& buffers, const Dense16& layer, const Rows16& ro
   const size_t stride = size_t{2} * buffers.plan.acc_columns;
   for (size_t row = 0; row < rows.m; row += kBlockRows / 2) {
     const size_t left = rows.m - row, m = left < kBlockRows / 2 ? left : kBlockRows / 2;
-    const Rows16 block = {rows.data + row * rows.k, m, rows.k};
+    const Rows16 block = {rows.data + row * rows.k, m, rows.k, rows.task};
     convert_to_planes(buffers, block);
     for (size_t column = 0; column < n; column += kGemmColumns) {
       const size_t count = n - column < kGemmColumns ? n - column : kGemmColumns;
@@ -51,9 +52,9 @@ void dense16_rows(const Buffers& buffers, const Dense16& layer, const Rows16& ro
   }
 }
 
-/// Rows through a head's transform, which is not empty. dst: s16 [m][k]; with m = 1 it may be
-/// rows.data. m <= kBlockRows / 2.
-void transform_rows(const Buffers& buffers, const HeadTransform& head, const Rows16& rows,
+/// Rows through a head's transform of n outputs, which is not empty: dst s16 [m][n], which may be
+/// rows.data where m = 1. m <= kBlockRows / 2.
+void transform_rows(const Buffers& buffers, const HeadTransform& head, const Rows16& rows, size_t n,
                     int16_t* dst);
 
 /// The token classifier on rows of the last hidden state: calls store(i, label, logit).
@@ -69,7 +70,7 @@ void token_logits(const Buffers& buffers, const Rows16& rows, Store store) {
   int16_t* made = buffers.scratch<int16_t>(0, buffers.plan.row);  // [kBlockRows / 2][H]
   for (size_t row = 0; row < rows.m; row += kBlockRows / 2) {
     const size_t left = rows.m - row, m = left < kBlockRows / 2 ? left : kBlockRows / 2;
-    transform_rows(buffers, transform, {rows.data + row * rows.k, m, rows.k}, made);
+    transform_rows(buffers, transform, {rows.data + row * rows.k, m, rows.k}, rows.k, made);
     dense16_rows(buffers, classifier, {made, m, rows.k}, labels,
                  [&](size_t i, size_t c, int32_t y) { store(row + i, c, y); });
   }

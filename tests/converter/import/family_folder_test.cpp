@@ -293,10 +293,10 @@ TEST_F(Family, PostLayerNorms) {
   const auto gamma = [&](const std::string& name) {
     return values(content, "bert." + name + ".LayerNorm.weight");
   };
-  EXPECT_EQ(stack.layers[0].input_norm->gamma, gamma("embeddings"));
+  EXPECT_EQ(stack.input_norms[0]->gamma, gamma("embeddings"));
   EXPECT_EQ(stack.layers[0].cross_norm.gamma, gamma("encoder.layer.0.attention.output"));
   EXPECT_EQ(stack.layers[0].ffn_norm.gamma, gamma("encoder.layer.0.crossattention.output"));
-  EXPECT_EQ(stack.layers[1].input_norm->gamma, gamma("encoder.layer.0.output"));
+  EXPECT_EQ(stack.input_norms[1]->gamma, gamma("encoder.layer.0.output"));
   EXPECT_EQ(stack.layers[1].cross_norm.gamma, gamma("encoder.layer.1.attention.output"));
   EXPECT_EQ(stack.final_norm.gamma, gamma("encoder.layer.1.output"));
   EXPECT_EQ(stack.layers[1].cross->key.bias,
@@ -307,7 +307,7 @@ TEST_F(Family, PostLayerNorms) {
     content.erase("bert.embeddings.LayerNorm." + std::string(part));
   }
   expect_all_needed(content);
-  EXPECT_FALSE(read(content).weights.stacks[0].layers[0].input_norm.has_value());
+  EXPECT_FALSE(read(content).weights.stacks[0].input_norms[0].has_value());
 }
 
 TEST_F(Family, PreLayerNorms) {
@@ -328,9 +328,9 @@ TEST_F(Family, PreLayerNorms) {
   const auto gamma = [&](const std::string& name) {
     return values(content, "bert." + name + "LayerNorm.weight");
   };
-  EXPECT_EQ(stack.layers[0].input_norm->gamma, gamma("encoder.layer.0.attention."));
+  EXPECT_EQ(stack.input_norms[0]->gamma, gamma("encoder.layer.0.attention."));
   EXPECT_EQ(stack.layers[0].ffn_norm.gamma, gamma("encoder.layer.0.intermediate."));
-  EXPECT_EQ(stack.layers[1].input_norm->gamma, gamma("encoder.layer.1.attention."));
+  EXPECT_EQ(stack.input_norms[1]->gamma, gamma("encoder.layer.1.attention."));
   EXPECT_EQ(stack.final_norm.gamma, gamma(""));
 }
 

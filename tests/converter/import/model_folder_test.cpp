@@ -57,12 +57,12 @@ TEST_F(Folder, NamesMakeNoDifference) {
   for (const ModelFolder* other : {&prefixed, &old}) {
     EXPECT_EQ(plain.weights.stacks[0].word_embeddings.data,
               other->weights.stacks[0].word_embeddings.data);
-    EXPECT_EQ(plain.weights.stacks[0].layers[0].input_norm->gamma,
-              other->weights.stacks[0].layers[0].input_norm->gamma);
-    EXPECT_EQ(plain.weights.stacks[0].layers[0].input_norm->beta,
-              other->weights.stacks[0].layers[0].input_norm->beta);
-    EXPECT_EQ(plain.weights.stacks[0].layers[1].input_norm->gamma,
-              other->weights.stacks[0].layers[1].input_norm->gamma);
+    EXPECT_EQ(plain.weights.stacks[0].input_norms[0]->gamma,
+              other->weights.stacks[0].input_norms[0]->gamma);
+    EXPECT_EQ(plain.weights.stacks[0].input_norms[0]->beta,
+              other->weights.stacks[0].input_norms[0]->beta);
+    EXPECT_EQ(plain.weights.stacks[0].input_norms[1]->gamma,
+              other->weights.stacks[0].input_norms[1]->gamma);
     EXPECT_EQ(plain.weights.stacks[0].layers[1].attention.key.weight.data,
               other->weights.stacks[0].layers[1].attention.key.weight.data);
     EXPECT_EQ(plain.weights.pooler->dense.bias, other->weights.pooler->dense.bias);

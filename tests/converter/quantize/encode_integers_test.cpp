@@ -130,7 +130,8 @@ TEST(Smoothing, ReachesTheRangeAndMeetsTheFirstToken) {
   }
   const Matrix weights = test::random_matrix(random, 24, n, 0.5F);
   const Matrix* readers[] = {&weights};
-  const ChannelQuant d = norm_output_quant(range, norm, readers, 0.92);
+  const LayerNorm* norms[] = {&norm};
+  const ChannelQuant d = channel_quant(range, norms, readers, 0.92);
   double logs = 0;
   for (std::size_t c = 0; c < n; ++c) {
     const auto code = [&](double x) { return (x - d.offset[c]) / (d.factor[c] * d.scale); };

@@ -76,8 +76,8 @@ TEST(QuantizeModel, ZeroPaddingRowAndUnusedChannels) {
   RandomBert bert = random_encoder(11);
   std::fill_n(bert.weights.stacks[0].word_embeddings.data.begin(), 32, 0.0F);
   for (convert::LayerNorm* norm :
-       {&*bert.weights.stacks[0].layers[0].input_norm, &bert.weights.stacks[0].layers[1].ffn_norm,
-        &*bert.weights.stacks[0].layers[2].input_norm}) {
+       {&*bert.weights.stacks[0].input_norms[0], &bert.weights.stacks[0].layers[1].ffn_norm,
+        &*bert.weights.stacks[0].input_norms[2]}) {
     norm->gamma[3] = norm->beta[3] = 0;  // always zero
     norm->gamma[4] = 0;                  // always the same
     norm->beta[4] = 5;
@@ -121,15 +121,18 @@ TEST(QuantizeModel, NothingButZeros) {
        {&w.word_embeddings, &w.position_embeddings, &w.token_type_embeddings}) {
     std::fill(m->data.begin(), m->data.end(), 0.0F);
   }
+  std::vector<convert::LayerNorm*> norms = {&w.final_norm};
   for (LayerWeights& layer : w.layers) {
     for (Linear* l : {&layer.attention.query, &layer.attention.key, &layer.attention.value,
                       &layer.attention.out, &layer.ffn_up, &layer.ffn_down}) {
       zero(*l);
     }
-    for (convert::LayerNorm* norm : {&*layer.input_norm, &layer.ffn_norm, &w.final_norm}) {
-      std::fill(norm->gamma.begin(), norm->gamma.end(), 0.0F);
-      std::fill(norm->beta.begin(), norm->beta.end(), 0.0F);
-    }
+    norms.push_back(&layer.ffn_norm);
+  }
+  for (std::optional<convert::LayerNorm>& norm : w.input_norms) norms.push_back(&*norm);
+  for (convert::LayerNorm* norm : norms) {
+    std::fill(norm->gamma.begin(), norm->gamma.end(), 0.0F);
+    std::fill(norm->beta.begin(), norm->beta.end(), 0.0F);
   }
   zero(bert.weights.pooler->dense);
   zero(*bert.weights.classifier);

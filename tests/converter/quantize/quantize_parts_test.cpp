@@ -162,8 +162,8 @@ TEST(QuantizedStack, WithoutLayerNormAfterTheEmbeddings) {
   config.stacks = {small_stack()};
   config.stacks[0].embedding_layer_norm = false;
   const convert::QuantizedStack stack = quantize(RandomBert(config, 32)).model.stacks[0];
-  EXPECT_EQ(stack.layers[0].input_norm.record.shift, 0);
-  EXPECT_TRUE(stack.layers[0].input_norm.gain.empty());
+  EXPECT_EQ(stack.input_norms[0].record.shift, 0);
+  EXPECT_TRUE(stack.input_norms[0].gain.empty());
   EXPECT_TRUE(stack.layers[0].hidden_multiplier.empty());
   EXPECT_EQ(stack.layers[0].record.hidden_scale, stack.record.embedding_scale);
   EXPECT_EQ(stack.layers[1].hidden_multiplier.size(), 32u);

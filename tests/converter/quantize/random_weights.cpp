@@ -49,10 +49,11 @@ AttentionWeights random_attention(Random& random, std::size_t hidden, std::size_
   return out;
 }
 
-LayerWeights random_layer(Random& random, const StackConfig& config, int heads) {
+// Appends a layer and the LayerNorm that makes its input.
+void add_random_layer(Random& random, const StackConfig& config, int heads, StackWeights& stack) {
   const std::size_t hidden = to_size(config.hidden_size), inner = to_size(config.intermediate_size);
-  LayerWeights out;
-  out.input_norm = random_norm(random, hidden);
+  stack.input_norms.emplace_back(random_norm(random, hidden));
+  LayerWeights& out = stack.layers.emplace_back();
   out.attention = random_attention(random, hidden, to_size(heads * config.head_size()), hidden);
   if (config.position_kind != PositionKind::kAbsolute) {
     out.attention.distance_embedding = random_matrix(
@@ -65,7 +66,6 @@ LayerWeights random_layer(Random& random, const StackConfig& config, int heads) 
   out.ffn_norm = random_norm(random, hidden);
   out.ffn_up = random_linear(random, inner, hidden);
   out.ffn_down = random_linear(random, hidden, inner);
-  return out;
 }
 
 StackWeights random_stack(Random& random, const StackConfig& config) {
@@ -78,10 +78,10 @@ StackWeights random_stack(Random& random, const StackConfig& config) {
   }
   out.token_type_embeddings = random_matrix(random, to_size(config.type_vocab_size), hidden, 0.2F);
   for (const int heads : config.num_heads_of_layer) {
-    out.layers.push_back(random_layer(random, config, heads));
+    add_random_layer(random, config, heads, out);
   }
   if (config.norm_position == NormPosition::kPost && !config.embedding_layer_norm) {
-    out.layers[0].input_norm.reset();
+    out.input_norms[0].reset();
   }
   out.final_norm = random_norm(random, hidden);
   return out;

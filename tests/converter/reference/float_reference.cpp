@@ -172,9 +172,11 @@ ReferenceOutput reference_stack(const StackConfig& config, const convert::StackW
   ReferenceOutput out;
   Rows sum = embed(config, weights, text);
   std::size_t heads_before = 0;
-  for (const convert::LayerWeights& layer : weights.layers) {
+  for (std::size_t l = 0; l < weights.layers.size(); ++l) {
+    const convert::LayerWeights& layer = weights.layers[l];
+    const auto& input_norm = weights.input_norms[l];
     const double* factors = text.head_mask.empty() ? nullptr : text.head_mask.data() + heads_before;
-    Rows in = layer.input_norm ? reference_norm(sum, *layer.input_norm, eps) : sum;
+    Rows in = input_norm ? reference_norm(sum, *input_norm, eps) : sum;
     out.hidden_states.push_back(pre ? sum : in);
     Attended self = attend(config, {.weights = layer.attention,
                                     .in = in,

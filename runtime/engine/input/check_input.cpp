@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/engine/check_input.hpp"
+#include "runtime/engine/input/check_input.hpp"
 
 #include "runtime/model/scale.hpp"
 

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/model/model_config.hpp"
+
+namespace embert::convert {
+
+std::vector<std::size_t> layers_of_weights(const StackConfig& config) {
+  std::vector<std::size_t> counts;
+  for (std::size_t l = 0; l < static_cast<std::size_t>(config.num_hidden_layers); ++l) {
+    const std::size_t weights = config.weights_of(l);
+    if (weights == counts.size()) counts.push_back(0);
+    ++counts[weights];
+  }
+  return counts;
+}
+
+}  // namespace embert::convert
