@@ -17,6 +17,8 @@
 namespace embert::test {
 namespace {
 
+using Status = TokenizerStatus;
+
 // Whole numbers below a bound.
 struct Dice {
   Random random;
@@ -227,7 +229,6 @@ TEST_F(BytePairSectionTest, IsRead) {
 }
 
 TEST_F(BytePairSectionTest, EachFieldIsChecked) {
-  using Status = TokenizerStatus;
   const TokenizerView view = this->view();
   const BytePairSection part = byte_pair_section(view);
   const std::size_t header = offset(part.header);
