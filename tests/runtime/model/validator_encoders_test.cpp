@@ -173,7 +173,7 @@ TEST_F(EncoderFields, GivesTheSameBitsWithAllKernelsAndThreads) {
 // A blob that the validator accepts is safe to run, whatever its bytes.
 TEST_F(EncoderFields, RandomDamageIsRefusedOrSafe) {
   const std::vector<std::uint8_t> good(blob_.data(), blob_.data() + blob_.size());
-  const std::size_t first = section(kSectionPaddingPosition).offset;
+  const auto first = static_cast<std::size_t>(section(kSectionPaddingPosition).offset);
   std::mt19937_64 random(20251122);
   int ran = 0;
   for (int round = 0; round < 600; ++round) {
