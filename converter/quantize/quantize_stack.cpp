@@ -120,9 +120,9 @@ void assemble_input_norms(const StackScales& scales, const std::vector<double>& 
                           QuantizedStack& out) {
   const auto& [config, weights, ranges, cross_scale, prefix] = scales.source;
   const std::size_t layers = weights.input_norms.size();
-  const auto same_norm = [&](std::size_t a, std::size_t b) {
-    return a > 0 && config.weights_of(a) == config.weights_of(b) &&
-           config.weights_of(a - 1) == config.weights_of(b - 1);
+  const auto same_norm = [&stack = config](std::size_t a, std::size_t b) {
+    return a > 0 && stack.weights_of(a) == stack.weights_of(b) &&
+           stack.weights_of(a - 1) == stack.weights_of(b - 1);
   };
   for (std::size_t l = 0; l < layers; ++l) {
     BlobSharedLayer use = {static_cast<std::uint32_t>(l), static_cast<std::uint32_t>(l)};
