@@ -30,25 +30,18 @@ MODULES_OF_OTHERS = {
 }
 
 
-def test_import_is_light():
-    """At most 20 ms of processor time above numpy: the shortest of 20 runs, as other processes only add time."""
-    code = """
-import time
-times = [time.process_time()]
-for module in ("numpy", "embert"):
-    __import__(module)
-    times.append(time.process_time())
-print(1000 * (times[1] - times[0]), 1000 * (times[2] - times[1]))
-"""
-    runs = [[float(time) for time in run_python(code).stdout.split()] for _ in range(20)]
-    numpy, ours = (min(times) for times in zip(*runs))
-    print(f"import numpy: {numpy:.1f} ms, import embert after it: {ours:.1f} ms")
-    assert ours <= 20
+def imported_by(code):
+    loaded = run_python(f"import sys, numpy; before = set(sys.modules); {code}; print(*(set(sys.modules) - before))")
+    return {name.split(".")[0] for name in loaded.stdout.split()}
 
 
-def test_import_imports_nothing_heavy():
-    loaded = run_python("import sys, numpy; before = set(sys.modules); import embert; print(*(set(sys.modules) - before))")
-    assert not {name.split(".")[0] for name in loaded.stdout.split()} & MODULES_OF_OTHERS
+def test_import_imports_nothing():
+    assert imported_by("import embert") == {"embert"}
+
+
+def test_names_are_imported_when_used():
+    assert not imported_by("from embert import *") & MODULES_OF_OTHERS
+    assert set(embert.__all__) == set(embert._MODULES) < set(dir(embert))
 
 
 def test_metadata():
