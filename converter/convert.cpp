@@ -8,6 +8,8 @@
 #include <span>
 #include <string_view>
 
+#include "converter/calibrate/tokens/builtin_texts.hpp"
+#include "converter/calibrate/tokens/calibration_files.hpp"
 #include "converter/calibrate/tokens/gather_tokens.hpp"
 #include "converter/convert_error.hpp"
 #include "converter/export/write_blob.hpp"
@@ -18,9 +20,12 @@
 #include "converter/quantize/task_heads/quantize_vector.hpp"
 #include "converter/reference/float_model.hpp"
 #include "converter/reference/float_vector.hpp"
+#include "converter/verify/compare_vocabularies.hpp"
 #include "converter/verify/make_selftest.hpp"
 #include "converter/verify/tokenize_texts.hpp"
 #include "converter/verify/verify.hpp"
+#include "converter/vocabulary/choose_tokens.hpp"
+#include "converter/vocabulary/prune_vocabulary.hpp"
 #include "converter/workers.hpp"
 #include "runtime/format/tokenizer_format.hpp"
 
@@ -32,6 +37,7 @@ namespace {
 constexpr double kRandomHeadroom = 0.025;
 
 struct ImportedTokenizer {
+  std::optional<TokenizerSpec> spec;
   std::vector<std::uint8_t> section;  // empty: the folder has none
   std::uint32_t unknown_id = kNoToken;
   std::optional<std::uint32_t> max_tokens;
@@ -86,7 +92,38 @@ ImportedTokenizer import_tokenizer(const ModelFolder& folder, std::vector<std::s
       static_cast<int>(std::ranges::count_if(spec->single, [](const TemplatePieceSpec& piece) {
         return piece.kind == TemplatePieceSpec::Kind::kToken;
       }));
+  out.spec = std::move(spec);
   return out;
+}
+
+// The rows of the word embeddings that stay.
+std::optional<KeptIds> choose_vocabulary(const VocabularyOptions& options,
+                                         const ModelFolder& folder,
+                                         const ImportedTokenizer& tokenizer) {
+  if (!options.prune()) return std::nullopt;
+  if (!tokenizer.spec) {
+    throw ConvertError(
+        "--keep-vocabulary, --scripts and --vocabulary-size need a tokenizer, and the folder has "
+        "none");
+  }
+  TokenChoice choice;
+  choice.scripts = options.scripts;
+  choice.needed = ids_of_model(folder.config);
+  if (options.size) choice.size = static_cast<std::size_t>(std::max(*options.size, 0));
+  if (options.texts) {
+    std::vector<std::string> prompts = {""};
+    for (const auto& [name, text] : folder.prompts.texts) {
+      if (!text.empty()) prompts.push_back(text);
+    }
+    choice.counts = count_tokens(tokenizer.section, folder.config.first(),
+                                 read_filled_lines(*options.texts), prompts);
+    choice.counts.resize(tokenizer.spec->tokens.size());
+  }
+  std::vector<bool> kept = choose_tokens(*tokenizer.spec, choice);
+  // Rows without a token are of no use but to the model itself.
+  kept.resize(static_cast<std::size_t>(folder.config.first().vocab_size));
+  for (const std::uint32_t id : choice.needed) kept[id] = true;
+  return KeptIds(kept);
 }
 
 int choose_max_tokens(const ConvertOptions& options, const ModelFolder& folder,
@@ -167,6 +204,7 @@ ConvertResult convert(const ConvertOptions& options) {
   result.prompts = folder.prompts;
   const ImportedTokenizer tokenizer = import_tokenizer(folder, result.warnings);
   result.max_tokens = choose_max_tokens(options, folder, tokenizer);
+  const std::optional<KeptIds> kept = choose_vocabulary(options.vocabulary, folder, tokenizer);
 
   // calibrate: the token ids, so early because bad files are then refused at once. The passes over
   // them are part of quantize_model(): the second one needs scales that are chosen from the first.
@@ -227,23 +265,45 @@ ConvertResult convert(const ConvertOptions& options) {
   extras.prompts = folder.prompts;
   (quantized.model.token_classifier ? extras.token_labels : extras.labels) =
       folder.config.label_names;
+  IntegerModel::Options integers;
+  integers.isa_mask = options.isa_mask;
+  integers.threads = static_cast<std::uint32_t>(options.threads);
+  nlohmann::ordered_json certificate;
+  std::vector<std::uint8_t> whole;  // with all tokens
   if (options.certify) {
     report("certifying", kQuantizeEnd);
-    nlohmann::ordered_json certificate = describe_calibration(options, result);
+    whole = write_blob(quantized.model, extras);
+    certificate = describe_calibration(options, result);
     if (tokenizer.section.empty() && tokens.certificate.texts.lengths.empty()) {
       certificate["not_compared"] = "of fewer than " + std::to_string(kHeldOutOf) +
                                     " texts of calibration ids none is held back";
     } else {
-      IntegerModel::Options integers;
-      integers.isa_mask = options.isa_mask;
-      integers.threads = static_cast<std::uint32_t>(options.threads);
-      certificate["held_out"] = certify(folder, floats, write_blob(quantized.model, extras),
-                                        integers, tokens.certificate);
+      certificate["held_out"] = certify(folder, floats, whole, integers, tokens.certificate);
     }
+  }
+  ModelConfig config = folder.config;
+  if (kept) {
+    const TokenizerSpec pruned = prune_tokenizer(*tokenizer.spec, *kept);
+    prune_model(*kept, quantized.model, config);
+    extras.tokenizer = write_tokenizer_section(pruned);
+    if (options.certify) {
+      const std::vector<std::uint8_t> blob = write_blob(quantized.model, extras);
+      nlohmann::ordered_json& json = certificate["vocabulary"];
+      json = compare_vocabularies({.whole = {.blob = whole, .config = folder.config},
+                                   .pruned = {.blob = blob, .config = config},
+                                   .kept = *kept},
+                                  integers, builtin_certificate_texts());
+      json["tokens"] = tokenizer.spec->tokens.size();
+      json["kept_tokens"] = pruned.tokens.size();
+      json["saved_bytes"] =
+          static_cast<std::int64_t>(whole.size()) - static_cast<std::int64_t>(blob.size());
+    }
+  }
+  if (options.certify) {
     result.certificate = certificate.dump();
     extras.certificate = result.certificate;
   }
-  extras.selftest = make_selftest(quantized.model, folder.config, extras);
+  extras.selftest = make_selftest(quantized.model, config, extras);
   report("packing", 0.98);
   result.blob = write_blob(quantized.model, extras, &result.sizes);
   report("done", 1);

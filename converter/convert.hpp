@@ -15,6 +15,16 @@
 
 namespace embert::convert {
 
+/// Which tokens of the vocabulary stay (converter/README.md, "Vocabulary"); by default all.
+struct VocabularyOptions {
+  /// Texts, one a line, whose tokens stay.
+  std::optional<std::filesystem::path> texts;
+  std::vector<std::string> scripts;  ///< names of Unicode scripts, such as "Latin"
+  std::optional<int> size;
+
+  bool prune() const { return texts || !scripts.empty() || size; }
+};
+
 struct ConvertOptions {
   std::filesystem::path folder;
   /// Calibration texts, one a line, instead of the built-in ones; or token ids, one text a line.
@@ -22,6 +32,7 @@ struct ConvertOptions {
   std::optional<std::filesystem::path> calibration_texts, calibration_ids;
   Rounding rounding = Rounding::kGptq;
   std::optional<int> max_tokens;
+  VocabularyOptions vocabulary;
   int threads = 1;
   /// Kernels that compute the certificate, EMBERT_ISA_*. They do not change the bytes.
   std::uint32_t isa_mask = 0;

@@ -3,6 +3,7 @@
 # tokenizer section and, where there are files, reads those of the tokenizer.
 add_library(embert_convert_tokenizer STATIC
   ${CMAKE_CURRENT_LIST_DIR}/convert_error.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/model/code_points.cpp
   ${CMAKE_CURRENT_LIST_DIR}/export/tokenizer/byte_pair_arrays.cpp
   ${CMAKE_CURRENT_LIST_DIR}/export/tokenizer/charsmap_keys.cpp
   ${CMAKE_CURRENT_LIST_DIR}/export/tokenizer/double_array.cpp

@@ -128,6 +128,9 @@ struct UnigramSpec {
   std::vector<PreTokenizerStep> pre_tokenizer;
   std::vector<double> scores;  ///< by id, for the tokens of the vocabulary
   bool byte_fallback = false;
+  /// The least score of all pieces, from which that of unknown characters follows, where pieces have
+  /// been pruned.
+  std::optional<double> least_score = {};
 };
 
 /// Byte-level BPE. A symbol is a number: 0..255 are the bytes, 256 + i is what merge i makes.

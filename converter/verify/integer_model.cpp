@@ -112,6 +112,25 @@ TokenBatch IntegerModel::tokenize(std::span<const std::string_view> texts) const
   return batch;
 }
 
+std::vector<std::int32_t> IntegerModel::tokenize_whole(std::string_view text) const {
+  embert_tokenize_options options = embert_tokenize_options_default(&model_);
+  options.max_tokens = 0;
+  const embert_text one = {.text = text.data(), .text_bytes = text.size()};
+  embert_tokens tokens = {.size = sizeof(tokens)};
+  std::vector<std::int32_t> ids(text.size() / 2 + 16);  // enough for most texts
+  tokens.capacity = ids.size();
+  tokens.ids = ids.data();
+  embert_status status = embert_tokenize(&model_, &one, &options, &tokens);
+  ids.resize(tokens.length);
+  if (status == EMBERT_STATUS_BUFFER_TOO_SMALL) {
+    tokens.capacity = ids.size();
+    tokens.ids = ids.data();
+    status = embert_tokenize(&model_, &one, &options, &tokens);
+  }
+  require_ok(status, "embert_tokenize");
+  return ids;
+}
+
 std::uint32_t IntegerModel::selftest() {
   std::uint32_t checksum = 0;
   const embert_status status = embert_selftest(engine_, &checksum);

@@ -54,6 +54,8 @@ class IntegerModel {
 
   /// Cuts each text at max_tokens. Throws ConvertError where the model has no tokenizer.
   TokenBatch tokenize(std::span<const std::string_view> texts) const;
+  /// The ids of a text of any length, uncut.
+  std::vector<std::int32_t> tokenize_whole(std::string_view text) const;
 
   /// The checksum that the self-test computes, whether or not the blob expects it.
   std::uint32_t selftest();

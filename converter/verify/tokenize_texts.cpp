@@ -73,4 +73,21 @@ TokenBatch tokenize_texts(const std::vector<std::uint8_t>& section, const StackC
   return model.tokenize(texts);
 }
 
+std::vector<std::uint64_t> count_tokens(const std::vector<std::uint8_t>& section,
+                                        const StackConfig& config,
+                                        std::span<const std::string> texts,
+                                        std::span<const std::string> prompts) {
+  const std::vector<std::uint8_t> blob = tokenizer_blob(section, config, 1);
+  const IntegerModel model(blob, {});
+  std::vector<std::uint64_t> counts(static_cast<std::size_t>(config.vocab_size));
+  for (const std::string& text : texts) {
+    for (const std::string& prompt : prompts) {
+      for (const std::int32_t id : model.tokenize_whole(prompt + text)) {
+        ++counts[static_cast<std::size_t>(id)];
+      }
+    }
+  }
+  return counts;
+}
+
 }  // namespace embert::convert

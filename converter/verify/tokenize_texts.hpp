@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,5 +17,12 @@ namespace embert::convert {
 /// Throws ConvertError.
 TokenBatch tokenize_texts(const std::vector<std::uint8_t>& section, const StackConfig& config,
                           int max_tokens, std::span<const std::string_view> texts);
+
+/// [vocab_size] how often each token occurs in the whole texts, once for each of `prompts` in front
+/// of them. Throws ConvertError.
+std::vector<std::uint64_t> count_tokens(const std::vector<std::uint8_t>& section,
+                                        const StackConfig& config,
+                                        std::span<const std::string> texts,
+                                        std::span<const std::string> prompts);
 
 }  // namespace embert::convert

@@ -48,21 +48,6 @@ std::string read_whole_file(const std::filesystem::path& path) {
   return text;
 }
 
-// The lines that are not blank, without blanks at their ends.
-std::vector<std::string> read_filled_lines(const std::filesystem::path& path) {
-  std::vector<std::string> lines;
-  for (const std::string& line : read_lines(path)) {
-    constexpr const char* kBlanks = " \t\r\n";
-    const std::size_t first = line.find_first_not_of(kBlanks);
-    if (first == std::string::npos) continue;
-    lines.push_back(line.substr(first, line.find_last_not_of(kBlanks) - first + 1));
-  }
-  if (lines.empty()) {
-    throw ConvertError(printable(path.string(), kPathBytes) + ": no text; one a line is needed");
-  }
-  return lines;
-}
-
 // The indices of the texts that calibration takes of `texts`, in rising order.
 std::vector<std::size_t> evenly_spaced(std::size_t texts) {
   const std::size_t count = std::min(texts, kMostCalibrationTexts);
@@ -81,6 +66,20 @@ std::vector<std::string> read_lines(const std::filesystem::path& path) {
     const bool carriage_return = end > start && text[end - 1] == '\r';
     lines.push_back(text.substr(start, end - start - (carriage_return ? 1 : 0)));
     start = end + 1;
+  }
+  return lines;
+}
+
+std::vector<std::string> read_filled_lines(const std::filesystem::path& path) {
+  std::vector<std::string> lines;
+  for (const std::string& line : read_lines(path)) {
+    constexpr const char* kBlanks = " \t\r\n";
+    const std::size_t first = line.find_first_not_of(kBlanks);
+    if (first == std::string::npos) continue;
+    lines.push_back(line.substr(first, line.find_last_not_of(kBlanks) - first + 1));
+  }
+  if (lines.empty()) {
+    throw ConvertError(printable(path.string(), kPathBytes) + ": no text; one a line is needed");
   }
   return lines;
 }

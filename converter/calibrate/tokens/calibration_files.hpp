@@ -19,8 +19,11 @@ inline constexpr std::size_t kMostCalibrationTexts = 4096;
 /// file cannot be read, is not a regular file or is larger than 256 MB.
 std::vector<std::string> read_lines(const std::filesystem::path& path);
 
-/// Texts to calibrate on: the lines that are not blank, without blanks at their ends, at most
-/// kMostCalibrationTexts. Throws ConvertError where there are none, and as read_lines().
+/// The lines that are not blank, without blanks at their ends. Throws ConvertError where there are
+/// none, and as read_lines().
+std::vector<std::string> read_filled_lines(const std::filesystem::path& path);
+
+/// Texts to calibrate on: at most kMostCalibrationTexts of read_filled_lines().
 std::vector<std::string> read_text_lines(const std::filesystem::path& path);
 
 /// One text a line: ids in decimal with blanks between. Takes at most kMostCalibrationTexts texts,

@@ -12,6 +12,7 @@
 #include "converter/export/tokenizer/charsmap_keys.hpp"
 #include "converter/export/tokenizer/double_array.hpp"
 #include "converter/export/tokenizer/model_arrays.hpp"
+#include "converter/model/code_points.hpp"
 
 namespace embert::convert {
 namespace {
@@ -23,24 +24,13 @@ constexpr double kUnknownPenalty = 10.0;  // of the package tokenizers
 
 [[noreturn]] void refuse(const std::string& what) { throw ConvertError("tokenizer: " + what); }
 
-std::vector<std::uint32_t> code_points(const std::string& text) {
-  std::vector<std::uint32_t> out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t bytes = utf8_length(std::string_view(text).substr(at));
-    if (bytes == 0) refuse("\"" + printable(text, 40) + "\" is not UTF-8");
-    const auto lead = static_cast<unsigned char>(text[at]);
-    std::uint32_t code_point = bytes == 1 ? lead : lead & (0x7Fu >> bytes);
-    for (std::size_t i = 1; i < bytes; ++i) {
-      code_point = code_point << 6 | (static_cast<unsigned char>(text[at + i]) & 0x3F);
-    }
-    out.push_back(code_point);
-    at += bytes;
-  }
-  return out;
+std::vector<std::uint32_t> characters_of(const std::string& text) {
+  if (!is_utf8(text)) refuse("\"" + printable(text, 40) + "\" is not UTF-8");
+  return code_points(text);
 }
 
 std::uint32_t only_character(const std::string& text, const std::string& what) {
-  const std::vector<std::uint32_t> characters = code_points(text);
+  const std::vector<std::uint32_t> characters = characters_of(text);
   if (characters.size() != 1 || characters[0] == 0) {
     refuse(what + " \"" + printable(text, 40) + "\" is not supported; expected one character");
   }
@@ -81,7 +71,7 @@ int rank_of(const NormalizerStep& step) {
 // Several replacements at once give what they give one after the other if they share no character.
 void add_replace(const NormalizerStep& step, std::uint32_t count, UnigramHeader* header) {
   const std::string what = "normalizer Replace of \"" + printable(step.pattern, 40) + "\"";
-  const std::vector<std::uint32_t> pattern = code_points(step.pattern);
+  const std::vector<std::uint32_t> pattern = characters_of(step.pattern);
   if (pattern.empty() || pattern.size() > kMaxPatternChars || count == kMaxReplaced) {
     refuse(what + " is not supported; up to " + std::to_string(kMaxReplaced) +
            " patterns of 1 to " + std::to_string(kMaxPatternChars) + " characters are");
@@ -186,7 +176,7 @@ std::uint32_t longest_piece(const TokenizerSpec& spec) {
   std::size_t longest = 1;
   for (std::size_t id = 0; id < spec.tokens.size(); ++id) {
     if (!spec.in_vocabulary[id]) continue;
-    const std::size_t characters = code_points(spec.tokens[id]).size();
+    const std::size_t characters = characters_of(spec.tokens[id]).size();
     if (characters > kMaxPieceChars) {
       refuse("piece \"" + printable(spec.tokens[id], 40) + "\" has " + std::to_string(characters) +
              " characters, at most " + std::to_string(kMaxPieceChars) + " are supported");
@@ -242,7 +232,7 @@ void append_unigram(const TokenizerSpec& spec, SectionBytes* section) {
   UnigramHeader header = make_header(unigram);
   header.max_piece_chars = longest_piece(spec);
   std::vector<std::int32_t> scores(spec.tokens.size(), 0);
-  double least = HUGE_VAL;
+  double least = unigram.least_score.value_or(HUGE_VAL);
   for (std::size_t id = 0; id < unigram.scores.size(); ++id) {
     scores[id] = static_cast<std::int32_t>(on_grid(unigram.scores[id], spec.tokens[id]));
     least = std::min(least, unigram.scores[id]);

@@ -78,6 +78,23 @@ void add_convert_command(CLI::App& app) {
                    "positions; default: as the folder says")
       ->check(CLI::Range(1, 512).description(""))
       ->type_name("N");
+  command
+      ->add_option("--keep-vocabulary", arguments->paths.keep_vocabulary,
+                   "Keep the tokens that these texts use, one a line, and single characters of "
+                   "their scripts; rows and tokenizer entries of other tokens go")
+      ->type_name("FILE");
+  command
+      ->add_option("--scripts", arguments->scripts,
+                   "Keep the tokens of these Unicode scripts, such as Latin,Cyrillic; with "
+                   "--keep-vocabulary their single characters")
+      ->delimiter(',')
+      ->type_name("NAMES");
+  command
+      ->add_option("--vocabulary-size", arguments->vocabulary_size,
+                   "Keep so many tokens: the most frequent ones in the texts of --keep-vocabulary, "
+                   "then in the tokenizer's order")
+      ->check(CLI::Range(1, 1 << 20).description(""))
+      ->type_name("N");
   command->add_option("--report", arguments->paths.report, "Write the summary and more as JSON")
       ->type_name("FILE");
   command->add_flag("--dry-run", call->dry_run, "Do everything but write files");
@@ -90,7 +107,8 @@ void add_convert_command(CLI::App& app) {
       ->capture_default_str();
   command->footer(
       "Example:\n"
-      "  embert convert tiny-intent -o intent.emb --report intent.json");
+      "  embert convert tiny-intent -o intent.emb --report intent.json\n"
+      "  embert convert multilingual-e5-small -o e5.emb --scripts Latin");
   command->callback([call] { run_convert(*call); });
 }
 

@@ -16,6 +16,25 @@ static std::string prompt_names(const convert::PromptConfig& prompts) {
                                       : "; none is the default");
 }
 
+static void write_vocabulary(const Json& vocabulary, size_t blob_bytes) {
+  const auto tokens = vocabulary["tokens"].get<size_t>();
+  const auto kept = vocabulary["kept_tokens"].get<size_t>();
+  const auto saved = vocabulary["saved_bytes"].get<int64_t>();
+  const double percent = 100 * static_cast<double>(kept) / static_cast<double>(tokens);
+  output().line("  vocabulary: " + grouped(kept) + " of " + grouped(tokens) + " tokens kept (" +
+                fixed(percent, 1) + " %); with all of them " +
+                grouped(static_cast<size_t>(static_cast<int64_t>(blob_bytes) + saved)) + " bytes");
+  std::string line = "    of " + vocabulary["texts"].dump() + " held-out texts " +
+                     vocabulary["changed_texts"].dump() + " have other tokens; tokens a text " +
+                     vocabulary["tokens_before"].dump() + " before, " +
+                     vocabulary["tokens_after"].dump() + " after";
+  if (vocabulary.contains("cosine_mean")) {
+    line += "; cosine of the changed ones to the whole model mean " +
+            vocabulary["cosine_mean"].dump() + ", worst " + vocabulary["cosine_min"].dump();
+  }
+  output().line(line);
+}
+
 void write_summary(const convert::ConvertResult& result, const std::string& output_path,
                    double seconds) {
   const std::string target = output_path.empty() ? "dry run, nothing written" : output_path;
@@ -46,6 +65,9 @@ void write_summary(const convert::ConvertResult& result, const std::string& outp
     output().line(line);
   }
   const Json certificate = new_certificate(result);
+  if (certificate.contains("vocabulary")) {
+    write_vocabulary(certificate["vocabulary"], result.blob.size());
+  }
   if (certificate.contains("held_out")) {
     const Json& held_out = certificate["held_out"];
     std::string line = "  against float32 on " + held_out["texts"].dump() + " other texts, " +

@@ -9,6 +9,8 @@
 namespace embert::hosted {
 namespace {
 
+constexpr uint32_t kMostTokens = 1 << 20;  // of any tokenizer
+
 void take_path(JsonOptions& given, const char* name, std::optional<std::string>& path) {
   std::string text;
   given.take(name, text);
@@ -22,11 +24,16 @@ ConvertArguments convert_arguments(const embert_hosted_conversion& conversion) {
   JsonOptions given("convert", conversion.options);
   take_path(given, "calibration", arguments.paths.calibration);
   take_path(given, "calibration-ids", arguments.paths.calibration_ids);
+  take_path(given, "keep-vocabulary", arguments.paths.keep_vocabulary);
   take_path(given, "report", arguments.paths.report);
   given.take("rounding", arguments.rounding);
   std::optional<uint32_t> max_tokens;
   given.take("max-tokens", max_tokens, {1, 512});
   if (max_tokens) arguments.max_tokens = static_cast<int>(*max_tokens);
+  given.take("scripts", arguments.scripts);
+  std::optional<uint32_t> vocabulary_size;
+  given.take("vocabulary-size", vocabulary_size, {1, kMostTokens});
+  if (vocabulary_size) arguments.vocabulary_size = static_cast<int>(*vocabulary_size);
   given.take("threads", arguments.threads, {0, 64});
   given.finish();
   return arguments;

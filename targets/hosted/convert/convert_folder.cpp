@@ -28,6 +28,9 @@ convert::ConvertOptions converter_options(const ConvertArguments& arguments) {
   options.rounding =
       arguments.rounding == "nearest" ? convert::Rounding::kNearest : convert::Rounding::kGptq;
   options.max_tokens = arguments.max_tokens;
+  if (arguments.paths.keep_vocabulary) options.vocabulary.texts = *arguments.paths.keep_vocabulary;
+  options.vocabulary.scripts = arguments.scripts;
+  options.vocabulary.size = arguments.vocabulary_size;
   options.threads = static_cast<int>(
       arguments.threads == 0 ? processors : std::min(arguments.threads, processors));
   options.isa_mask = embert_isa_detect();

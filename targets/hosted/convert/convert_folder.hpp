@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "converter/convert.hpp"
 #include "targets/hosted/convert/convert_outputs.hpp"
@@ -17,6 +18,8 @@ struct ConvertArguments {
   ConvertPaths paths;
   std::string rounding = "gptq";  ///< or nearest
   std::optional<int> max_tokens;
+  std::vector<std::string> scripts;  ///< of tokens that stay
+  std::optional<int> vocabulary_size;
   uint32_t threads = 0;  ///< 0: all processors that this process may use
 };
 

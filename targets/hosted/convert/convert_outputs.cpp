@@ -60,6 +60,10 @@ void check_output(const std::string& path, const ConvertPaths& paths) {
       throw UsageError(quoted_path(path) + ": is the calibration file; give another output");
     }
   }
+  if (const auto& input = paths.keep_vocabulary;
+      input && same_file(path, *input) && !fs::is_character_file(path)) {
+    throw UsageError(quoted_path(path) + ": is the file of --keep-vocabulary; give another output");
+  }
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace embert::hosted {
 struct ConvertPaths {
   std::string folder;                                       ///< input
   std::optional<std::string> calibration, calibration_ids;  ///< inputs
+  std::optional<std::string> keep_vocabulary;               ///< input
   std::string model;                                        ///< output
   std::optional<std::string> report;                        ///< output
 };

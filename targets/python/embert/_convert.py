@@ -27,6 +27,9 @@ def convert(
     calibration_ids: Optional[StrPath] = None,
     rounding: str = "gptq",
     max_tokens: Optional[int] = None,
+    keep_vocabulary: Optional[StrPath] = None,
+    scripts: Optional[Sequence[str]] = None,
+    vocabulary_size: Optional[int] = None,
     threads: Optional[int] = None,
     show_progress_bar: Optional[bool] = None,
     progress: Optional[ProgressFunction] = None,
@@ -37,14 +40,22 @@ def convert(
     one a line (default: built-in text); `calibration_ids` one with token ids, for folders without tokenizer. `rounding` is
     "gptq" or "nearest" (fast). `max_tokens` is the default length of a text. `progress(stage, done)` is called with a name
     such as "calibrate" and 0..1; what it raises ends the conversion. The bytes of the file do not depend on `threads`.
+
+    Of a vocabulary that is too large for a board, these tokens stay: with `keep_vocabulary` those that the texts of a file
+    use, one a line; with `scripts` those of Unicode scripts, such as ["Latin", "Cyrillic"]; with `vocabulary_size` so many,
+    the most frequent ones first. A text of kept tokens has the same vector as before.
     """
+    if isinstance(scripts, str):
+        raise TypeError('scripts is a string: give a list, such as ["Latin"]')
     options: Dict[str, Any] = {"rounding": rounding}
-    for name, value in (("calibration", calibration), ("calibration-ids", calibration_ids)):
+    for name, value in (("calibration", calibration), ("calibration-ids", calibration_ids), ("keep-vocabulary", keep_vocabulary)):
         if value is not None:
             options[name] = _existing_file(value)
-    for name, number in (("max-tokens", max_tokens), ("threads", threads)):
+    for name, number in (("max-tokens", max_tokens), ("vocabulary-size", vocabulary_size), ("threads", threads)):
         if number is not None:
             options[name] = positive(name.replace("-", "_"), number)
+    if scripts is not None:
+        options["scripts"] = list(scripts)
     source = _existing_folder(folder)
     is_shown = wanted(show_progress_bar)
     bar = Bar("Converting", is_shown)
