@@ -128,8 +128,8 @@ struct UnigramSpec {
   std::vector<PreTokenizerStep> pre_tokenizer;
   std::vector<double> scores;  ///< by id, for the tokens of the vocabulary
   bool byte_fallback = false;
-  /// The least score of all pieces, from which that of unknown characters follows, where pieces have
-  /// been pruned.
+  /// Where pieces have been pruned, the least score of all that there were: that of unknown
+  /// characters follows from it.
   std::optional<double> least_score = {};
 };
 

@@ -148,7 +148,7 @@ std::vector<bool> choose_tokens(const TokenizerSpec& spec, TokenChoice choice) {
   const bool has_corpus = !choice.counts.empty();
   choice.counts.resize(spec.tokens.size());
   if (const BpeSpec* bpe = bpe_of(spec)) {
-    // With a token its parts are used. So no part is rarer than its token, and none comes behind it.
+    // With a token its parts are used, so that no part is rarer or comes behind its token.
     for_each_part(*bpe, [&](std::uint32_t token, std::uint32_t part) {
       choice.counts[part] += choice.counts[token];
     });

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""multilingual-e5-small with its real vocabulary: tokens against the wheel tokenizers, vectors against float32, on XQuAD.
+"""multilingual-e5-small with its real vocabulary: tokens against the wheel tokenizers, vectors against float32, on XQuAD; then with
+`--scripts Latin`, where texts that keep their tokens must have the same vectors, bit by bit.
 
     tests/accuracy/e5_small.py --tool build/release/targets/cli/embert --shared ../shared --cache FOLDER [--texts 100]
 
@@ -16,6 +17,9 @@ import sys
 
 LANGUAGES = ("en", "de", "zh")
 LEAST_MEAN = 0.999
+PRUNED = ("en", "de")
+LEAST_SAME = 0.9  # share of texts in PRUNED whose tokens stay
+MOST_PRUNED_BYTES = 72_000_000
 HELLO = [0, 35378, 4, 8999, 38, 2]
 
 
@@ -41,9 +45,25 @@ def xquad(shared, language, count):
     return [" ".join(text.split()) for text in texts[:count]]
 
 
+def lines_of(tool, task, model, texts):
+    return [json.loads(line) for line in run(tool, task, model, "--json", input="".join(t + "\n" for t in texts)).splitlines()]
+
+
 def same_tokens(tool, model, tokenizer, texts):
-    found = [json.loads(line)["ids"] for line in run(tool, "tokenize", model, "--json", input="".join(t + "\n" for t in texts)).splitlines()]
-    return sum(tokenizer.encode(text).ids == ids for text, ids in zip(texts, found))
+    return sum(tokenizer.encode(text).ids == line["ids"] for text, line in zip(texts, lines_of(tool, "tokenize", model, texts)))
+
+
+def compare_pruned(tool, whole, pruned, language, texts):
+    """Returns whether most texts keep their tokens and all of these their vectors."""
+    tokens, vectors = ([lines_of(tool, task, model, texts) for model in (whole, pruned)] for task in ("tokenize", "embed"))
+    kept = [before["tokens"] == after["tokens"] for before, after in zip(*tokens)]
+    same = [before["embedding"] == after["embedding"] for before, after in zip(*vectors)]
+    cosines = [sum(x * y for x, y in zip(before["embedding"], after["embedding"])) for before, after in zip(*vectors)]
+    changed = [cosine for cosine, stays in zip(cosines, kept) if not stays]
+    both = sum(k and s for k, s in zip(kept, same))
+    print(f"{language}, Latin: {len(texts)} texts, {sum(kept)} with the same tokens, {both} of them with the same vector; "
+          f"worst cosine of the others {min(changed, default=1):.5f}")
+    return both == sum(kept) >= LEAST_SAME * len(texts)
 
 
 def main():
@@ -75,6 +95,13 @@ def main():
         mean, worst = result["cosine_mean"], result["cosine_min"]
         print(f"{language}: {len(lines)} texts, {same} with the same tokens, cosine mean {mean:.5f}, worst {worst:.5f}")
         failed |= same != len(lines) or mean < LEAST_MEAN
+    pruned = cache / "e5_latin.emb"
+    if not pruned.exists():
+        run(tool, "convert", folder, "-o", pruned, "--threads", 2, "--scripts", "Latin")
+    print(f"--scripts Latin: {pruned.stat().st_size:,} bytes")
+    failed |= pruned.stat().st_size > MOST_PRUNED_BYTES
+    for language in PRUNED:
+        failed |= not compare_pruned(tool, model, pruned, language, texts[language])
     return 1 if failed else 0
 
 
