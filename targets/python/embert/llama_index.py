@@ -7,7 +7,7 @@
 
 import asyncio
 import os
-from typing import Any, List, Optional, Union
+from typing import Any, Dict, List, Optional, Union
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import Field, PrivateAttr
@@ -38,13 +38,9 @@ class EmbertEmbedding(BaseEmbedding):
         embed_batch_size: int = 1024,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            model_name=os.fspath(model_name),
-            threads=threads,
-            truncate_dim=truncate_dim,
-            embed_batch_size=embed_batch_size,
-            **kwargs,
-        )
+        # pydantic sets the fields of this class, too, which a type checker does not see.
+        fields: Dict[str, Any] = {"threads": threads, "truncate_dim": truncate_dim}
+        super().__init__(model_name=os.fspath(model_name), embed_batch_size=embed_batch_size, **fields, **kwargs)
         self._model = embert.SentenceTransformer(self.model_name, threads=threads)
 
     @classmethod

@@ -157,6 +157,7 @@ def test_path_is_opened_again_from_elsewhere(models, tmp_path, monkeypatch):
 INTERRUPTED = """
 import os, signal, sys, threading, time
 import embert
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 model = embert.SentenceTransformer({path!r}, threads=2)
 texts = ["john smith lives in hamburg and walks on the mat " * 5] * 2_000_000
 before = signal.getsignal(signal.SIGINT)
@@ -203,6 +204,34 @@ def test_exception_of_the_progress_bar(models, monkeypatch):
         with pytest.raises(BrokenPipeError, match="stderr is gone"):
             model.encode(TEXTS, show_progress_bar=True)
         assert model.encode(TEXTS).shape == (100, 32)
+
+
+def test_memory_of_failed_calls(models):
+    """10 calls that fail, each with 20 MB of texts: nothing waits for the garbage collector."""
+    result = run_python(f"""
+import gc, embert
+from embert import _progress
+model = embert.SentenceTransformer({models("sentence")!r}, threads=1)
+def fail(*_):
+    raise BrokenPipeError
+_progress.Bar.show = fail
+texts = ["a cat " * 1000] * 3300
+def failed_call():
+    try:
+        model.encode(texts, show_progress_bar=True)
+    except BrokenPipeError:
+        pass
+def resident():
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
+gc.disable()
+failed_call()
+first = resident()
+for _ in range(10):
+    failed_call()
+print(resident() - first)
+""")
+    assert int(result.stdout) <= 30_000, result
 
 
 def test_exit_with_open_models(models):

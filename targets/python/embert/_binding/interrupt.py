@@ -49,7 +49,10 @@ class Interruptible:
             self._give_back()
         self._handle_signal()
         if self._error is not None:
-            raise self._error
+            try:
+                raise self._error
+            finally:
+                self._error = None  # its traceback leads to the texts, and they to this object: a cycle would keep them
         check(result)
 
     def _take_over(self) -> None:
