@@ -174,7 +174,8 @@ class RowRecorder {
     }
   }
 
-  // Where a layer's rows go among those of the layers that share its weights.
+  // Layers that share their weights are calibrated on the rows of all of them: this says how many
+  // such layers there are and how many come before one.
   struct Place {
     std::size_t sharing;  // layers with these weights
     std::size_t before;   // of them before this one

@@ -69,8 +69,8 @@ StringTable make_strings(const std::vector<std::string>& tokens, TokenizerModel 
   return table;
 }
 
-// What the tokenizer model writes: the trie of its vocabulary, and behind the common arrays its
-// part of the section.
+// The arrays of the tokenizer model: the trie of its vocabulary, and its own part of the section,
+// which stands behind the arrays that all models have.
 struct ModelArrays {
   std::vector<std::uint32_t> units;
   SectionBytes part;

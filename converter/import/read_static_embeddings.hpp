@@ -18,7 +18,8 @@ bool is_model2vec_folder(const std::filesystem::path& folder);
 /// embeddings have weights and mapping applied. Throws ConvertError.
 void read_model2vec(const std::filesystem::path& folder, ModelFolder& out);
 
-/// The same for out.transformer_folder of a StaticEmbedding module; out.pooling is read.
+/// Fills in config and weights from out.transformer_folder, the folder of a StaticEmbedding module.
+/// The caller has read out.pooling. Throws ConvertError.
 void read_static_module(ModelFolder& out);
 
 }  // namespace embert::convert

@@ -110,7 +110,7 @@ struct QuantizedStack {
   std::vector<BlobGatedFfn> gated_ffn;  ///< [layers], or empty
 };
 
-/// What a head makes of a hidden state (BlobHeadTransform): dense, activation function, LayerNorm.
+/// The transform before a head's last product (BlobHeadTransform): dense, activation, LayerNorm.
 struct QuantizedTransform {
   QuantizedDense16 dense;
   std::uint32_t activation = kActivationGelu;

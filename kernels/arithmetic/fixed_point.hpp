@@ -190,7 +190,7 @@ static inline int32_t activate(int32_t g, const Activation& a) {
   return u < 32767 ? u : 32767;
 }
 
-/// What activate() adds to the function's value, in units of its output.
+/// The constant that activate() adds to the function's value, in units of its output.
 static constexpr int32_t activation_offset(const Activation& a) {
   return a.odd != 0 ? 1 << a.exponent : shift_round_s32(a.offset_q14, 14 - a.exponent);
 }

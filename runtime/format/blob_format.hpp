@@ -328,7 +328,7 @@ struct BlobPaddingPosition {
   uint32_t reserved;    ///< 0
 };
 
-/// What a classifier reads in place of the hidden state: act(dense(row)), then LayerNorm.
+/// A classifier with this record reads LayerNorm(act(dense(row))) in place of the hidden state.
 struct BlobHeadTransform {
   BlobNorm norm;      ///< all zero without LayerNorm
   BlobDense16 dense;  ///< of the token classifier's; zero for the pooled vector: BlobHeader::pooler

@@ -152,8 +152,8 @@ Layer model_layer(const Model& model, const Stack& stack, size_t layer);
 /// The stack that the task heads stand on.
 Stack model_last_stack(const Model& model);
 
-/// What a head makes of a hidden state before its last product: activation and LayerNorm behind a
-/// dense layer. dense.dense.weights is null where the hidden state stays as it is.
+/// The transform of a hidden state before a head's last product: a dense layer, an activation
+/// function and LayerNorm. dense.dense.weights is null where the hidden state stays as it is.
 struct HeadTransform {
   Dense16 dense;
   Activation activation;

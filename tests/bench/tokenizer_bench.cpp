@@ -2,7 +2,8 @@
 // Times the tokenizer over the lines of a file on one thread; tokenizer_bench.py runs it beside the
 // Hugging Face wheel.
 //   tokenizer_bench HF_DIR TEXT_FILE REPEATS
-// prints one JSON object: milliseconds of each repeat, number of tokens, CRC-32 of all ids.
+// prints one JSON object: milliseconds of each repeat, numbers of lines and tokens, a sum over the
+// middle id of each line, bytes of the section.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -12,27 +13,15 @@
 #include <string>
 #include <vector>
 
-#include "converter/export/write_tokenizer_section.hpp"
-#include "converter/import/tokenizer/read_tokenizer.hpp"
 #include "embert/embert_tokenizer.h"
-#include "runtime/tokenizer/tokenizer.hpp"
+#include "tests/bench/folder_tokenizer.hpp"
 
 namespace {
 
 using namespace embert;
 
 int run(const char* folder, const char* file, int repeats) {
-  std::vector<std::string> warnings;
-  const auto spec = convert::read_tokenizer(folder, warnings);
-  if (!spec) throw std::runtime_error(std::string(folder) + ": no tokenizer");
-  const std::vector<std::uint8_t> bytes = convert::write_tokenizer_section(*spec);
-  std::vector<std::uint8_t> storage(bytes.size() + 64);
-  std::uint8_t* const section =
-      storage.data() + (64 - reinterpret_cast<std::uintptr_t>(storage.data()) % 64);
-  std::copy(bytes.begin(), bytes.end(), section);
-  TokenizerView view;
-  if (tokenizer_open(section, bytes.size(), &view) != TokenizerStatus::kOk)
-    throw std::runtime_error("section refused");
+  const bench::FolderTokenizer tokenizer(folder);
 
   std::ifstream in(file, std::ios::binary);
   if (!in) throw std::runtime_error(std::string(file) + ": can not be read");
@@ -59,7 +48,7 @@ int run(const char* folder, const char* file, int repeats) {
     sum = 0;
     const auto begin = std::chrono::steady_clock::now();
     for (const std::string& line : lines) {
-      if (tokenize(view, {line.data(), line.size(), nullptr, 0}, options, &tokens) !=
+      if (tokenize(tokenizer.view(), {line.data(), line.size(), nullptr, 0}, options, &tokens) !=
           TokenizerStatus::kOk)
         return 3;
       total += tokens.length;
@@ -69,7 +58,7 @@ int run(const char* folder, const char* file, int repeats) {
     std::printf("%s%.3f", i == 0 ? "" : ", ", ms.count());
   }
   std::printf("], \"lines\": %zu, \"tokens\": %zu, \"sum\": %llu, \"section_bytes\": %zu}\n",
-              lines.size(), total, static_cast<unsigned long long>(sum), bytes.size());
+              lines.size(), total, static_cast<unsigned long long>(sum), tokenizer.section_bytes());
   return 0;
 }
 

@@ -9,27 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "converter/export/write_tokenizer_section.hpp"
-#include "converter/import/tokenizer/read_tokenizer.hpp"
 #include "embert/embert_tokenizer.h"
-#include "runtime/tokenizer/tokenizer.hpp"
+#include "tests/bench/folder_tokenizer.hpp"
 
 namespace {
 
 using namespace embert;
 
 int run(const char* folder) {
-  std::vector<std::string> warnings;
-  const auto spec = convert::read_tokenizer(folder, warnings);
-  if (!spec) throw std::runtime_error(std::string(folder) + ": no tokenizer");
-  const std::vector<std::uint8_t> bytes = convert::write_tokenizer_section(*spec);
-  std::vector<std::uint8_t> storage(bytes.size() + 64);
-  std::uint8_t* const section =
-      storage.data() + (64 - reinterpret_cast<std::uintptr_t>(storage.data()) % 64);
-  std::copy(bytes.begin(), bytes.end(), section);
-  TokenizerView view;
-  if (tokenizer_open(section, bytes.size(), &view) != TokenizerStatus::kOk)
-    throw std::runtime_error("section refused");
+  const bench::FolderTokenizer tokenizer(folder);
   const std::string texts{std::istreambuf_iterator<char>(std::cin), {}};
   for (std::size_t begin = 0; begin < texts.size();) {
     const std::size_t end = texts.find('\0', begin);
@@ -41,7 +29,8 @@ int run(const char* folder) {
     tokens.capacity = ids.size();
     tokens.ids = ids.data();
     tokens.char_offsets = offsets.data();
-    if (tokenize(view, {text.data(), text.size(), nullptr, 0}, {}, &tokens) != TokenizerStatus::kOk)
+    if (tokenize(tokenizer.view(), {text.data(), text.size(), nullptr, 0}, {}, &tokens) !=
+        TokenizerStatus::kOk)
       return 3;
     for (std::size_t i = 0; i < tokens.length; ++i)
       std::printf("%d %u %u ", ids[i], offsets[2 * i], offsets[2 * i + 1]);

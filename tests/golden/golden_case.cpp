@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kSets[] = {"models", "families"};
 
 // Cases of families that are not converted yet begin with one of these.
-constexpr std::string_view kNotConverted[] = {"deberta_v2", "mobilebert", "sentence_bert_unigram"};
+constexpr std::string_view kNotConverted[] = {"deberta_v2", "mobilebert"};
 
 }  // namespace
 
@@ -67,9 +67,7 @@ std::int32_t first_position_row(const convert::Json& config) {
 }  // namespace
 
 GoldenCase::GoldenCase(const std::filesystem::path& folder)
-    : io_(folder / "io.safetensors", folder.filename().string() + "/io.safetensors"),
-      first_position_row_(
-          first_position_row(convert::read_json_file(folder / "config.json", "config.json"))) {
+    : io_(folder / "io.safetensors", folder.filename().string() + "/io.safetensors") {
   const convert::Json json = convert::read_json_file(folder / "case.json", "case.json");
   std::size_t tensors = 0;
   for (const convert::Json& call : json.at("calls")) {
@@ -86,6 +84,7 @@ GoldenCase::GoldenCase(const std::filesystem::path& folder)
   if (tensors != io_.tensors().size())
     throw std::runtime_error(io_.file() + " has tensors that case.json does not name");
   const convert::Json config = convert::read_json_file(folder / "config.json", "config.json");
+  first_position_row_ = first_position_row(config);
   layers_of_group_ = config.value("inner_group_num", std::size_t{1});
 }
 

@@ -317,9 +317,10 @@ void seal_blob(std::uint8_t* blob, std::size_t size) {
 SyntheticSection prompts_section(std::uint32_t count, std::uint32_t default_prompt,
                                  const std::string& strings) {
   const BlobPrompts prompts = {count, default_prompt};
-  SyntheticSection section = {kSectionPrompts, std::vector<std::uint8_t>(sizeof(prompts))};
+  const std::size_t size = sizeof(prompts) + strings.size();
+  SyntheticSection section = {kSectionPrompts, std::vector<std::uint8_t>(size)};
   std::memcpy(section.bytes.data(), &prompts, sizeof(prompts));
-  section.bytes.insert(section.bytes.end(), strings.begin(), strings.end());
+  std::ranges::copy(strings, section.bytes.begin() + sizeof(prompts));
   return section;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each tokenizer model writes into a section (runtime/format/TOKENIZER_FORMAT.md). All throw
-// ConvertError where the format can not hold the tokenizer.
+// Writes the arrays that a tokenizer model has in a section (runtime/format/TOKENIZER_FORMAT.md).
+// Each function throws ConvertError where the format can not hold the tokenizer.
 #pragma once
 
 #include <cstdint>

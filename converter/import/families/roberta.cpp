@@ -3,6 +3,7 @@
 // BERT with positions counted from the padding id, and heads of their own.
 #include "converter/import/config/stack_options.hpp"
 #include "converter/import/families/families.hpp"
+#include "converter/import/families/roberta_heads.hpp"
 
 namespace embert::convert {
 namespace {
@@ -47,14 +48,6 @@ void read_roberta_options(const JsonFields& config, StackConfig& out,
   set_padding_positions(config, static_cast<int>(padding), out);
 }
 
-void read_roberta_head_options(const JsonFields& /*config*/, ModelConfig& out) {
-  out.language_act = HiddenAct::kGelu;  // whatever hidden_act is
-}
-
-constexpr TransformNames kPooler = {.dense = "pooler.dense", .in_stack = true, .norm = {}};
-constexpr TransformNames kClassifierDense = {
-    .dense = "classifier.dense", .in_stack = false, .norm = {}};
-
 constexpr StackNames stack_names() {
   StackNames names;
   names.prefix = "roberta.";
@@ -63,24 +56,12 @@ constexpr StackNames stack_names() {
 
 }  // namespace
 
-constinit const Family kRoberta = {
-    .model_types = kModelTypes,
-    .keys = {},
-    .read_options = read_roberta_options,
-    .architectures = kArchitectures,
-    .read_head_options = read_roberta_head_options,
-    .stack = stack_names(),
-    .heads = {.pooler = kPooler,
-              .sequence = {.dense = "classifier.out_proj", .transform = kClassifierDense},
-              .next_sentence = {},
-              .multiple_choice = {.dense = "classifier", .transform = kPooler},
-              .token = {.dense = "classifier", .transform = {}},
-              .answers = {.dense = "qa_outputs", .transform = {}},
-              .replaced = {},
-              .language = {.transform = {.dense = "lm_head.dense",
-                                         .in_stack = false,
-                                         .norm = "lm_head.layer_norm"},
-                           .bias = "lm_head.bias",
-                           .decoder = "lm_head.decoder"}}};
+constinit const Family kRoberta = {.model_types = kModelTypes,
+                                   .keys = {},
+                                   .read_options = read_roberta_options,
+                                   .architectures = kArchitectures,
+                                   .read_head_options = read_roberta_head_options,
+                                   .stack = stack_names(),
+                                   .heads = kRobertaHeads};
 
 }  // namespace embert::convert

@@ -21,7 +21,7 @@ std::vector<PreTokenizerStep> read_pre_tokenizer(const Json* value, const std::s
 /// Fills single, pair and trim_offsets. Null: a template without special tokens.
 void read_post_processor(const Json* value, const TokenTable& table, TokenizerSpec* spec);
 
-/// What stands before the model in a tokenizer.json.
+/// The steps of a tokenizer.json that a text takes before the model reads it.
 struct TextSteps {
   std::vector<NormalizerStep> normalizer;
   std::vector<PreTokenizerStep> pre_tokenizer;

@@ -33,7 +33,7 @@ std::string stack_prefix(const TensorPicker& tensors, const StackNames& names,
   return tensors.has(joined(prefix, names.word_embeddings)) ? prefix : base;
 }
 
-// What stands before the names of the last stack and its task heads.
+// Prefixes of tensor names: of the task heads, and of the stack that they stand on.
 struct Prefixes {
   std::string heads, stack;
 

@@ -104,7 +104,7 @@ struct HeadSlot {
   std::size_t part, parts;
 };
 
-// The same scale for all channels of an attention head.
+// Repeats the scale of each attention head for all of its channels.
 std::vector<double> channel_scales(const std::vector<double>& of_heads, std::size_t head_size) {
   std::vector<double> scales;
   for (const double scale : of_heads) scales.insert(scales.end(), head_size, scale);

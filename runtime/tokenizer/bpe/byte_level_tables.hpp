@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "runtime/tokenizer/code_point_tables.hpp"
+
 namespace embert {
 namespace unicode {
 
@@ -44,10 +46,8 @@ extern const LargeComposition kLargeCompositions[];
 /// TextClass of a code point up to U+10FFFF, and kComposes.
 inline uint8_t text_class(uint32_t code_point) {
   if (code_point >= kTextClassEnd) return kOther;
-  const uint32_t block = kTextClassStage1[code_point >> kTextClassShift];
-  const uint32_t low = code_point & ((1u << kTextClassShift) - 1);
-  const uint8_t two = kTextClassStage2[((block << kTextClassShift) + low) >> 1];
-  return (low & 1) != 0 ? two >> 4 : two & 15;
+  const uint32_t at = two_stage_index(kTextClassStage1, kTextClassShift, code_point);
+  return (kTextClassStage2[at >> 1] >> (4 * (at & 1))) & 15;
 }
 
 /// The canonical decomposition: writes 1 to 4 code points, not sorted, and returns their number. A

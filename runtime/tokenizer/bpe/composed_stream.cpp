@@ -6,16 +6,13 @@
 #include "runtime/tokenizer/bpe/composed_stream.hpp"
 
 #include "runtime/tokenizer/bpe/byte_level_tables.hpp"
+#include "runtime/tokenizer/hangul.hpp"
 #include "runtime/tokenizer/wordpiece/unicode_tables.hpp"
 
 namespace embert {
 namespace unicode {
 namespace {
 
-constexpr uint32_t kHangulFirst = 0xAC00, kHangulCount = 11172;
-constexpr uint32_t kInitialFirst = 0x1100, kInitialCount = 19;
-constexpr uint32_t kVowelFirst = 0x1161, kVowelCount = 21;
-constexpr uint32_t kFinalBase = 0x11A7, kFinalCount = 28;  // final 0 is none
 constexpr uint32_t kIdeographFirst = 0xF900, kIdeographEnd = 0xFB00;
 constexpr uint32_t kSupplementFirst = 0x2F800, kSupplementEnd = 0x2FA20;
 
@@ -41,18 +38,12 @@ bool take_apart(uint32_t code_point, uint32_t* first, uint32_t* second) {
     }
     return false;
   }
-  uint32_t low = 0, high = kSmallCompositionCount;
-  while (low < high) {
-    const uint32_t middle = (low + high) / 2;
-    if (kSmallCompositions[middle].composed < code_point) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  if (low == kSmallCompositionCount || kSmallCompositions[low].composed != code_point) return false;
-  *first = kSmallCompositions[low].first;
-  *second = kSmallCompositions[low].second;
+  const uint32_t i = first_not_before(kSmallCompositionCount, [&](uint32_t row) {
+    return kSmallCompositions[row].composed < code_point;
+  });
+  if (i == kSmallCompositionCount || kSmallCompositions[i].composed != code_point) return false;
+  *first = kSmallCompositions[i].first;
+  *second = kSmallCompositions[i].second;
   return true;
 }
 
@@ -71,14 +62,14 @@ uint32_t canonical_decomposition(uint32_t code_point, uint32_t parts[4]) {
 }
 
 uint32_t canonical_composition(uint32_t first, uint32_t second) {
-  if (first - kInitialFirst < kInitialCount && second - kVowelFirst < kVowelCount) {
-    return kHangulFirst +
-           ((first - kInitialFirst) * kVowelCount + (second - kVowelFirst)) * kFinalCount;
+  const uint32_t initial = first - kHangulInitialFirst, vowel = second - kHangulVowelFirst;
+  if (initial < kHangulInitials && vowel < kHangulVowels) {
+    return kHangulFirst + (initial * kHangulVowels + vowel) * kHangulFinals;
   }
-  const uint32_t syllable = first - kHangulFirst;
-  if (syllable < kHangulCount && syllable % kFinalCount == 0 && second > kFinalBase &&
-      second < kFinalBase + kFinalCount) {
-    return first + (second - kFinalBase);
+  const uint32_t last = second - kHangulFinalBase;
+  if (is_hangul(first) && (first - kHangulFirst) % kHangulFinals == 0 && last != 0 &&
+      last < kHangulFinals) {
+    return first + last;
   }
   if (first > 0xFFFF) {
     for (uint32_t i = 0; i < kLargeCompositionCount; ++i) {
@@ -87,18 +78,12 @@ uint32_t canonical_composition(uint32_t first, uint32_t second) {
     }
     return 0;
   }
-  uint32_t low = 0, high = kComposingCount;
-  while (low < high) {
-    const uint32_t middle = (low + high) / 2;
-    const SmallComposition& row = kSmallCompositions[kComposingOrder[middle]];
-    if (row.second < second || (row.second == second && row.first < first)) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  if (low == kComposingCount) return 0;
-  const SmallComposition& row = kSmallCompositions[kComposingOrder[low]];
+  const uint32_t i = first_not_before(kComposingCount, [&](uint32_t place) {
+    const SmallComposition& row = kSmallCompositions[kComposingOrder[place]];
+    return row.second < second || (row.second == second && row.first < first);
+  });
+  if (i == kComposingCount) return 0;
+  const SmallComposition& row = kSmallCompositions[kComposingOrder[i]];
   return row.first == first && row.second == second ? row.composed : 0;
 }
 

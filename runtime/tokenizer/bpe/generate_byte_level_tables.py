@@ -16,9 +16,10 @@ import sys
 import tokenizers
 from tokenizers import normalizers, pre_tokenizers
 
-VERSION = "0.19.1"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from generate_unicode_tables import HANGUL, VERSION, array, two_stage  # noqa: E402
+
 OTHER, LETTER, NUMBER, SPACE, SPECIAL = 0, 1, 2, 3, 4
-HANGUL = range(0xAC00, 0xD7A4)
 VOWELS, FINALS = range(0x1161, 0x1176), range(0x11A8, 0x11C3)  # jamo that compose with what is before them
 SCALARS = [cp for cp in range(0x110000) if not 0xD800 <= cp < 0xE000]
 
@@ -59,24 +60,6 @@ def read_compositions():
             first = ord(before) if len(before) == 1 else min(p for p, x in decomposed.items() if x == before)
             parts[cp] = (first, ord(full[-1]))
     return parts, composes
-
-
-def two_stage(values, shift):
-    blocks, stage1, stage2 = {}, [], []
-    for start in range(0, len(values), 1 << shift):
-        block = tuple(values[start:start + (1 << shift)])
-        if block not in blocks:
-            blocks[block] = len(blocks)
-            stage2.extend(block)
-        stage1.append(blocks[block])
-    return stage1, stage2
-
-
-def array(kind, name, values, per_line=24):
-    lines = [f"const {kind} {name}[{len(values)}] = {{"]
-    for start in range(0, len(values), per_line):
-        lines.append("    " + ", ".join(str(v) for v in values[start:start + per_line]) + ",")
-    return "\n".join(lines + ["};"])
 
 
 def check_marks(parts, composes):

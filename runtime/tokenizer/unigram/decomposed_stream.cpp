@@ -4,6 +4,7 @@
 // the place of the one before, and canonical ordering moves code points but not places.
 #include "runtime/tokenizer/unigram/decomposed_stream.hpp"
 
+#include "runtime/tokenizer/hangul.hpp"
 #include "runtime/tokenizer/unigram/nfkd_tables.hpp"
 
 namespace embert {
@@ -11,13 +12,7 @@ namespace {
 
 constexpr uint32_t kCapitalIWithDot = 0x130;  // the only one with two code points in lower case
 constexpr uint32_t kCombiningDotAbove = 0x307;
-constexpr uint32_t kHangulFirst = 0xAC00;
-constexpr uint32_t kHangulCount = 11172;
-constexpr uint32_t kHangulFinals = 28;
-constexpr uint32_t kHangulPerInitial = 588;
 constexpr uint32_t kNoClass = 256;
-
-bool is_hangul(uint32_t code_point) { return code_point - kHangulFirst < kHangulCount; }
 
 }  // namespace
 
@@ -54,11 +49,9 @@ bool SourceStream::next(NormalizedChar* out) {
 
 uint32_t DecomposedStream::PartReader::take_unit() {
   if (is_hangul(place)) {
-    const uint32_t syllable = place - kHangulFirst;
-    const uint32_t unit = next_unit++;
-    if (unit == 0) return 0x1100 + syllable / kHangulPerInitial;
-    if (unit == 1) return 0x1161 + syllable % kHangulPerInitial / kHangulFinals;
-    return 0x11A7 + syllable % kHangulFinals;
+    uint32_t parts[3];
+    hangul_parts(place, parts);
+    return parts[next_unit++];
   }
   const uint16_t* const pool = nfkd::kPool + place + 1;
   const uint32_t unit = pool[next_unit++];
@@ -75,7 +68,8 @@ bool DecomposedStream::PartReader::read(Part* part) {
     next_unit = units = 0;
     if (is_hangul(c.code_point)) {
       place = c.code_point;
-      units = (c.code_point - kHangulFirst) % kHangulFinals == 0 ? 2 : 3;
+      uint32_t parts[3];
+      units = static_cast<uint8_t>(hangul_parts(place, parts));
     } else if (c.code_point >= 0x80) {
       place = nfkd::decomposition(c.code_point);
       if (place != 0) units = static_cast<uint8_t>(nfkd::kPool[place]);

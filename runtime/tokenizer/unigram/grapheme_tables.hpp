@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// grapheme break of each code point (UAX #29), in two-stage tables that
+// The grapheme break of each code point (UAX #29), in two-stage tables that
 // generate_unigram_tables.py writes.
 #ifndef EMBERT_RUNTIME_TOKENIZER_UNIGRAM_GRAPHEME_TABLES_HPP_
 #define EMBERT_RUNTIME_TOKENIZER_UNIGRAM_GRAPHEME_TABLES_HPP_
 
 #include <stdint.h>
+
+#include "runtime/tokenizer/code_point_tables.hpp"
+#include "runtime/tokenizer/hangul.hpp"
 
 namespace embert {
 namespace grapheme {
@@ -38,17 +41,14 @@ extern const uint8_t kStage2[];  // two categories a byte, the first in the low 
 extern const Range kRanges[];
 
 inline Category category(uint32_t code_point) {
-  if (code_point - 0xAC00 < 11172) {
-    return (code_point - 0xAC00) % 28 == 0 ? kHangulLv : kHangulLvt;
+  if (is_hangul(code_point)) {
+    return (code_point - kHangulFirst) % kHangulFinals == 0 ? kHangulLv : kHangulLvt;
   }
   if (code_point < kTableEnd) {
-    const uint32_t block = kStage1[code_point >> kShift];
-    const uint32_t at = (block << kShift) + (code_point & ((1u << kShift) - 1));
+    const uint32_t at = two_stage_index(kStage1, kShift, code_point);
     return static_cast<Category>((kStage2[at >> 1] >> (4 * (at & 1))) & 15);
   }
-  uint32_t i = kRangeCount - 1;
-  while (kRanges[i].start > code_point) --i;
-  return static_cast<Category>(kRanges[i].category);
+  return static_cast<Category>(range_of(kRanges, kRangeCount, code_point).category);
 }
 
 }  // namespace grapheme

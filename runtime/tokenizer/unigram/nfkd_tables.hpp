@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "runtime/tokenizer/code_point_tables.hpp"
+
 namespace embert {
 namespace nfkd {
 
@@ -44,32 +46,20 @@ extern const PropertyRange kPropertyRanges[];
 /// Properties of any code point up to U+10FFFF.
 inline const Properties& properties(uint32_t code_point) {
   if (code_point < kPropertyTableEnd) {
-    const uint32_t block = kPropertyStage1[code_point >> kPropertyShift];
-    const uint32_t low = code_point & ((1u << kPropertyShift) - 1);
-    return kProperties[kPropertyStage2[(block << kPropertyShift) + low]];
+    return kProperties[kPropertyStage2[two_stage_index(kPropertyStage1, kPropertyShift,
+                                                       code_point)]];
   }
-  uint32_t i = kPropertyRangeCount - 1;
-  while (kPropertyRanges[i].start > code_point) --i;
-  return kProperties[kPropertyRanges[i].properties];
+  return kProperties[range_of(kPropertyRanges, kPropertyRangeCount, code_point).properties];
 }
 
 /// Place of the decomposition in kPool; 0 if there is none. Hangul syllables are not in the table.
 inline uint32_t decomposition(uint32_t code_point) {
   if (code_point < 0x10000) {
-    const uint32_t block = kStage1[code_point >> kShift];
-    return kStage2[(block << kShift) + (code_point & ((1u << kShift) - 1))];
+    return kStage2[two_stage_index(kStage1, kShift, code_point)];
   }
-  uint32_t low = 0;
-  uint32_t high = kHighCount;
-  while (low < high) {
-    const uint32_t middle = (low + high) / 2;
-    if (kHigh[middle].code_point < code_point) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low < kHighCount && kHigh[low].code_point == code_point ? kHigh[low].place : 0;
+  const uint32_t row =
+      first_not_before(kHighCount, [&](uint32_t i) { return kHigh[i].code_point < code_point; });
+  return row < kHighCount && kHigh[row].code_point == code_point ? kHigh[row].place : 0;
 }
 
 }  // namespace nfkd

@@ -6,6 +6,7 @@
 #include "runtime/tokenizer/wordpiece/text_stream.hpp"
 
 #include "runtime/format/tokenizer_format.hpp"
+#include "runtime/tokenizer/hangul.hpp"
 #include "runtime/tokenizer/wordpiece/unicode_tables.hpp"
 
 namespace embert {
@@ -13,10 +14,6 @@ namespace {
 
 constexpr uint32_t kCapitalIWithDot = 0x130;  // the only one with two code points in lower case
 constexpr uint32_t kCombiningDotAbove = 0x307;
-constexpr uint32_t kHangulFirst = 0xAC00;
-constexpr uint32_t kHangulCount = 11172;
-constexpr uint32_t kHangulFinals = 28;
-constexpr uint32_t kHangulPerInitial = 588;
 constexpr uint32_t kNoClass = 256;
 
 }  // namespace
@@ -131,18 +128,16 @@ void TextStream::push_lowercase(uint32_t code_point, const SourceOffsets& offset
 }
 
 void TextStream::push_stripped(const NormalizedChar& in, uint8_t flags) {
-  const uint32_t hangul = in.code_point - kHangulFirst;
-  if (hangul < kHangulCount) {
-    push(0x1100 + hangul / kHangulPerInitial, in.offsets);
-    push(0x1161 + hangul % kHangulPerInitial / kHangulFinals, in.offsets);
-    if (hangul % kHangulFinals != 0) push(0x11A7 + hangul % kHangulFinals, in.offsets);
+  uint32_t parts[3] = {};
+  if (is_hangul(in.code_point)) {
+    const uint32_t count = hangul_parts(in.code_point, parts);
+    for (uint32_t i = 0; i < count; ++i) push(parts[i], in.offsets);
     return;
   }
   if ((flags & unicode::kDecomposes) == 0) {
     push_lowercase(in.code_point, in.offsets);
     return;
   }
-  uint32_t parts[3] = {};
   const uint32_t count = unicode::decomposition(in.code_point, parts);
   push_lowercase(parts[0], in.offsets);
   if (count == 1) return;

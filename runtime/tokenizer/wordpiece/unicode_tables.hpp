@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "runtime/tokenizer/code_point_tables.hpp"
+
 namespace embert {
 namespace unicode {
 
@@ -56,13 +58,10 @@ extern const LongDecomposition kLongDecompositions[];
 /// Properties of any code point up to U+10FFFF.
 inline const Properties& properties(uint32_t code_point) {
   if (code_point < kPropertyTableEnd) {
-    const uint32_t block = kPropertyStage1[code_point >> kPropertyShift];
-    const uint32_t low = code_point & ((1u << kPropertyShift) - 1);
-    return kProperties[kPropertyStage2[(block << kPropertyShift) + low]];
+    return kProperties[kPropertyStage2[two_stage_index(kPropertyStage1, kPropertyShift,
+                                                       code_point)]];
   }
-  uint32_t i = kPropertyRangeCount - 1;
-  while (kPropertyRanges[i].start > code_point) --i;
-  return kProperties[kPropertyRanges[i].properties];
+  return kProperties[range_of(kPropertyRanges, kPropertyRangeCount, code_point).properties];
 }
 
 /// Strips the accents of a code point with kDecomposes: writes the 1 to 3 code points that are left
@@ -73,27 +72,19 @@ inline uint32_t decomposition(uint32_t code_point, uint32_t parts[3]) {
     return 1;
   }
   if (code_point < 0x10000) {
-    const uint32_t block = kDecompositionStage1[code_point >> kDecompositionShift];
-    const uint32_t low = code_point & ((1u << kDecompositionShift) - 1);
-    const uint16_t target = kDecompositionStage2[(block << kDecompositionShift) + low];
+    const uint16_t target = kDecompositionStage2[two_stage_index(kDecompositionStage1,
+                                                                 kDecompositionShift, code_point)];
     if (target != kLongDecompositionMarker) {
       parts[0] = target;
       return 1;
     }
   }
-  uint32_t low = 0;
-  uint32_t high = kLongDecompositionCount - 1;
-  while (low < high) {
-    const uint32_t middle = (low + high) / 2;
-    if (kLongDecompositions[middle].code_point < code_point) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
+  const uint32_t row = first_not_before(kLongDecompositionCount - 1, [&](uint32_t i) {
+    return kLongDecompositions[i].code_point < code_point;
+  });
   uint32_t count = 0;
-  while (count < 3 && kLongDecompositions[low].parts[count] != 0) {
-    parts[count] = kLongDecompositions[low].parts[count];
+  while (count < 3 && kLongDecompositions[row].parts[count] != 0) {
+    parts[count] = kLongDecompositions[row].parts[count];
     ++count;
   }
   return count;

@@ -10,6 +10,18 @@
 
 namespace embert::test {
 
+/// The shape of the models whose fields are changed; columns and inputs need padding.
+inline SyntheticModel small_model() {
+  SyntheticModel model;
+  model.hidden_size = 20;
+  model.num_heads = 2;
+  model.head_size = 10;
+  model.intermediate_size = 24;
+  model.vocab_size = 12;
+  model.max_positions = 8;
+  return model;
+}
+
 class BlobFields : public testing::Test {
  protected:
   explicit BlobFields(const SyntheticModel& model) : blob_(make_synthetic_blob(model)) {}

@@ -14,13 +14,7 @@ using namespace std::string_literals;
 constexpr std::uint32_t kUnknown = 300, kUnknownAndEmpty = 65535;
 
 SyntheticModel model_with(const std::vector<SyntheticSection>& optional) {
-  SyntheticModel model;
-  model.hidden_size = 20;
-  model.num_heads = 2;
-  model.head_size = 10;
-  model.intermediate_size = 24;
-  model.vocab_size = 12;
-  model.max_positions = 8;
+  SyntheticModel model = small_model();
   model.optional = optional;
   return model;
 }

@@ -13,13 +13,7 @@ namespace embert::test {
 namespace {
 
 SyntheticModel everything() {
-  SyntheticModel model;
-  model.hidden_size = 20;
-  model.num_heads = 2;
-  model.head_size = 10;
-  model.intermediate_size = 24;
-  model.vocab_size = 12;
-  model.max_positions = 8;
+  SyntheticModel model = small_model();
   model.flags = kStackCausal | kStackCrossAttention | kStackPreNorm;
   model.position_kind = kPositionRelativeKeyQuery;
   model.cross_hidden_size = 16;

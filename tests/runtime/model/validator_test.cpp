@@ -16,13 +16,7 @@ class ModelCheck : public BlobFields {
   ModelCheck() : BlobFields(small()) {}
 
   static SyntheticModel small() {
-    SyntheticModel model;
-    model.hidden_size = 20;
-    model.num_heads = 2;
-    model.head_size = 10;
-    model.intermediate_size = 24;
-    model.vocab_size = 12;
-    model.max_positions = 8;
+    SyntheticModel model = small_model();
     model.selftest_ids = {3, 1, 4, 1};
     model.optional = {prompts_section(2, 1, std::string("passage\0p: \0query\0q: \0", 22))};
     return model;

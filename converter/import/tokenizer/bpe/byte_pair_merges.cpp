@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which merges of a file can happen, and in which order. A token is made in a text exactly where
-// it is made of its own bytes alone: until then no merge crosses its ends, so those inside happen
-// in the same order. So each token has one merge that makes it, and is never made if its bytes
-// alone merge to something else.
+// Finds the merges of a file that can happen, and their order. A token is made in a text exactly
+// where it is made of its own bytes alone: until then no merge crosses its ends, so those inside
+// happen in the same order. So each token has one merge that makes it, and is never made if its
+// bytes alone merge to something else.
 #include "converter/import/tokenizer/bpe/byte_pair_merges.hpp"
 
 #include <cstdint>

@@ -11,8 +11,8 @@
 
 namespace embert::convert {
 
-/// What transformers 4 makes of the two files for RobertaTokenizer (Bart's and Longformer's are
-/// the same) and GPT2Tokenizer: the class is in tokenizer_config.json, or follows from the
+/// Reads both files as transformers 4 does for RobertaTokenizer (Bart's and Longformer's are the
+/// same) and GPT2Tokenizer: the class is in tokenizer_config.json, or follows from the
 /// model_type of config.json. Special tokens come from added_tokens_decoder of `tokenizer_config`,
 /// else by their names from there or from special_tokens_map.json. Throws ConvertError.
 TokenizerSpec read_vocab_and_merges(const std::filesystem::path& folder,

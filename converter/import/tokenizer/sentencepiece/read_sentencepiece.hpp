@@ -9,7 +9,7 @@
 
 namespace embert::convert {
 
-/// What the file itself does not say.
+/// The settings of the tokenizer class, which the file does not contain.
 struct SentencePieceSettings {
   enum class Family { kXlmRoberta, kCamembert, kAlbert };
   Family family = Family::kXlmRoberta;
