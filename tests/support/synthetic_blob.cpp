@@ -95,6 +95,11 @@ double sum_spread(std::size_t k, double width) {
   return std::sqrt(static_cast<double>(k)) * 73.0 * width;
 }
 
+/// Width of the embeddings.
+std::size_t embedding_size(const SyntheticModel& m) {
+  return (m.flags & kStackEmbeddingProjection) != 0 ? m.embedding_size : m.hidden_size;
+}
+
 /// Writes one stack's sections and its record in the header.
 class StackWriter {
  public:
@@ -102,36 +107,52 @@ class StackWriter {
       : out_(out),
         m_(model),
         hidden_(model.hidden_size),
+        embeddings_(embedding_size(model)),
         states_(model.cross_hidden_size != 0 ? model.cross_hidden_size : model.hidden_size),
         columns_(pad_columns(model.head_size)) {}
 
   /// The standard deviation of a LayerNorm's 16-bit output is about 40 * 128, that of the 8-bit
   /// GEMM input about 40.
   BlobNorm norm() const { return {static_cast<std::int64_t>(hidden_ * hidden_), 17, 0}; }
-  void add_norm(std::uint32_t kind) {
+  void add_norm(std::uint32_t kind) { add_norm(kind, hidden_); }
+  void add_norm(std::uint32_t kind, std::size_t size) {
     // Two statements: the compiler may evaluate arguments in any order.
-    const auto gain = out_.random<std::int32_t>(hidden_, 16 << 25, 24 << 25);
-    const auto bias = out_.random<std::int32_t>(hidden_, -(1 << 20), 1 << 20);
+    const auto gain = out_.random<std::int32_t>(size, 16 << 25, 24 << 25);
+    const auto bias = out_.random<std::int32_t>(size, -(1 << 20), 1 << 20);
     out_.add(kind, gain, bias);
   }
 
   void write(std::uint32_t index) {
     out_.enter(index, 0);
     std::vector<BlobLayer> layers(m_.num_layers, layer());
-    if (!m_.embedding_norm && !has(kStackPreNorm)) layers[0].input_norm = {};
+    const bool projected = has(kStackEmbeddingProjection);
+    if ((projected || !m_.embedding_norm) && !has(kStackPreNorm)) layers[0].input_norm = {};
     layers.back().num_heads -= m_.pruned_heads;
+    for (std::uint32_t l = 0; l < m_.num_layers; ++l) {
+      if (!is_own(l)) layers[l] = {};
+      if (!is_own(l) && m_.shared[l].input_norm == l) layers[l].input_norm = norm();
+      if (is_own(l) && !m_.shared.empty() && m_.shared[l].input_norm != l) {
+        layers[l].input_norm = {};
+      }
+    }
     out_.add(kSectionLayers, layers);
-    out_.add(kSectionWordEmbeddings, out_.random<std::int8_t>(m_.vocab_size * hidden_, -127, 127));
+    out_.add(kSectionWordEmbeddings,
+             out_.random<std::int8_t>(m_.vocab_size * embeddings_, -127, 127));
     out_.add(kSectionWordMultipliers, out_.random<std::int32_t>(m_.vocab_size, 2000000, 4000000));
     const std::size_t position_rows =
         has(kStackRotary) ? 1 : m_.max_positions + (has(kStackPaddingPosition) ? 1 : 0);
-    out_.add(kSectionPositions, out_.random<std::int16_t>(position_rows * hidden_, -3000, 3000));
-    auto segments = out_.random<std::int16_t>(m_.type_vocab_size * hidden_, -1000, 1000);
-    std::fill_n(segments.begin(), hidden_, std::int16_t{0});
+    out_.add(kSectionPositions,
+             out_.random<std::int16_t>(position_rows * embeddings_, -3000, 3000));
+    auto segments = out_.random<std::int16_t>(m_.type_vocab_size * embeddings_, -1000, 1000);
+    std::fill_n(segments.begin(), embeddings_, std::int16_t{0});
     out_.add(kSectionSegments, segments);
     for (std::uint32_t l = 0; l < m_.num_layers; ++l) {
       out_.enter(index, l);
-      write_layer(layers[l], l == 0);
+      if (is_own(l)) {
+        write_layer(layers[l], l == 0);
+      } else {
+        write_shared_layer(layers[l]);
+      }
     }
     out_.enter(index, 0);
     add_norm(kSectionFinalNorm);
@@ -159,6 +180,10 @@ class StackWriter {
 
  private:
   bool has(std::uint32_t flag) const { return (m_.flags & flag) != 0; }
+  /// Whether a layer has sections of its own.
+  bool is_own(std::uint32_t layer) const {
+    return m_.shared.empty() || m_.shared[layer].layer == layer;
+  }
 
   BlobLayer layer() const {
     BlobLayer l = {};
@@ -227,6 +252,17 @@ class StackWriter {
     out_.append(constants);
   }
 
+  void write_shared_layer(const BlobLayer& record) {
+    if (record.input_norm.shift != 0) {
+      add_norm(kSectionInputNorm);
+    } else {
+      out_.add(kSectionInputNorm);
+    }
+    for (std::uint32_t kind = kSectionHiddenRescale; kind <= kSectionFfnDown; ++kind) {
+      out_.add(kind);
+    }
+  }
+
   void write_layer(const BlobLayer& record, bool is_first) {
     std::vector<std::int32_t> sums;
     const std::uint32_t heads = record.num_heads;
@@ -238,7 +274,8 @@ class StackWriter {
       out_.add(kSectionInputNorm);
     }
     const bool adds_to_input = !has(kStackPreNorm) || (is_first && has(kStackEmbeddingNorm));
-    if (input_norm && adds_to_input) {
+    const bool rescaled = input_norm || has(kStackEmbeddingProjection);
+    if (rescaled && adds_to_input) {
       out_.add(kSectionHiddenRescale, std::vector<std::int32_t>(hidden_, 50000),
                std::vector<std::int32_t>(hidden_, 1 << 20));
     } else {
@@ -283,7 +320,7 @@ class StackWriter {
 
   Writer& out_;
   const SyntheticModel& m_;
-  std::size_t hidden_, states_, columns_;
+  std::size_t hidden_, embeddings_, states_, columns_;
   const Factor qkv_ = encode(40 / sum_spread(hidden_, 40)),
                // to 16 bits, with room for a turn
       turned_ = encode(25 * 128 / sum_spread(hidden_, 40)),
@@ -373,6 +410,27 @@ std::vector<SyntheticSection> make_flag_sections(const SyntheticModel& m) {
     sections.push_back({kSectionScoreBias, {}});
     append(draws.random<std::int32_t>(m.num_heads * (2 * m.max_positions - 1), -200000, 200000));
   }
+  if ((m.flags & kStackEmbeddingProjection) != 0) {
+    const std::size_t size = m.embedding_size;
+    const Factor to_codes = encode(4096 / sum_spread(size, 3000));
+    sections.push_back({kSectionEmbeddingProjection, {}});
+    append(std::vector{BlobEmbeddingProjection{m.embedding_size,
+                                               0,
+                                               {static_cast<std::int64_t>(size * size), 17, 0},
+                                               {to_codes.shifts, 0, 0},
+                                               {}}});
+    std::vector<std::int32_t> sums;
+    append(draws.weights(hidden, size, sums));
+    append(draws.random<std::int32_t>(columns, -1000, 1000));
+    append(sums);
+    append(std::vector<std::int32_t>(columns, to_codes.multiplier));
+    append(draws.random<std::int32_t>(size, 16 << 25, 24 << 25));
+    append(draws.random<std::int32_t>(size, -(1 << 20), 1 << 20));
+  }
+  if ((m.flags & kStackSharedLayers) != 0) {
+    sections.push_back({kSectionSharedLayers, {}});
+    append(m.shared);
+  }
   BlobHeadTransform record = {};
   record.norm = {.epsilon_n2 = 1000, .shift = 16, .reserved = 0};
   record.activation = kActivationGelu;
@@ -456,14 +514,15 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
   dense16(kSectionPooler, pools_dense, hidden, hidden);
   dense16(kSectionClassifier, has(kHeadClassifier), m.num_labels, hidden);
   dense16(kSectionTokenClassifier, has(kHeadTokenClassifier), m.num_token_labels, hidden);
-  dense16(kSectionLmTransform, has(kHeadLmTransform), hidden, hidden);
+  const std::size_t embeddings = embedding_size(m);
+  dense16(kSectionLmTransform, has(kHeadLmTransform), embeddings, hidden);
   if (has(kHeadLmTransform)) {
-    last.add_norm(kSectionLmNorm);
+    last.add_norm(kSectionLmNorm, embeddings);
   } else {
     out.add(kSectionLmNorm);
   }
   const std::size_t untied = has(kHeadLmUntied) ? m.vocab_size : 0;
-  out.add(kSectionLmRows, out.random<std::int8_t>(untied * hidden, -127, 127));
+  out.add(kSectionLmRows, out.random<std::int8_t>(untied * embeddings, -127, 127));
   out.add(kSectionLmMultipliers, out.random<std::int32_t>(untied, 2000000, 4000000));
   out.add(kSectionLmBias,
           out.random<std::int32_t>(has(kHeadLm) ? m.vocab_size : 0, -100000, 100000));

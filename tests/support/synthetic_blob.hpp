@@ -43,6 +43,8 @@ struct SyntheticModel {
   std::uint32_t flags = 0;                      ///< BlobStackFlags; sections of flags are made
   std::uint32_t rotary_tables = 1;              ///< with kStackRotary
   BlobLocalAttention local_attention = {2, 5};  ///< with kStackLocalAttention
+  std::uint32_t embedding_size = 12;            ///< with kStackEmbeddingProjection
+  std::vector<BlobSharedLayer> shared = {};     ///< [num_layers] with kStackSharedLayers
   std::uint32_t cross_hidden_size = 0;          ///< of the states that are attended; 0: hidden_size
   std::uint32_t pruned_heads = 0;               ///< of the last layer, which is not the only one
   bool embedding_norm = true;

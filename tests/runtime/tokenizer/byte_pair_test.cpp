@@ -258,6 +258,11 @@ TEST_F(BytePairSectionTest, EachFieldIsChecked) {
       {field(part.symbol_ids[0]), tokens, Status::kSectionBadModel},
       {field(part.symbol_ids[258]), 0xFFFFFFFF, Status::kSectionBadModel},
       {field(part.symbol_ids[259]), 1, Status::kSectionBadPadding},
+      // Strings that are not those of the parts: "abd", "cc", and "abc" for "ab".
+      {field(part.tables.parts[3]), 'd', Status::kSectionBadModel},
+      {field(part.tables.parts[2]), 'c', Status::kSectionBadModel},
+      {field(part.symbol_ids[256]), 257, Status::kSectionBadModel},
+      {field(part.symbol_ids['a']), 'b', Status::kSectionBadModel},
       // The trie's values are symbols: 259 would be a token, but no symbol.
       {field(view.word_units[view.header->word_root + 1 + 'z']), 'z' | 3u << 8 | 259u << 11,
        Status::kSectionBadUnit},
@@ -271,6 +276,28 @@ TEST_F(BytePairSectionTest, EachFieldIsChecked) {
   EXPECT_EQ(with(header, 7), Status::kOk);
 }
 
+// Two symbols that meet undo their merges, so a chain as long as the section would make each byte
+// of a text take as many steps.
+TEST_F(BytePairSectionTest, LongChainsOfMergesAreRefused) {
+  Merges merges;
+  for (std::uint32_t i = 0; i < 1000; ++i) merges.push_back({i / 32, 'a' + i % 32});
+  bytes_ = convert::write_tokenizer_section(small_byte_level_spec(merges));
+  const std::size_t parts = offset(byte_pair_section(view()).tables.parts);
+  for (std::uint32_t i = 1; i < 1000; ++i) {
+    const std::uint32_t chain[] = {255 + i, 'a'};
+    std::memcpy(bytes_.data() + parts + i * sizeof(chain), chain, sizeof(chain));
+  }
+  EXPECT_EQ(with(parts, 0), Status::kSectionBadModel);
+}
+
+TEST_F(BytePairSectionTest, BytesHaveStrings) {
+  // "z" becomes empty, and the token behind it "z{". No merge has one of them.
+  const TokenizerView view = this->view();
+  bytes_[offset(&view.string_starts['z' + 1])] -= 1;
+  TokenizerView refused;
+  EXPECT_EQ(Section(bytes_).open(&refused), Status::kSectionBadModel);
+}
+
 // Any numbers within their ranges: wrong tokens, but each call ends and stays in its memory.
 TEST_F(BytePairSectionTest, NumbersThatDoNotAgree) {
   const TokenizerView view = this->view();
@@ -281,7 +308,6 @@ TEST_F(BytePairSectionTest, NumbersThatDoNotAgree) {
     const auto put = [&](const std::uint32_t& at, std::uint32_t value) {
       std::memcpy(changed.data() + offset(&at), &value, sizeof(value));
     };
-    for (std::uint32_t i = 0; i < 6; ++i) put(part.tables.parts[i], dice(256 + i / 2));
     for (std::uint32_t i = 0; i < part.header->pair_slot_count; ++i) {
       const std::uint32_t hash = dice(2048) << 21;
       put(part.tables.pair_slots[i], dice(2) == 0 ? 0 : hash | (256 + dice(3)));

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/fuzz/support/json_mutator.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/fuzz/support/word_mutator.hpp"
+
+namespace embert::fuzz {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kMaxDepth = 64;  // nlohmann's dump() calls itself for each level
+
+void collect(json& value, std::vector<json*>& values) {
+  values.push_back(&value);
+  if (!value.is_structured()) return;
+  for (json& item : value) collect(item, values);
+}
+
+json extreme_value(Random& random) {
+  const json values[] = {nullptr,
+                         true,
+                         false,
+                         0,
+                         -1,
+                         1,
+                         0.5,
+                         -1e300,
+                         1e-310,
+                         512,
+                         65536,
+                         1 << 20,
+                         std::int64_t{1} << 31,
+                         INT64_MAX,
+                         INT64_MIN,
+                         UINT64_MAX,
+                         "",
+                         std::string(1, '\0'),
+                         "\u0301\U0001f600",
+                         std::string(300, 'x'),
+                         json::array(),
+                         json::object()};
+  return values[random.below(std::size(values))];
+}
+
+std::string mutate_text(std::string text, Random& random) {
+  const std::size_t size = text.size();
+  text.resize(size + 64);
+  text.resize(mutate_bytes(reinterpret_cast<std::uint8_t*>(text.data()), size, text.size()));
+  if (random.below(16) == 0 && text.size() < 64) text += text + text;
+  return text;
+}
+
+void change_members(json& value, const json& other, Random& random) {
+  const std::size_t at = random.below(value.size());
+  if (value.is_array()) {
+    const auto item = value.begin() + static_cast<std::ptrdiff_t>(at);
+    switch (random.below(3)) {
+      case 0:
+        value.erase(item);
+        return;
+      case 1:
+        value.push_back(json(*item));
+        return;
+      default:
+        value.insert(item, other);
+        return;
+    }
+  }
+  const auto item = std::next(value.begin(), static_cast<std::ptrdiff_t>(at));
+  const std::string key = item.key();
+  const json content = item.value();
+  switch (random.below(3)) {
+    case 0:
+      value.erase(key);
+      return;
+    case 1:
+      value.erase(key);
+      value[mutate_text(key, random)] = content;
+      return;
+    default:
+      value[key + "2"] = content;
+  }
+}
+
+void change(json& value, const json& other, Random& random) {
+  switch (random.below(4)) {
+    case 0:
+      value = extreme_value(random);
+      return;
+    case 1:
+      value = json(other);
+      return;
+    default:
+      break;
+  }
+  if (value.is_string()) {
+    value = mutate_text(value.get<std::string>(), random);
+  } else if (value.is_number_integer()) {
+    value = static_cast<std::int64_t>(value.get<std::uint64_t>() + random.below(5) - 2);
+  } else if (value.is_number()) {
+    value = value.get<double>() * (random.below(2) == 0 ? -1 : 1.0000001);
+  } else if (value.is_boolean()) {
+    value = !value.get<bool>();
+  } else if (value.is_structured() && !value.empty()) {
+    change_members(value, other, random);
+  } else {
+    value = extreme_value(random);
+  }
+}
+
+}  // namespace
+
+std::size_t mutate_json(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed) {
+  Random random(seed);
+  bool is_deep = false;
+  const auto note_depth = [&is_deep](int depth, json::parse_event_t, json&) {
+    is_deep = is_deep || depth > kMaxDepth;
+    return !is_deep;
+  };
+  json root = json::parse(data, data + size, note_depth, false);
+  if (root.is_discarded() || is_deep || random.below(8) == 0) {
+    return mutate_bytes(data, size, max_size);
+  }
+  std::vector<json*> values;
+  collect(root, values);
+  const json other = *values[random.below(values.size())];
+  change(*values[random.below(values.size())], other, random);
+  const std::string text = root.dump(-1, ' ', random.below(2) == 0, json::error_handler_t::replace);
+  if (text.size() > max_size) return mutate_bytes(data, size, max_size);
+  std::copy(text.begin(), text.end(), data);
+  return text.size();
+}
+
+}  // namespace embert::fuzz
