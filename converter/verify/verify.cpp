@@ -10,6 +10,7 @@
 #include "converter/convert_error.hpp"
 #include "converter/reference/float_model.hpp"
 #include "converter/reference/float_vector.hpp"
+#include "converter/verify/folder_ids.hpp"
 #include "embert/embert_inspect.h"
 
 namespace embert::convert {
@@ -29,8 +30,9 @@ std::vector<std::size_t> asked_tokens(const TokenBatch& texts) {
   return asked;
 }
 
-// Throws ConvertError where the blob was made from another folder.
-void require_same_shape(const ModelFolder& folder, const IntegerModel& integers) {
+// Throws ConvertError where the blob was made from another folder. `ids`: folder_ids().
+void require_same_shape(const ModelFolder& folder, const IntegerModel& integers,
+                        const std::vector<std::int32_t>& ids) {
   const ModelConfig& config = folder.config;
   const auto require = [](const std::string& what, std::size_t expected, std::size_t found) {
     if (found == expected) return;
@@ -47,7 +49,8 @@ void require_same_shape(const ModelFolder& folder, const IntegerModel& integers)
     embert_model_get_stack(&integers.model(), s, &found);
     require("hidden_size", size(expected.hidden_size), found.hidden_size);
     require("num_hidden_layers", size(expected.num_hidden_layers), found.num_layers);
-    require("vocab_size", size(expected.vocab_size), found.vocab_size);
+    const bool pruned = !ids.empty() && expected.vocab_size == config.first().vocab_size;
+    require("vocab_size", pruned ? ids.size() : size(expected.vocab_size), found.vocab_size);
     require("max_position_embeddings", size(expected.max_position_embeddings), found.max_positions);
     require("type_vocab_size", size(expected.type_vocab_size), found.type_vocab_size);
   }
@@ -63,9 +66,29 @@ void require_same_shape(const ModelFolder& folder, const IntegerModel& integers)
   require("language heads", config.language_head != LanguageHeadKind::kNone ? 1 : 0, info.has_lm);
 }
 
+// Columns `ids` of the logits over the folder's vocabulary.
+std::vector<double> logits_of(const std::vector<std::int32_t>& ids, std::size_t vocabulary,
+                              const std::vector<float>& logits) {
+  std::vector<double> out;
+  for (std::size_t row = 0; row < logits.size(); row += vocabulary) {
+    for (const std::int32_t id : ids) {
+      out.push_back(static_cast<double>(logits[row + static_cast<std::size_t>(id)]));
+    }
+  }
+  return out;
+}
+
+// The two models that are compared.
+struct ComparedModels {
+  const ModelFolder& folder;
+  FloatModel& floats;
+  IntegerModel& integers;
+  const std::vector<std::int32_t>& ids;  // folder_ids()
+};
+
 // Runs a part of the texts through both models.
-void compare_part(const ModelFolder& folder, FloatModel& floats, IntegerModel& integers,
-                  const ModelBatch& part, Comparison& comparison) {
+void compare_part(const ComparedModels& models, const ModelBatch& part, Comparison& comparison) {
+  const auto& [folder, floats, integers, ids] = models;
   const ModelConfig& config = folder.config;
   const TokenBatch& texts = part.texts;
   const std::vector<std::size_t> asked = asked_tokens(texts);
@@ -76,7 +99,8 @@ void compare_part(const ModelFolder& folder, FloatModel& floats, IntegerModel& i
     }
     row += static_cast<std::size_t>(texts.lengths[i]);
   }
-  const ForwardOutput output = floats.forward_batch(part, nullptr, options);
+  const ForwardOutput output = floats.forward_batch(
+      ids.empty() ? part : with_folder_ids(config, ids, part), nullptr, options);
   std::vector<double> reference;
   TextVectors found;
   switch (comparison.compared()) {
@@ -96,6 +120,10 @@ void compare_part(const ModelFolder& folder, FloatModel& floats, IntegerModel& i
       break;
     case Compared::kVocabularyLogits:
       reference.assign(output.lm_logits.begin(), output.lm_logits.end());
+      if (!ids.empty() && config.last().vocab_size == config.first().vocab_size) {
+        reference =
+            logits_of(ids, static_cast<std::size_t>(config.last().vocab_size), output.lm_logits);
+      }
       found = integers.lm_logits(part, asked);
       break;
   }
@@ -115,11 +143,12 @@ void compare_part(const ModelFolder& folder, FloatModel& floats, IntegerModel& i
 VerifyResult verify(const ModelFolder& folder, FloatModel& floats, IntegerModel& integers,
                     const ModelBatch& batch, const VerifyOptions& options) {
   if (batch.texts.lengths.empty()) throw ConvertError("nothing to verify: no texts");
-  require_same_shape(folder, integers);
+  const std::vector<std::int32_t> ids = folder_ids(folder, integers);
+  require_same_shape(folder, integers, ids);
   Comparison comparison(folder.config);
   std::size_t done = 0;
   for (const ModelBatch& part : cut_batch(batch, kComparedTogether)) {
-    compare_part(folder, floats, integers, part, comparison);
+    compare_part({folder, floats, integers, ids}, part, comparison);
     done += part.texts.lengths.size();
     if (options.progress) options.progress(done);
   }

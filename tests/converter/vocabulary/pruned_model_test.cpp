@@ -8,7 +8,9 @@
 #include <numeric>
 
 #include "converter/convert.hpp"
+#include "converter/reference/float_model.hpp"
 #include "converter/verify/integer_model.hpp"
+#include "converter/verify/verify.hpp"
 #include "converter/vocabulary/prune_vocabulary.hpp"
 #include "embert/embert_lm.h"
 #include "embert/embert_tokenizer.h"
@@ -74,7 +76,6 @@ TEST_F(PrunedModel, VectorsOfKeptTokensAreThoseOfTheWholeModel) {
   // 5 special tokens, 10 digits, 26 letters and 26 in words, 6 marks, and three words.
   EXPECT_EQ(pruned.info().vocab_size, 5u + 10 + 26 + 26 + 6 + 3);
   EXPECT_LT(pruned_blob.size(), whole_blob.size());
-  EXPECT_EQ(pruned.selftest(), pruned.selftest());
   const std::vector<std::string_view> same = {"play the weather", "the x9!", "weather, playd"};
   EXPECT_EQ(whole.embed(whole.tokenize(same)).values, pruned.embed(pruned.tokenize(same)).values);
   EXPECT_EQ(whole.last_hidden_state(whole.tokenize(same)).values,
@@ -117,6 +118,9 @@ TEST_F(PrunedModel, LogitsOfKeptTokensAreThoseOfTheWholeModel) {
     const std::vector<std::string> all = tokens_of(whole), kept = tokens_of(pruned);
     ASSERT_EQ(all.size(), before.width);
     ASSERT_EQ(kept.size(), after.width);
+    const ModelFolder folder = read_model_folder(folder_.path());
+    FloatModel floats(folder.config, folder.weights, 1);
+    EXPECT_GT(verify(folder, floats, pruned, pruned.tokenize(texts)).cosine_min, 0.99);
     for (std::size_t text = 0; text < texts.size(); ++text) {
       for (std::size_t id = 0; id < kept.size(); ++id) {
         const auto old_id = std::find(all.begin(), all.end(), kept[id]) - all.begin();
@@ -191,6 +195,27 @@ TEST_F(PrunedModel, TheCertificateSaysWhatChanged) {
   EXPECT_EQ(all["changed_texts"], 0);
   EXPECT_EQ(all["saved_bytes"], 0);
   EXPECT_FALSE(all.contains("cosine_mean"));
+}
+
+// Float32 gets the blob's tokens, so nothing but the arithmetic differs.
+TEST_F(PrunedModel, VerifyFindsTheTokensInTheFolder) {
+  write();
+  keep_texts();
+  const std::vector<std::uint8_t> pruned_blob = blob(true);
+  const ModelFolder folder = read_model_folder(folder_.path());
+  FloatModel floats(folder.config, folder.weights, 1);
+  IntegerModel pruned(pruned_blob, {});
+  const std::vector<std::string_view> texts = {"play the weather", "my time, what?"};
+  const auto compare = [&] {
+    return verify(folder, floats, pruned, batch_of_texts(folder.config, pruned, texts));
+  };
+  EXPECT_GT(compare().cosine_min, 0.999);
+  std::string vocabulary;
+  for (const std::string& token : tokens_of(pruned))
+    vocabulary += token == "the" ? "" : token + "\n";
+  folder_.write("vocab.txt", vocabulary);
+  EXPECT_EQ(error_text([&] { compare(); }),
+            "the blob is not of this folder: expected vocab_size 100 as in config.json, found 76");
 }
 
 // "is" begins a prompt only.

@@ -38,6 +38,33 @@ def test_options(models, tmp_path):
         assert model.max_seq_length == 32
 
 
+def test_pruned_vocabulary(models, tmp_path):
+    texts = tmp_path / "texts.txt"
+    texts.write_text("the cat sat on the mat\n")
+    folder = models.folder("intent")
+    reports = [
+        embert.convert(folder, tmp_path / "out.emb", rounding="nearest", **options)
+        for options in ({}, {"keep_vocabulary": texts}, {"scripts": ["Latin", "Common"]}, {"vocabulary_size": 1000})
+    ]
+    assert "vocabulary" not in reports[0]["certificate"]
+    kept = [report["certificate"]["vocabulary"]["kept_tokens"] for report in reports[1:]]
+    assert kept[0] < 1000 == kept[2]
+    assert all(reports[i]["blob_bytes"] < reports[0]["blob_bytes"] for i in (1, 3))
+
+
+def test_pruned_vocabulary_refuses_bad_arguments(models, tmp_path):
+    folder = models.folder("intent")
+    with pytest.raises(TypeError, match="scripts is a string"):
+        embert.convert(folder, tmp_path / "m.emb", scripts="Latin")
+    with pytest.raises(ValueError, match="Elvish"):
+        embert.convert(folder, tmp_path / "m.emb", scripts=["Elvish"])
+    with pytest.raises(ValueError, match="^vocabulary_size="):
+        embert.convert(folder, tmp_path / "m.emb", vocabulary_size=0)
+    with pytest.raises(FileNotFoundError, match="texts.txt"):
+        embert.convert(folder, tmp_path / "m.emb", keep_vocabulary=tmp_path / "texts.txt")
+    assert not list(tmp_path.iterdir())
+
+
 def test_exception_of_progress_ends_it(models, tmp_path):
     def stop(_stage, _done):
         raise KeyError("enough")
