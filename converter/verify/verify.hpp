@@ -19,8 +19,8 @@ namespace embert::convert {
 
 class FloatModel;
 
-/// At least one text; each fits max_tokens() of `integers`. With a pruned vocabulary the float model
-/// gets the blob's tokens. Throws ConvertError where the blob does not have the folder's sizes.
+/// At least one text; each fits max_tokens() of `integers`. The float model gets the tokens of a
+/// pruned vocabulary, too. Throws ConvertError where the blob does not have the folder's sizes.
 VerifyResult verify(const ModelFolder& folder, FloatModel& floats, IntegerModel& integers,
                     const ModelBatch& batch, const VerifyOptions& options = {});
 
