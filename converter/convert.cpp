@@ -16,6 +16,7 @@
 #include "converter/export/write_tokenizer_section.hpp"
 #include "converter/import/read_model_folder.hpp"
 #include "converter/import/tokenizer/read_tokenizer.hpp"
+#include "converter/quantize/embeddings_4bit.hpp"
 #include "converter/quantize/quantize_model.hpp"
 #include "converter/quantize/task_heads/quantize_vector.hpp"
 #include "converter/reference/float_model.hpp"
@@ -160,6 +161,21 @@ int choose_max_tokens(const ConvertOptions& options, const ModelFolder& folder,
   return positions;
 }
 
+// A head that is tied to the word embeddings reads them as rows of 8 bits.
+void require_4bit_possible(const ModelFolder& folder) {
+  if (folder.config.stacks.size() > 1) {
+    throw ConvertError(
+        "--embeddings 4bit: the folder has an encoder and a decoder, whose word embeddings have 8 "
+        "bits; leave the option out");
+  }
+  const auto& head = folder.weights.language_head;
+  if (head && !head->output_embeddings) {
+    throw ConvertError(
+        "--embeddings 4bit: the model predicts tokens with its word embeddings, which have 8 bits "
+        "there; leave the option out");
+  }
+}
+
 // The pooled vectors of the calibration texts.
 VectorRows pool_batch(const ModelFolder& folder, FloatModel& floats, const ModelBatch& batch) {
   constexpr std::size_t kTogether = 64;  // bounds the memory of the hidden states
@@ -200,6 +216,7 @@ ConvertResult convert(const ConvertOptions& options) {
   // import: the folder's files, read and checked.
   report("reading", 0);
   const ModelFolder folder = read_model_folder(options.folder);
+  if (options.embeddings == EmbeddingBits::k4) require_4bit_possible(folder);
   result.warnings = folder.warnings;
   result.prompts = folder.prompts;
   const ImportedTokenizer tokenizer = import_tokenizer(folder, result.warnings);
@@ -268,17 +285,27 @@ ConvertResult convert(const ConvertOptions& options) {
   IntegerModel::Options integers;
   integers.isa_mask = options.isa_mask;
   integers.threads = static_cast<std::uint32_t>(options.threads);
-  nlohmann::ordered_json certificate;
+  const bool has_texts = !tokenizer.section.empty() || !tokens.certificate.texts.lengths.empty();
+  const auto held_out = [&](std::span<const std::uint8_t> blob) {
+    return certify(folder, floats, blob, integers, tokens.certificate);
+  };
+  report("certifying", kQuantizeEnd);
+  nlohmann::ordered_json certificate = describe_calibration(options, result);
+  if (options.embeddings == EmbeddingBits::k4) {
+    if (options.certify && has_texts) {
+      certificate["with_8bit_embeddings"] = held_out(write_blob(quantized.model, extras));
+    }
+    quantize_words_4bit(folder.weights.stacks[0].word_embeddings, workers,
+                        quantized.model.stacks[0]);
+  }
   std::vector<std::uint8_t> whole;  // with all tokens
   if (options.certify) {
-    report("certifying", kQuantizeEnd);
     whole = write_blob(quantized.model, extras);
-    certificate = describe_calibration(options, result);
-    if (tokenizer.section.empty() && tokens.certificate.texts.lengths.empty()) {
+    if (has_texts) {
+      certificate["held_out"] = held_out(whole);
+    } else {
       certificate["not_compared"] = "of fewer than " + std::to_string(kHeldOutOf) +
                                     " texts of calibration ids none is held back";
-    } else {
-      certificate["held_out"] = certify(folder, floats, whole, integers, tokens.certificate);
     }
   }
   ModelConfig config = folder.config;

@@ -31,6 +31,7 @@ struct ConvertOptions {
   /// Not both.
   std::optional<std::filesystem::path> calibration_texts, calibration_ids;
   Rounding rounding = Rounding::kGptq;
+  EmbeddingBits embeddings = EmbeddingBits::k8;
   std::optional<int> max_tokens;
   VocabularyOptions vocabulary;
   int threads = 1;

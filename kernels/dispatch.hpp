@@ -47,6 +47,7 @@ struct Kernels {
   ConvertS32S32x2Fn convert_s32_s32x2;
   DotRowsFn dot_rows;
   EmbeddingFn embedding;
+  Embedding4BitFn embedding_4bit;
   EmbeddingVectorFn embedding_vector;
   Crc32cFn crc32c;
 };

@@ -43,7 +43,7 @@ bool is_weight_section(std::uint32_t kind) {
 
 bool is_embedding_section(std::uint32_t kind) {
   return kind == kSectionWordEmbeddings || kind == kSectionWordMultipliers ||
-         kind == kSectionPositions || kind == kSectionSegments;
+         kind == kSectionPositions || kind == kSectionSegments || kind == kSectionEmbeddings4Bit;
 }
 
 // Writes sections in the order of its calls, which is that of BlobSectionKind.

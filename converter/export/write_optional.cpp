@@ -83,6 +83,9 @@ void add_stack_options(const QuantizedStack& stack, std::vector<OptionalSection>
   if (const auto& table = stack.static_embeddings) {
     add(kSectionStatic, SectionParts().record(*table).bytes);
   }
+  if (const auto& table = stack.embeddings_4bit) {
+    add(kSectionEmbeddings4Bit, SectionParts().record(table->record).array(table->rows).bytes);
+  }
 }
 
 }  // namespace

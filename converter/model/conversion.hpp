@@ -12,6 +12,9 @@ namespace embert::convert {
 /// How weights are rounded to 8 bits (quantize/rounding/gptq.hpp).
 enum class Rounding { kNearest, kGptq };
 
+/// Bits of a value of the word embeddings (quantize/embeddings_4bit.hpp).
+enum class EmbeddingBits { k8, k4 };
+
 /// The origin of the token ids that calibrated the model.
 enum class CalibrationSource { kBuiltinText, kTextFile, kIdFile, kRandomIds };
 const char* calibration_source_name(CalibrationSource source);

@@ -89,12 +89,18 @@ struct QuantizedProjection {
   QuantizedDense16 dense;
 };
 
+/// The table of kSectionEmbeddings4Bit.
+struct QuantizedEmbeddings4Bit {
+  BlobEmbeddings4Bit record{};
+  std::vector<std::uint8_t> rows;  ///< [V, word_row_bytes(E)]
+};
+
 /// Embeddings and layers of an encoder or a decoder.
 struct QuantizedStack {
   BlobStack record{};                    ///< write_blob() fills in what it can take from the layers
   std::uint32_t padding_id = 0;          ///< with kStackPaddingPosition
   std::vector<std::int32_t> score_bias;  ///< [heads, 2P-1], with kStackScoreBias
-  std::vector<std::int8_t> word_embeddings;    ///< [V, E]
+  std::vector<std::int8_t> word_embeddings;    ///< [V, E]; empty with embeddings_4bit
   std::vector<std::int32_t> word_multipliers;  ///< [V]
   std::vector<std::int16_t> positions;  ///< [P, E], with a padding id [P + 1, E]; rotary: [1, E]
   std::vector<std::int16_t> segments;   ///< [T, E]
@@ -105,6 +111,7 @@ struct QuantizedStack {
   std::vector<QuantizedLayer> layers;   ///< those with sections of their own
   QuantizedNorm final_norm;
   std::optional<BlobStatic> static_embeddings;  ///< without layers and final_norm
+  std::optional<QuantizedEmbeddings4Bit> embeddings_4bit;
   std::optional<QuantizedRotary> rotary;
   std::optional<BlobLocalAttention> local_attention;
   std::vector<BlobGatedFfn> gated_ffn;  ///< [layers], or empty

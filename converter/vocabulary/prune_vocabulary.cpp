@@ -48,6 +48,7 @@ void renumber(const KeptIds& kept, int& id) {
 void prune_stack(const KeptIds& kept, QuantizedStack& stack, StackConfig& config) {
   kept.prune_rows(stack.word_embeddings);
   kept.prune_rows(stack.word_multipliers);
+  if (stack.embeddings_4bit) kept.prune_rows(stack.embeddings_4bit->rows);
   stack.record.vocab_size = static_cast<std::uint32_t>(kept.size());
   if ((stack.record.flags & kStackPaddingPosition) != 0) {
     stack.padding_id = kept.new_id(stack.padding_id);

@@ -83,6 +83,9 @@ EMBERT_INLINE uint8_t vmaxv_u8(uint8x8_t x) {
 }
 
 // Orders of bytes.
+EMBERT_INLINE int8x8_t vqtbl1_s8(int8x16_t table, uint8x8_t i) {
+  return vtbl2_s8({{vget_low_s8(table), vget_high_s8(table)}}, vreinterpret_s8_u8(i));
+}
 EMBERT_INLINE uint8x16_t vzip1q_u8(uint8x16_t a, uint8x16_t b) { return vzipq_u8(a, b).val[0]; }
 EMBERT_INLINE uint8x16_t vzip2q_u8(uint8x16_t a, uint8x16_t b) { return vzipq_u8(a, b).val[1]; }
 EMBERT_INLINE uint8x16_t vuzp1q_u8(uint8x16_t a, uint8x16_t b) { return vuzpq_u8(a, b).val[0]; }

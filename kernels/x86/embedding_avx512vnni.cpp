@@ -22,11 +22,15 @@ EMBERT_INLINE __m256i sum(__m128i word, __m256i position, __m256i segment, const
       _mm512_add_epi32(_mm512_add_epi32(_mm512_madd_epi16(w, k.high), low), rest));
 }
 
+EMBERT_INLINE Factor make_factor(int32_t multiplier) {
+  return {_mm512_set1_epi32(((multiplier + (1 << 15)) >> 16) & 0xffff),
+          _mm512_set1_epi32(multiplier & 0xffff)};
+}
+
 }  // namespace
 
 void embedding_s16_avx512vnni(const EmbeddingArgs& args) {
-  const Factor k = {_mm512_set1_epi32((args.multiplier + (1 << 15)) >> 16),
-                    _mm512_set1_epi32(args.multiplier & 0xffff)};
+  const Factor k = make_factor(args.multiplier);
   const __m256i zero = _mm256_setzero_si256();
   size_t c = 0;
   for (; c + 16 <= args.n; c += 16) {
@@ -46,6 +50,24 @@ void embedding_s16_avx512vnni(const EmbeddingArgs& args) {
     _mm256_mask_storeu_epi16(args.dst + c, mask,
                              sum(_mm_maskz_loadu_epi8(mask, args.word + c),
                                  _mm256_maskz_loadu_epi16(mask, args.position + c), segment, k));
+  }
+}
+
+void embedding_4bit_avx512vnni(const Embedding4BitArgs& args) {
+  const __m128i levels = _mm_loadu_si128(reinterpret_cast<const __m128i*>(args.levels));
+  for (size_t c = 0; c < args.n; c += 16) {
+    const __m128i codes =
+        _mm_loadu_si128(reinterpret_cast<const __m128i*>(args.row + word_code_index(c)));
+    const __m128i code =
+        _mm_and_si128(c % kWordGroup == 0 ? codes : _mm_srli_epi16(codes, 4), _mm_set1_epi8(15));
+    const Factor k = make_factor(word_scale(args.row, args.n, c) * args.multiplier);
+    const __mmask16 mask = mask16(args.n - c < 16 ? args.n - c : 16);
+    const __m256i position = _mm256_maskz_loadu_epi16(mask, args.position + c);
+    const __m256i segment = args.segment == nullptr
+                                ? _mm256_setzero_si256()
+                                : _mm256_maskz_loadu_epi16(mask, args.segment + c);
+    _mm256_mask_storeu_epi16(args.dst + c, mask,
+                             sum(_mm_shuffle_epi8(levels, code), position, segment, k));
   }
 }
 

@@ -35,6 +35,8 @@ static constexpr uint32_t kMaxVectorSize = 4096;
 /// Bounds of the values in sections. Within them no sum, product or shift of the kernels overflows;
 /// kernels/README.md has the proof.
 static constexpr int32_t kMaxWordMultiplier = 16909320;  ///< times 127 below 2^31
+/// With 4 bits: times a scale of -128 and a level of 127 below 2^31.
+static constexpr int32_t kMaxWordMultiplier4Bit = 1 << 17;
 static constexpr int32_t kMaxDenseBias = (1 << 30) - 1;
 static constexpr int32_t kMaxNormBias = (1 << 29) - 1;
 static constexpr int32_t kMaxResidualMultiplier = (1 << 29) - 1;
@@ -92,10 +94,11 @@ enum BlobStackFlags : uint32_t {
   kStackLocalAttention = 1024,     ///< most layers see near keys only (kSectionLocalAttention)
   kStackGatedFfn = 2048,           ///< a product in the feed-forward network (kSectionGatedFfn)
   kStackStatic = 4096,             ///< no layers: a vector is a mean of word embeddings
+  kStackEmbeddings4Bit = 8192,     ///< word embeddings of 4 bits (kSectionEmbeddings4Bit)
   kStackEmbeddingNorm = 16384,     ///< pre-norm: the first layer's input is its first residual sum
   kStackFlagsWithSection = kStackPaddingPosition | kStackScoreBias | kStackEmbeddingProjection |
                            kStackSharedLayers | kStackRotary | kStackLocalAttention |
-                           kStackGatedFfn | kStackStatic,
+                           kStackGatedFfn | kStackStatic | kStackEmbeddings4Bit,
   kStackFlagsAll = 7 | kStackFlagsWithSection | kStackEmbeddingNorm
 };
 
@@ -249,8 +252,8 @@ struct BlobSection {
 enum BlobSectionKind : uint32_t {
   // once a stack
   kSectionLayers = 1,       ///< BlobLayer [num_layers]
-  kSectionWordEmbeddings,   ///< s8 [V][H]
-  kSectionWordMultipliers,  ///< s32 [V], 0..kMaxWordMultiplier
+  kSectionWordEmbeddings,   ///< s8 [V][H]; 0 bytes with kStackEmbeddings4Bit
+  kSectionWordMultipliers,  ///< s32 [V], 0..kMaxWordMultiplier or kMaxWordMultiplier4Bit
   kSectionPositions,        ///< s16 [P][H], the row of segment 0 added; rotary: [1][H]; with
                             ///< kStackPaddingPosition [P + 1][H]
   kSectionSegments,         ///< s16 [T][H], differences to segment 0: the first row is zero
@@ -314,6 +317,7 @@ enum BlobOptionalKind : uint32_t {
   kSectionLocalAttention = 267,       ///< BlobLocalAttention
   kSectionGatedFfn = 268,             ///< BlobGatedFfn [num_layers]
   kSectionStatic = 269,               ///< BlobStatic
+  kSectionEmbeddings4Bit = 270,       ///< BlobEmbeddings4Bit, then V rows
   // Each if and only if the bit of its name is set in BlobHeader::task_heads:
   kSectionPooledTransform = 280,  ///< BlobHeadTransform, then norm if it has one
   kSectionTokenTransform = 281,   ///< BlobHeadTransform, dense [N(H)] x [K(H)], norm if it has one
@@ -395,6 +399,12 @@ struct BlobStatic {
   uint32_t reserved[3];  ///< 0
 };
 
+/// Word embeddings of 4 bits. Behind it: a row for each token (kernels/arithmetic/word_4bit.hpp).
+struct BlobEmbeddings4Bit {
+  int8_t levels[16];     ///< -127..127: what a code stands for
+  uint8_t reserved[48];  ///< 0
+};
+
 /// Activation of a vector's dense layer: BlobActivation, or this one.
 static constexpr uint32_t kVectorActivationNone = kActivationCount;
 
@@ -442,6 +452,7 @@ static_assert(sizeof(BlobRotary) == 16, "BlobRotary is part of the format");
 static_assert(sizeof(BlobLocalAttention) == 8, "BlobLocalAttention is part of the format");
 static_assert(sizeof(BlobGatedFfn) == 4, "BlobGatedFfn is part of the format");
 static_assert(sizeof(BlobStatic) == 16, "BlobStatic is part of the format");
+static_assert(sizeof(BlobEmbeddings4Bit) == 64, "BlobEmbeddings4Bit is part of the format");
 static_assert(sizeof(BlobVectorDense) == 40, "BlobVectorDense is part of the format");
 static_assert(sizeof(BlobVector) == 256, "BlobVector is part of the format");
 static_assert(sizeof(BlobSelftest) == 8, "BlobSelftest is part of the format");

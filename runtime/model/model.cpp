@@ -198,6 +198,12 @@ Stack model_stack(const Model& model, size_t index) {
     stack.static_embeddings =
         reinterpret_cast<const BlobStatic*>(model_optional_section(model, kSectionStatic));
   }
+  if ((flags & kStackEmbeddings4Bit) != 0) {
+    const auto* record = reinterpret_cast<const BlobEmbeddings4Bit*>(
+        model_optional_section(model, kSectionEmbeddings4Bit));
+    stack.word_embeddings = nullptr;
+    stack.embeddings_4bit = {record->levels, reinterpret_cast<const uint8_t*>(record + 1)};
+  }
   if ((flags & kStackLocalAttention) != 0) {
     stack.local_attention = reinterpret_cast<const BlobLocalAttention*>(
         model_optional_section(model, kSectionLocalAttention));

@@ -123,12 +123,19 @@ struct EmbeddingProjection {
   Dense16 dense;
 };
 
+/// Word embeddings of 4 bits (kernels/arithmetic/word_4bit.hpp). rows is null without them.
+struct Embeddings4Bit {
+  const int8_t* levels;  ///< [16]
+  const uint8_t* rows;   ///< [V][word_row_bytes(E)]
+};
+
 /// The embeddings and the last LayerNorm of an encoder or a decoder.
 struct Stack {
   const BlobStack* config;
-  size_t first_section;             ///< in the table of sections
-  size_t embedding_size;            ///< E: H without a projection
-  const int8_t* word_embeddings;    ///< [V][E]
+  size_t first_section;           ///< in the table of sections
+  size_t embedding_size;          ///< E: H without a projection
+  const int8_t* word_embeddings;  ///< [V][E]; null with embeddings_4bit
+  Embeddings4Bit embeddings_4bit;
   const int32_t* word_multipliers;  ///< [V]
   const int16_t* positions;         ///< [P][E], the row of segment 0 added; rotary: [1][E]; with
                                     ///< padding_id [P + 1][E]: the last row is that id's

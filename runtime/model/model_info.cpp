@@ -96,6 +96,8 @@ const char* section_name(uint32_t kind) {
       return "gated feed-forward";
     case kSectionStatic:
       return "static embeddings";
+    case kSectionEmbeddings4Bit:
+      return "4-bit word embeddings";
     case kSectionVector:
       return "vector";
     default:

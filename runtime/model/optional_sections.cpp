@@ -2,6 +2,7 @@
 // The sections behind the required ones (FORMAT.md, section 8).
 #include "runtime/model/optional_sections.hpp"
 
+#include "kernels/arithmetic/word_4bit.hpp"
 #include "runtime/model/record_checks.hpp"
 #include "runtime/model/vector_section.hpp"
 
@@ -149,6 +150,17 @@ void check_static(Walk& walk, const BlobStack& stack, const uint8_t* section, ui
                      all_zero(record.reserved));
 }
 
+/// Any codes and scales are good; the multipliers are a section of their own.
+void check_embeddings_4bit(Walk& walk, const BlobStack& stack, size_t embedding_size,
+                           const uint8_t* section, uint64_t bytes) {
+  const uint64_t rows = uint64_t{stack.vocab_size} * word_row_bytes(embedding_size);
+  walk.require(bytes == sizeof(BlobEmbeddings4Bit) + rows, EMBERT_STATUS_BLOB_SECTION);
+  if (!walk.sound()) return;
+  const BlobEmbeddings4Bit& record = *reinterpret_cast<const BlobEmbeddings4Bit*>(section);
+  walk.require_value(all_in<int8_t>(record.levels, kWordLevels, -127, 127) &&
+                     all_zero(record.reserved));
+}
+
 /// The flag that demands a kind of section; 0 for those that any model may have.
 uint32_t flag_of(uint32_t kind) {
   switch (kind) {
@@ -168,6 +180,8 @@ uint32_t flag_of(uint32_t kind) {
       return kStackGatedFfn;
     case kSectionStatic:
       return kStackStatic;
+    case kSectionEmbeddings4Bit:
+      return kStackEmbeddings4Bit;
     default:
       return 0;
   }
@@ -213,7 +227,7 @@ StackOptions peek_stack_options(Walk& walk, const BlobStack& stack) {
   return options;
 }
 
-void check_optional_sections(Walk& walk, const BlobHeader& header) {
+void check_optional_sections(Walk& walk, const BlobHeader& header, size_t embedding_size) {
   const BlobStack& stack = header.stacks[0];
   const size_t hidden = header.stacks[header.num_stacks - 1].hidden_size;
   uint32_t previous = kFirstOptionalSection - 1, found = 0, found_heads = 0;
@@ -240,6 +254,9 @@ void check_optional_sections(Walk& walk, const BlobHeader& header) {
     if (kind == kSectionTokenTransform) check_head_transform(walk, section, bytes, hidden, true);
     if (kind == kSectionLmActivation) check_lm_activation(walk, section, bytes);
     if (kind == kSectionStatic) check_static(walk, stack, section, bytes);
+    if (kind == kSectionEmbeddings4Bit) {
+      check_embeddings_4bit(walk, stack, embedding_size, section, bytes);
+    }
     if (kind == kSectionVector) check_vector(walk, header, section, bytes);
   }
   walk.require(found == (stack.flags & kStackFlagsWithSection), EMBERT_STATUS_BLOB_SECTION);

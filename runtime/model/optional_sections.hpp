@@ -17,6 +17,7 @@ StackOptions peek_stack_options(Walk& walk, const BlobStack& stack);
 
 /// Checks the entries behind the required ones. A kind that this reader does not know has any
 /// contents. Sections that belong to a bit of the header are there if and only if the bit is set.
-void check_optional_sections(Walk& walk, const BlobHeader& header);
+/// embedding_size: E of a lone stack.
+void check_optional_sections(Walk& walk, const BlobHeader& header, size_t embedding_size);
 
 }  // namespace embert

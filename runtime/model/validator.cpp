@@ -19,11 +19,11 @@ namespace {
 
 /// A table of word embeddings and nothing else.
 bool static_stack_ok(const BlobStack& s) {
-  return s.flags == kStackStatic && in_range(s.hidden_size, 1, kMaxHiddenSize) &&
-         in_range(s.vocab_size, 1, kMaxVocabSize) && in_range(s.max_positions, 1, kMaxPositions) &&
-         s.type_vocab_size == 1 && scale_ok(s.embedding_scale) &&
-         s.hidden_scale == s.embedding_scale && s.num_layers == 0 && s.num_heads == 0 &&
-         s.head_size == 0 && s.intermediate_size == 0 && s.activation == 0 &&
+  return (s.flags & ~uint32_t{kStackEmbeddings4Bit}) == kStackStatic &&
+         in_range(s.hidden_size, 1, kMaxHiddenSize) && in_range(s.vocab_size, 1, kMaxVocabSize) &&
+         in_range(s.max_positions, 1, kMaxPositions) && s.type_vocab_size == 1 &&
+         scale_ok(s.embedding_scale) && s.hidden_scale == s.embedding_scale && s.num_layers == 0 &&
+         s.num_heads == 0 && s.head_size == 0 && s.intermediate_size == 0 && s.activation == 0 &&
          s.position_kind == 0 && s.cross_hidden_size == 0 && s.cross_scale == 0 &&
          s.sum_scale == 0 && all_zero(s.final_norm);
 }
@@ -81,6 +81,8 @@ bool header_ok(const BlobHeader& h) {
        (!has(kHeadTokenTransform) || has(kHeadTokenClassifier)) &&
        // Rows of the embeddings' width read a transform's output.
        (!has(kHeadLm) || lm_transform || (last.flags & kStackEmbeddingProjection) == 0) &&
+       // Tied rows have 8 bits.
+       (!has(kHeadLm) || has(kHeadLmUntied) || (last.flags & kStackEmbeddings4Bit) == 0) &&
        (!has(kHeadLmActivation) || lm_transform) && h.classifier_task < kClassifierTaskCount &&
        h.problem < kProblemCount && h.token_task < kTokenTaskCount &&
        (has(kHeadClassifier) ? in_range(h.num_labels, 1, kMaxLabels) : h.num_labels == 0) &&
@@ -179,7 +181,12 @@ void check_stack(Walk& walk, const BlobStack& s, uint32_t index, const StackOpti
   const size_t size = options.embedding_size;
   walk.enter(index, 0);
   const BlobLayer* layers = walk.array<BlobLayer>(kSectionLayers, s.num_layers);
-  check_vocab_rows(walk, kSectionWordEmbeddings, s.vocab_size, size);
+  if ((s.flags & kStackEmbeddings4Bit) != 0) {
+    walk.next(kSectionWordEmbeddings, 0);
+    walk.multipliers(kSectionWordMultipliers, s.vocab_size, kMaxWordMultiplier4Bit);
+  } else {
+    check_vocab_rows(walk, kSectionWordEmbeddings, s.vocab_size, size);
+  }
   const bool is_static = (s.flags & kStackStatic) != 0;
   const size_t padding_row = (s.flags & kStackPaddingPosition) != 0 ? 1 : 0;
   const size_t position_rows =
@@ -271,7 +278,7 @@ embert_status check_sections(const uint8_t* blob, const BlobHeader& h) {
   walk.names(kSectionTokenLabels, h.num_token_labels);
   walk.next_of_any_size(kSectionCertificate, &any);  // text
   check_selftest(walk, h, tokenizer > 0);
-  check_optional_sections(walk, h);
+  check_optional_sections(walk, h, embedding_size);
   return walk.finish();
 }
 

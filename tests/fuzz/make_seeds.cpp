@@ -331,7 +331,8 @@ void add_blobs(Seeds& seeds) {
       small_model(kStackEmbeddingProjection | kStackSharedLayers,
                   kEveryHead & ~std::uint32_t{kHeadPooledTransform}),
       small_model(kStackRotary, kHeadPooler | kHeadPooledAsIs | kHeadClassifier),
-      small_model(0, kHeadVector)};
+      small_model(0, kHeadVector),
+      small_model(kStackEmbeddings4Bit, kClassifier)};
   models[2].rotary_tables = 2;
   models[3].num_layers = 3;
   models[3].shared = {{0, 0}, {0, 1}, {0, 1}};

@@ -36,6 +36,43 @@ TEST_F(EmbeddingTest, EqualsScalar) {
   }
 }
 
+TEST_F(EmbeddingTest, RowsOfFourBitsAreThePlainSum) {
+  const auto variants = variants_of(&Kernels::embedding_4bit);
+  Draws draws(17);
+  for (int repeat = 0; repeat < 30; ++repeat) {
+    for (size_t n : tail_sizes()) {
+      const size_t groups = (n + 31) / 32;
+      Guarded<uint8_t> row(groups * 17);
+      Guarded<int8_t> levels(16);
+      Guarded<int16_t> position(n), segment(n), expected(n);
+      const bool with_segment = repeat % 2 == 0;
+      const int32_t multiplier = draws.in32(0, 1 << 17);
+      for (uint8_t& byte : row) byte = static_cast<uint8_t>(draws.in(0, 255));
+      for (int8_t& level : levels) level = static_cast<int8_t>(draws.in(-127, 127));
+      for (size_t c = 0; c < n; ++c) {
+        position[c] = draws.in16(-32768, 32767);
+        segment[c] = draws.in16(-32768, 32767);
+        const uint8_t codes = row[c / 32 * 16 + c % 16];
+        const int64_t level = levels[c % 32 < 16 ? codes % 16 : codes / 16];
+        const int64_t scale = static_cast<int8_t>(row[groups * 16 + c / 32]);
+        expected[c] = plain_sat16(plain_shift_round(level * scale * multiplier, 16) + position[c] +
+                                  (with_segment ? segment[c] : 0));
+      }
+      for (const auto& variant : variants) {
+        Guarded<int16_t> actual(n);
+        variant.function({.n = n,
+                          .levels = levels.data(),
+                          .row = row.data(),
+                          .multiplier = multiplier,
+                          .position = position.data(),
+                          .segment = with_segment ? segment.data() : nullptr,
+                          .dst = actual.data()});
+        ASSERT_TRUE(actual.same_as(expected)) << variant.name << " n " << n;
+      }
+    }
+  }
+}
+
 TEST_F(EmbeddingTest, GivenVectorsAreThePlainSum) {
   const auto variants = variants_of(&Kernels::embedding_vector);
   Draws draws(16);

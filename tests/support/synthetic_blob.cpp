@@ -9,6 +9,7 @@
 #include <string>
 
 #include "kernels/arithmetic/layout.hpp"
+#include "kernels/arithmetic/word_4bit.hpp"
 #include "kernels/variants.hpp"
 
 namespace embert::test {
@@ -136,9 +137,14 @@ class StackWriter {
       }
     }
     out_.add(kSectionLayers, layers);
-    out_.add(kSectionWordEmbeddings,
-             out_.random<std::int8_t>(m_.vocab_size * embeddings_, -127, 127));
-    out_.add(kSectionWordMultipliers, out_.random<std::int32_t>(m_.vocab_size, 2000000, 4000000));
+    if (has(kStackEmbeddings4Bit)) {
+      out_.add(kSectionWordEmbeddings, std::vector<std::int8_t>());
+      out_.add(kSectionWordMultipliers, out_.random<std::int32_t>(m_.vocab_size, 20000, 40000));
+    } else {
+      out_.add(kSectionWordEmbeddings,
+               out_.random<std::int8_t>(m_.vocab_size * embeddings_, -127, 127));
+      out_.add(kSectionWordMultipliers, out_.random<std::int32_t>(m_.vocab_size, 2000000, 4000000));
+    }
     const std::size_t position_rows =
         has(kStackRotary) ? 1 : m_.max_positions + (has(kStackPaddingPosition) ? 1 : 0);
     out_.add(kSectionPositions,
@@ -475,6 +481,14 @@ std::vector<SyntheticSection> optional_sections(const SyntheticModel& m) {
   if ((m.flags & kStackGatedFfn) != 0) {
     all.push_back({kSectionGatedFfn, {}});
     append_bytes(all.back().bytes, std::vector<BlobGatedFfn>(m.num_layers, {9}));
+  }
+  if ((m.flags & kStackEmbeddings4Bit) != 0) {
+    BlobEmbeddings4Bit record = {};
+    for (int k = 0; k < 16; ++k) record.levels[k] = static_cast<std::int8_t>(16 * k - 120);
+    all.push_back({kSectionEmbeddings4Bit, {}});
+    append_bytes(all.back().bytes, std::vector{record});
+    const std::size_t bytes = m.vocab_size * word_row_bytes(embedding_size(m));
+    append_bytes(all.back().bytes, Writer(m, 0).random<std::uint8_t>(bytes, 0, 255));
   }
   for (SyntheticSection& section : make_flag_sections(m)) all.push_back(std::move(section));
   std::ranges::stable_sort(all, {}, &SyntheticSection::kind);

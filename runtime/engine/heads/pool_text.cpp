@@ -5,6 +5,7 @@
 #include "runtime/engine/heads/pool_text.hpp"
 
 #include "runtime/engine/heads/task_heads.hpp"
+#include "runtime/engine/input/embeddings.hpp"
 
 namespace embert {
 namespace {
@@ -161,12 +162,8 @@ void make_static_vector(const Buffers& buffers, const int32_t* ids, size_t lengt
   for (size_t i = 0; i < length; ++i) {
     const size_t id = static_cast<size_t>(ids[i]);
     if (id == stack.static_embeddings->dropped_id) continue;
-    buffers.engine.kernels.embedding({.n = size,
-                                      .word = stack.word_embeddings + id * size,
-                                      .multiplier = stack.word_multipliers[id],
-                                      .position = stack.positions,
-                                      .segment = nullptr,
-                                      .dst = row});
+    embed_token(buffers.engine.kernels, stack,
+                {.id = id, .position = stack.positions, .segment = nullptr, .dst = row});
     for (size_t c = 0; c < size; ++c) sums[c] += row[c];
     ++count;
   }

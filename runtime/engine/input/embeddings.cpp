@@ -50,13 +50,11 @@ void sum_embeddings(const Run& run, RowRange rows, int16_t* dst) {
                                 .segment = segment_row,
                                 .dst = dst});
     } else {
-      const size_t id = static_cast<size_t>(input.ids[row]);
-      kernels.embedding({.n = size,
-                         .word = stack.word_embeddings + id * size,
-                         .multiplier = stack.word_multipliers[id],
-                         .position = position_row,
-                         .segment = segment_row,
-                         .dst = dst});
+      embed_token(kernels, stack,
+                  {.id = static_cast<size_t>(input.ids[row]),
+                   .position = position_row,
+                   .segment = segment_row,
+                   .dst = dst});
     }
   }
 }
@@ -87,6 +85,26 @@ void project_embeddings(const Run& run, size_t task, RowRange rows, int16_t* dst
 }
 
 }  // namespace
+
+void embed_token(const Kernels& kernels, const Stack& stack, const TokenEmbedding& token) {
+  const size_t size = stack.embedding_size;
+  if (stack.embeddings_4bit.rows != nullptr) {
+    return kernels.embedding_4bit(
+        {.n = size,
+         .levels = stack.embeddings_4bit.levels,
+         .row = stack.embeddings_4bit.rows + token.id * word_row_bytes(size),
+         .multiplier = stack.word_multipliers[token.id],
+         .position = token.position,
+         .segment = token.segment,
+         .dst = token.dst});
+  }
+  kernels.embedding({.n = size,
+                     .word = stack.word_embeddings + token.id * size,
+                     .multiplier = stack.word_multipliers[token.id],
+                     .position = token.position,
+                     .segment = token.segment,
+                     .dst = token.dst});
+}
 
 void embed_rows(const Run& run, size_t task, RowRange rows) {
   int16_t* dst = run.at<int16_t>(run.plan.residual) + rows.begin * run.hidden_size();  // [rows][H]

@@ -5,6 +5,15 @@
 
 namespace embert {
 
+struct TokenEmbedding {
+  size_t id;
+  const int16_t* position;  ///< [E]
+  const int16_t* segment;   ///< [E], null for segment 0
+  int16_t* dst;             ///< [E]
+};
+/// dst = embedding sum of one token.
+void embed_token(const Kernels& kernels, const Stack& stack, const TokenEmbedding& token);
+
 /// residual = embeddings of a task's rows: the sum of word, position and segment, or its projection
 /// to the hidden size.
 void embed_rows(const Run& run, size_t task, RowRange rows);

@@ -78,6 +78,11 @@ void write_summary(const convert::ConvertResult& result, const std::string& outp
               held_out["logit_error_max"].dump();
     }
     output().line(line);
+    if (certificate.contains("with_8bit_embeddings")) {
+      const Json& larger = certificate["with_8bit_embeddings"];
+      output().line("  word embeddings have 4 bits; with 8 bits: cosine mean " +
+                    larger["cosine_mean"].dump() + ", worst " + larger["cosine_min"].dump());
+    }
   } else if (certificate.contains("not_compared")) {
     output().line("  not compared with float32: " + certificate["not_compared"].get<std::string>());
   }

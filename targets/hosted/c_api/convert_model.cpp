@@ -27,6 +27,7 @@ ConvertArguments convert_arguments(const embert_hosted_conversion& conversion) {
   take_path(given, "keep-vocabulary", arguments.paths.keep_vocabulary);
   take_path(given, "report", arguments.paths.report);
   given.take("rounding", arguments.rounding);
+  given.take("embeddings", arguments.embeddings);
   std::optional<uint32_t> max_tokens;
   given.take("max-tokens", max_tokens, {1, 512});
   if (max_tokens) arguments.max_tokens = static_cast<int>(*max_tokens);

@@ -20,6 +20,10 @@ convert::ConvertOptions converter_options(const ConvertArguments& arguments) {
     throw UsageError("rounding \"" + one_line(arguments.rounding) +
                      "\": there are gptq and nearest");
   }
+  if (arguments.embeddings != "8bit" && arguments.embeddings != "4bit") {
+    throw UsageError("embeddings \"" + one_line(arguments.embeddings) +
+                     "\": there are 8bit and 4bit");
+  }
   const uint32_t processors = allowed_processors();
   convert::ConvertOptions options;
   options.folder = arguments.paths.folder;
@@ -27,6 +31,8 @@ convert::ConvertOptions converter_options(const ConvertArguments& arguments) {
   if (arguments.paths.calibration_ids) options.calibration_ids = *arguments.paths.calibration_ids;
   options.rounding =
       arguments.rounding == "nearest" ? convert::Rounding::kNearest : convert::Rounding::kGptq;
+  options.embeddings =
+      arguments.embeddings == "4bit" ? convert::EmbeddingBits::k4 : convert::EmbeddingBits::k8;
   options.max_tokens = arguments.max_tokens;
   if (arguments.paths.keep_vocabulary) options.vocabulary.texts = *arguments.paths.keep_vocabulary;
   options.vocabulary.scripts = arguments.scripts;

@@ -16,7 +16,8 @@ namespace embert::hosted {
 
 struct ConvertArguments {
   ConvertPaths paths;
-  std::string rounding = "gptq";  ///< or nearest
+  std::string rounding = "gptq";    ///< or nearest
+  std::string embeddings = "8bit";  ///< or 4bit
   std::optional<int> max_tokens;
   std::vector<std::string> scripts;  ///< of tokens that stay
   std::optional<int> vocabulary_size;

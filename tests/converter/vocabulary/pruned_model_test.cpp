@@ -70,19 +70,22 @@ std::vector<std::string> tokens_of(const IntegerModel& model) {
 TEST_F(PrunedModel, VectorsOfKeptTokensAreThoseOfTheWholeModel) {
   write();
   keep_texts();
-  const std::vector<std::uint8_t> whole_blob = blob(false), pruned_blob = blob(true);
-  IntegerModel whole(whole_blob, {}), pruned(pruned_blob, {});
-  EXPECT_EQ(whole.info().vocab_size, 100u);
-  // 5 special tokens, 10 digits, 26 letters and 26 in words, 6 marks, and three words.
-  EXPECT_EQ(pruned.info().vocab_size, 5u + 10 + 26 + 26 + 6 + 3);
-  EXPECT_LT(pruned_blob.size(), whole_blob.size());
-  const std::vector<std::string_view> same = {"play the weather", "the x9!", "weather, playd"};
-  EXPECT_EQ(whole.embed(whole.tokenize(same)).values, pruned.embed(pruned.tokenize(same)).values);
-  EXPECT_EQ(whole.last_hidden_state(whole.tokenize(same)).values,
-            pruned.last_hidden_state(pruned.tokenize(same)).values);
-  const std::vector<std::string_view> other = {"my time"};
-  EXPECT_EQ(whole.tokenize(other).lengths[0], 4);
-  EXPECT_EQ(pruned.tokenize(other).lengths[0], 2 + 2 + 4);
+  for (const EmbeddingBits bits : {EmbeddingBits::k8, EmbeddingBits::k4}) {
+    options_.embeddings = bits;
+    const std::vector<std::uint8_t> whole_blob = blob(false), pruned_blob = blob(true);
+    IntegerModel whole(whole_blob, {}), pruned(pruned_blob, {});
+    EXPECT_EQ(whole.info().vocab_size, 100u);
+    // 5 special tokens, 10 digits, 26 letters and 26 in words, 6 marks, and three words.
+    EXPECT_EQ(pruned.info().vocab_size, 5u + 10 + 26 + 26 + 6 + 3);
+    EXPECT_LT(pruned_blob.size(), whole_blob.size());
+    const std::vector<std::string_view> same = {"play the weather", "the x9!", "weather, playd"};
+    EXPECT_EQ(whole.embed(whole.tokenize(same)).values, pruned.embed(pruned.tokenize(same)).values);
+    EXPECT_EQ(whole.last_hidden_state(whole.tokenize(same)).values,
+              pruned.last_hidden_state(pruned.tokenize(same)).values);
+    const std::vector<std::string_view> other = {"my time"};
+    EXPECT_EQ(whole.tokenize(other).lengths[0], 4);
+    EXPECT_EQ(pruned.tokenize(other).lengths[0], 2 + 2 + 4);
+  }
 }
 
 TEST_F(PrunedModel, LogitsOfKeptTokensAreThoseOfTheWholeModel) {

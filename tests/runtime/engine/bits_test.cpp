@@ -70,6 +70,13 @@ SyntheticModel modern(std::uint32_t head_size, std::uint32_t inner, std::uint32_
   return model;
 }
 
+/// With word embeddings of 4 bits.
+SyntheticModel four_bits(std::uint32_t hidden, std::uint32_t activation, std::uint32_t flags = 0) {
+  SyntheticModel model = shape(hidden, 4, 18, 104, activation);
+  model.flags = kStackEmbeddings4Bit | flags;
+  return model;
+}
+
 class Bits : public testing::TestWithParam<SyntheticModel> {};
 
 TEST_P(Bits, AreTheSameOnEveryIsaThreadsBatchAndDirt) {
@@ -111,6 +118,16 @@ TEST(GoldenBits, OfAModernStack) {
       encode(open_model(blob, embert_isa_detect()), model, texts, {2, 2, 0x55});
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(hidden.data());
   EXPECT_EQ(crc32c_scalar(0, bytes, 2 * hidden.size()), 3188682934u);
+}
+
+TEST(GoldenBits, OfAStackWithEmbeddingsOf4Bits) {
+  const SyntheticModel model = four_bits(100, kActivationGelu);
+  const AlignedBytes blob(make_synthetic_blob(model));
+  const Texts texts(model, {1, 33, 70}, 5);
+  const std::vector<std::int16_t> hidden =
+      encode(open_model(blob, embert_isa_detect()), model, texts, {2, 2, 0x55});
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(hidden.data());
+  EXPECT_EQ(crc32c_scalar(0, bytes, 2 * hidden.size()), 4204368637u);
 }
 
 // The same for an encoder and a decoder with everything in them: hidden states, probabilities,
@@ -173,7 +190,9 @@ INSTANTIATE_TEST_SUITE_P(
                     shape(100, 5, 20, 36, kActivationSilu), shape(52, 2, 26, 100, kActivationTanh),
                     shape(36, 3, 12, 200, kActivationRelu), shape(3, 1, 3, 1, kActivationGelu),
                     shape(128, 1, 128, 64, kActivationGelu), modern(18, 104, kActivationGelu),
-                    modern(64, 150, kActivationSilu), modern(2, 5, kActivationTanh)),
+                    modern(64, 150, kActivationSilu), modern(2, 5, kActivationTanh),
+                    four_bits(73, kActivationGelu),
+                    four_bits(31, kActivationRelu, kStackEmbeddingProjection)),
     [](const auto& tested) {
       return "hidden" + std::to_string(tested.param.hidden_size) + "heads" +
              std::to_string(tested.param.num_heads);

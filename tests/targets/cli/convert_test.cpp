@@ -54,6 +54,8 @@ TEST(Convert, NeedsAnOutputButForADryRun) {
   EXPECT_EQ(dry.exit_code, 0) << dry.err;
   EXPECT_TRUE(scratch.names().empty());
   EXPECT_EQ(run_tool({"convert", kBundledFolder, "-o", model, "--rounding", "up"}).exit_code, 1);
+  EXPECT_EQ(run_tool({"convert", kBundledFolder, "-o", model, "--embeddings", "2bit"}).exit_code,
+            1);
 }
 
 TEST(Convert, WritesModelAndReport) {
@@ -68,6 +70,15 @@ TEST(Convert, WritesModelAndReport) {
   const auto inspected = nlohmann::json::parse(run_tool({"inspect", model, "--json"}).out);
   EXPECT_EQ(inspected["header"]["max_tokens"], 32);
   EXPECT_EQ(inspected["blob_bytes"], read_bytes(model).size());
+}
+
+TEST(Convert, SaysWhatEmbeddingsOf4BitsCost) {
+  const ToolResult result = run_tool(
+      {"convert", kBundledFolder, "--dry-run", "--rounding", "nearest", "--embeddings", "4bit"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("word embeddings have 4 bits; with 8 bits: cosine mean 0.99"),
+            std::string::npos)
+      << result.out;
 }
 
 TEST(Convert, WarnsOfLittleCalibration) {

@@ -92,6 +92,8 @@ TEST_F(Convert, RefusesWhatItCannotDo) {
   conversion_.output = output_.c_str();
   conversion_.options = R"({"rounding": "up"})";
   expect_refused(EMBERT_HOSTED_ARGUMENT, "rounding \"up\": there are gptq and nearest");
+  conversion_.options = R"({"embeddings": "2bit"})";
+  expect_refused(EMBERT_HOSTED_ARGUMENT, "embeddings \"2bit\": there are 8bit and 4bit");
   conversion_.options = R"({"speed": 1})";
   expect_refused(EMBERT_HOSTED_ARGUMENT, "convert: unknown option \"speed\"");
   EXPECT_TRUE(scratch_.names().empty());

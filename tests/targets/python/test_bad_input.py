@@ -386,6 +386,8 @@ def test_conversion(models, tmp_path):
         with pytest.raises(error) as raised:
             embert.convert(folder, out)
         assert str(folder) in one_line(raised)
+    with pytest.raises(ValueError, match="embeddings"):
+        embert.convert(models.folder("sentence"), out, embeddings="2bit")
     with pytest.raises(ValueError, match="rounding"):
         embert.convert(models.folder("sentence"), out, rounding="up")
     with pytest.raises(ValueError):

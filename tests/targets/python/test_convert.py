@@ -65,6 +65,14 @@ def test_pruned_vocabulary_refuses_bad_arguments(models, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_embeddings_of_four_bits(models, tmp_path):
+    folder, out = models.folder("sentence"), tmp_path / "out.emb"
+    large = embert.convert(folder, out, rounding="nearest")
+    small = embert.convert(folder, out, rounding="nearest", embeddings="4bit")
+    assert small["bytes"]["embeddings"] < large["bytes"]["embeddings"]
+    assert small["certificate"]["with_8bit_embeddings"] == large["certificate"]["held_out"]
+
+
 def test_exception_of_progress_ends_it(models, tmp_path):
     def stop(_stage, _done):
         raise KeyError("enough")
