@@ -6,20 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "converter/verify/comparison.hpp"
 #include "converter/verify/verify.hpp"
 
 namespace embert::convert {
 namespace {
-
-double cosine_of(std::span<const std::int32_t> a, std::span<const std::int32_t> b) {
-  double ab = 0, aa = 0, bb = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    ab += static_cast<double>(a[i]) * b[i];
-    aa += static_cast<double>(a[i]) * a[i];
-    bb += static_cast<double>(b[i]) * b[i];
-  }
-  return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : aa == bb ? 1 : 0;
-}
 
 double rounded(double value, double units) { return std::round(value * units) / units; }
 
@@ -71,9 +62,10 @@ nlohmann::ordered_json compare_vocabularies(const VocabularyPair& pair,
   const TextVectors others = vectors_of(pair.pruned, pruned, changed);
   double sum = 0, least = 1;
   for (std::size_t i = 0; i < changed.size(); ++i) {
-    const double cosine = cosine_of(vectors.row(i), others.row(i));
-    sum += cosine;
-    least = std::min(least, cosine);
+    const auto row = vectors.row(i);
+    const double similarity = cosine(std::vector<double>(row.begin(), row.end()), others.row(i));
+    sum += similarity;
+    least = std::min(least, similarity);
   }
   json["cosine_mean"] = rounded(sum / static_cast<double>(changed.size()), 1e5);
   json["cosine_min"] = rounded(least, 1e5);

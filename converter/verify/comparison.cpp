@@ -7,9 +7,6 @@
 #include <utility>
 
 namespace embert::convert {
-namespace {
-
-// 1 for two zero vectors, 0 if only one is zero. Single values have no direction: 1.
 double cosine(std::span<const double> a, std::span<const std::int32_t> b) {
   if (a.size() == 1) return 1;
   double ab = 0, aa = 0, bb = 0;
@@ -23,6 +20,8 @@ double cosine(std::span<const double> a, std::span<const std::int32_t> b) {
   if (aa == 0 || bb == 0) return 0;
   return ab / (std::sqrt(aa) * std::sqrt(bb));
 }
+
+namespace {
 
 template <typename T>
 std::int32_t index_of_largest(std::span<const T> values) {

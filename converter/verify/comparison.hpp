@@ -13,6 +13,9 @@
 
 namespace embert::convert {
 
+/// 1 for two zero vectors, 0 if only one is zero. Single values have no direction: 1.
+double cosine(std::span<const double> a, std::span<const std::int32_t> b);
+
 /// The output of a model that is compared: that of its task head (the language head, where a model
 /// has several), else the embedding of each text.
 enum class Compared { kEmbeddings, kLogits, kTokenLogits, kVocabularyLogits };
