@@ -272,6 +272,7 @@ embert_status embert_model_get_tokenizer(const embert_model* model, embert_token
   found.sep_id = header.sep_id;
   found.pad_id = header.pad_id;
   found.mask_id = header.mask_id;
+  found.type = header.model;
   embert::write_struct(found, info);
   return EMBERT_STATUS_OK;
 }

@@ -20,7 +20,7 @@ static_assert(ENDS_WITH(embert_detokenize_options, clean_up));
 static_assert(ENDS_WITH(embert_model_info, reserved));
 static_assert(ENDS_WITH(embert_stack_info, type_vocab_size));
 static_assert(ENDS_WITH(embert_section, bytes));
-static_assert(ENDS_WITH(embert_tokenizer_info, mask_id));
+static_assert(ENDS_WITH(embert_tokenizer_info, reserved));
 static_assert(ENDS_WITH(embert_tag_options, ignored));
 static_assert(ENDS_WITH(embert_tag_window, is_subword));
 static_assert(ENDS_WITH(embert_answer_options, allow_no_answer));

@@ -70,10 +70,11 @@ quiet="-display none -monitor none -serial stdio"
   "$root/toolchains/build_tool.sh"
   mkdir -p "$build"
   "$embert" convert "$model" -o "$blob"
+  tokenizer=$("$embert" inspect --json "$blob" | python3 -c 'import json, sys; print(json.load(sys.stdin)["tokenizer"]["type"])')
 
   step "The firmware"
   cmake --preset "$processor" -S "$root" -B "$build" --log-level=WARNING -DEMBERT_TESTS=OFF \
-    -DEMBERT_FIRMWARE="$board" -DEMBERT_FIRMWARE_MODEL="$blob"
+    -DEMBERT_FIRMWARE="$board" -DEMBERT_FIRMWARE_MODEL="$blob" -DEMBERT_TOKENIZERS="$tokenizer"
   cmake --build "$build" -j "$(nproc)"
   arm-none-eabi-size "$firmware"
 } >&2

@@ -27,7 +27,7 @@ typedef enum embert_token_task {
 } embert_token_task;
 
 typedef struct embert_model_info {
-  size_t size;         /**< sizeof(embert_model_info) */
+  size_t size; /**< sizeof(embert_model_info) */
   /* ---- optional ---- */
   uint32_t num_stacks; /**< 2: an encoder and its decoder. The sizes below are the last stack's */
   uint32_t hidden_size, num_layers, num_heads, head_size, intermediate_size;
@@ -44,16 +44,16 @@ typedef struct embert_model_info {
   uint32_t normalize;         /**< 1: embert_embed gives vectors of length 1 */
   uint32_t start_id, end_id;  /**< first and last token of generated text; UINT32_MAX: none */
   uint32_t has_tokenizer, has_pooler, has_lm;
-  uint32_t isa_mask;          /**< ISA extensions in use */
-  uint32_t checksum;          /**< the blob's own CRC-32C: tells models apart */
-  const char* certificate;    /**< JSON of the converter, UTF-8, not terminated; in the blob */
+  uint32_t isa_mask;       /**< ISA extensions in use */
+  uint32_t checksum;       /**< the blob's own CRC-32C: tells models apart */
+  const char* certificate; /**< JSON of the converter, UTF-8, not terminated; in the blob */
   size_t certificate_bytes;
   uint32_t num_prompts;
-  uint32_t default_prompt;    /**< UINT32_MAX: none */
-  uint32_t vector_size;       /**< values of the vector of a text (embert_embed) */
-  uint32_t num_poolings;      /**< side by side in a vector: embert_model_pooling */
-  uint32_t num_vector_dense;  /**< dense layers behind pooling */
-  uint32_t reserved;          /**< 0 */
+  uint32_t default_prompt;   /**< UINT32_MAX: none */
+  uint32_t vector_size;      /**< values of the vector of a text (embert_embed) */
+  uint32_t num_poolings;     /**< side by side in a vector: embert_model_pooling */
+  uint32_t num_vector_dense; /**< dense layers behind pooling */
+  uint32_t reserved;         /**< 0 */
 } embert_model_info;
 
 embert_status embert_model_get_info(const embert_model* model, embert_model_info* info);
@@ -91,7 +91,7 @@ uint32_t embert_model_pooling(const embert_model* model, uint32_t index);
 
 /** A part of the blob. */
 typedef struct embert_section {
-  size_t size;      /**< sizeof(embert_section) */
+  size_t size; /**< sizeof(embert_section) */
   /* ---- optional ---- */
   const char* name; /**< such as "qkv"; "unknown": an optional part of a later version */
   uint32_t stack;   /**< UINT32_MAX: not of a stack */
@@ -103,14 +103,22 @@ typedef struct embert_section {
 embert_status embert_model_section(const embert_model* model, uint32_t index,
                                    embert_section* section);
 
+typedef enum embert_tokenizer_type {
+  EMBERT_TOKENIZER_WORDPIECE = 0,
+  EMBERT_TOKENIZER_UNIGRAM = 1,
+  EMBERT_TOKENIZER_BPE = 2 /**< of bytes */
+} embert_tokenizer_type;
+
 /** How the model's tokenizer works. An id is UINT32_MAX where the vocabulary has no such token. */
 typedef struct embert_tokenizer_info {
   size_t size; /**< sizeof(embert_tokenizer_info) */
   /* ---- optional ---- */
   uint32_t token_count, added_token_count;
-  uint32_t lowercase, strip_accents, split_cjk, clean_text; /**< 0 or 1 */
-  uint32_t max_word_chars;
+  uint32_t lowercase, strip_accents, split_cjk, clean_text; /**< of WordPiece: 0 or 1 */
+  uint32_t max_word_chars;                                  /**< of WordPiece */
   uint32_t unk_id, cls_id, sep_id, pad_id, mask_id;
+  uint32_t type; /**< embert_tokenizer_type */
+  uint32_t reserved;
 } embert_tokenizer_info;
 
 /** NO_TOKENIZER where the model has none. */

@@ -73,19 +73,23 @@ Json tensors_of(const ModelFile& file) {
 Json tokenizer_of(const ModelFile& file) {
   embert_tokenizer_info info = {.size = sizeof(info)};
   if (embert_model_get_tokenizer(file.model(), &info) != EMBERT_STATUS_OK) return Json();
-  return {{"type", "wordpiece"},
-          {"tokens", info.token_count},
-          {"added_tokens", info.added_token_count},
-          {"lowercase", info.lowercase != 0},
-          {"strip_accents", info.strip_accents != 0},
-          {"split_cjk", info.split_cjk != 0},
-          {"clean_text", info.clean_text != 0},
-          {"max_word_chars", info.max_word_chars},
-          {"unk_id", id_or_null(info.unk_id)},
-          {"cls_id", id_or_null(info.cls_id)},
-          {"sep_id", id_or_null(info.sep_id)},
-          {"pad_id", id_or_null(info.pad_id)},
-          {"mask_id", id_or_null(info.mask_id)}};
+  constexpr const char* kTypes[] = {"wordpiece", "unigram", "bpe"};
+  Json tokenizer = {{"type", kTypes[info.type]},
+                    {"tokens", info.token_count},
+                    {"added_tokens", info.added_token_count}};
+  if (info.type == EMBERT_TOKENIZER_WORDPIECE) {
+    tokenizer["lowercase"] = info.lowercase != 0;
+    tokenizer["strip_accents"] = info.strip_accents != 0;
+    tokenizer["split_cjk"] = info.split_cjk != 0;
+    tokenizer["clean_text"] = info.clean_text != 0;
+    tokenizer["max_word_chars"] = info.max_word_chars;
+  }
+  tokenizer["unk_id"] = id_or_null(info.unk_id);
+  tokenizer["cls_id"] = id_or_null(info.cls_id);
+  tokenizer["sep_id"] = id_or_null(info.sep_id);
+  tokenizer["pad_id"] = id_or_null(info.pad_id);
+  tokenizer["mask_id"] = id_or_null(info.mask_id);
+  return tokenizer;
 }
 
 Json arena_bytes_of(const ModelFile& file) {

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "embert/embert_inspect.h"
 #include "embert/embert_tokenizer.h"
 #include "tests/runtime/tokenizer/tokenizer_harness.hpp"
 #include "tests/support/synthetic_blob.hpp"
@@ -58,6 +59,9 @@ TEST(TokenizerInModel, PublicFunctions) {
   options.window = 1;
   EXPECT_EQ(embert_tokenize(&model, &text, &options, &tokens), EMBERT_STATUS_WINDOW_OUT_OF_RANGE);
   EXPECT_EQ(tokens.windows, 1u);
+  embert_tokenizer_info info = {.size = sizeof(info)};
+  ASSERT_EQ(embert_model_get_tokenizer(&model, &info), EMBERT_STATUS_OK);
+  EXPECT_EQ(info.type, EMBERT_TOKENIZER_WORDPIECE);
   options.window = 0;
   options.max_tokens = 3;
   options.stride = 5;

@@ -10,10 +10,12 @@
 #include <random>
 
 #include "converter/convert_error.hpp"
+#include "embert/embert_inspect.h"
 #include "runtime/tokenizer/unigram/grapheme_break.hpp"
 #include "runtime/tokenizer/unigram/unigram_section.hpp"
 #include "tests/runtime/tokenizer/tokenizer_harness.hpp"
 #include "tests/support/small_unigram.hpp"
+#include "tests/support/synthetic_blob.hpp"
 
 namespace embert::test {
 namespace {
@@ -371,6 +373,17 @@ TEST(UnigramWriter, RefusesByName) {
             "tokenizer: precompiled_charsmap: the trie has 8 of 9 bytes");
   EXPECT_EQ(with_map(bytes_of("040000000000000078")),
             "tokenizer: precompiled_charsmap: the last replacement does not end");
+}
+
+TEST(Unigram, TypeOfTheModelsTokenizer) {
+  const AlignedBytes blob(
+      make_synthetic_blob({}, write_tokenizer_section(unigram_spec({{"a", -1}}))));
+  embert_model model;
+  ASSERT_EQ(embert_model_open(blob.data(), blob.size(), EMBERT_ISA_SCALAR, &model),
+            EMBERT_STATUS_OK);
+  embert_tokenizer_info info = {.size = sizeof(info)};
+  ASSERT_EQ(embert_model_get_tokenizer(&model, &info), EMBERT_STATUS_OK);
+  EXPECT_EQ(info.type, EMBERT_TOKENIZER_UNIGRAM);
 }
 
 }  // namespace
