@@ -46,7 +46,9 @@ TEST_F(Embeddings4Bit, AreAccepted) {
 }
 
 TEST_F(Embeddings4Bit, FlagAndSectionGoTogether) {
-  for (const std::uint64_t bytes : {64 + kVocab * 34 - 1, 64 + kVocab * 34 + 1, 64u, 63u, 0u}) {
+  constexpr std::uint32_t kBytes = 64 + kVocab * 34;
+  for (const std::uint32_t bytes :
+       std::initializer_list<std::uint32_t>{kBytes - 1, kBytes + 1, 64, 63, 0}) {
     bad_section(section(kSectionEmbeddings4Bit).bytes, bytes, "bytes");
   }
   bad_section(section(kSectionEmbeddings4Bit).kind, 271, "an unknown kind in its place");
