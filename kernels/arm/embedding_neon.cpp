@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Embedding sum of 8 columns, tails by the reference arithmetic.
+// Embedding sum of 8 columns, tails by the reference arithmetic. Codes of 4 bits become levels
+// by a table look-up.
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Embedding sum of 4 channels at a time. The multiplier is in two parts, because -128 times the
-// whole does not fit 32 bits.
+// whole does not fit 32 bits. Codes of 4 bits become levels by a gather load.
 #include "kernels/helium/lanes_mve.hpp"
 #include "kernels/variants.hpp"
 

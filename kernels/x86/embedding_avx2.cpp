@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Embedding sum of 16 columns: embedding_avx512vnni.cpp on 256-bit registers, tails by the
 // reference arithmetic. 22 instructions for 16 elements, 0.11 ns an element on Zen 5.
+// Codes of 4 bits become levels by a byte shuffle.
 #include "kernels/variants.hpp"
 #include "kernels/x86/lanes_avx2.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Embedding sum of 16 columns. With the multiplier in halves, M = 2^16 high + low, low signed, RS(w
 // M, 16) = w high + RS(w low, 16), and everything fits 32 bits. 11 instructions for 16 elements,
-// 0.06 ns an element on Zen 5.
+// 0.06 ns an element on Zen 5. Codes of 4 bits become levels by a byte shuffle.
 #include "kernels/variants.hpp"
 #include "kernels/x86/lanes_avx512.hpp"
 
