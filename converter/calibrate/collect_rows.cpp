@@ -32,7 +32,7 @@ class RowQuantizer {
   static RowQuantizer context(const ChannelQuant& quant) { return RowQuantizer(quant, 32767, 127); }
   // Of a gated feed-forward network.
   static RowQuantizer product(const ChannelQuant& quant) { return context(quant); }
-  static RowQuantizer activated(const LayerScales& scales, std::size_t cols) {
+  static RowQuantizer activated(const FeedForwardScales& scales, std::size_t cols) {
     ChannelQuant quant;
     quant.offset.assign(cols, -std::ldexp(scales.activation_offset_q14, -14));
     quant.factor.assign(cols, 1.0);
@@ -97,7 +97,11 @@ class RowRecorder {
         scales_(scales),
         layers_of_weights_(layers_of_weights(config)),
         selection_(tokens, max_rows),
-        layers_(scales.size()) {}
+        layers_(scales.size()) {
+    for (LayerRows& layer : layers_) {
+      layer.stacked.resize(static_cast<std::size_t>(config.num_ffns - 1));
+    }
+  }
 
   void see(const Activation& a) {
     if (a.point == ActivationPoint::kEmbeddingSum) {  // the first point of every chunk
@@ -115,8 +119,14 @@ class RowRecorder {
 
   std::vector<LayerRows> take() {
     for (LayerRows& layer : layers_) {
-      for (QuantizedRows* rows : {&layer.input, &layer.context, &layer.cross_input,
-                                  &layer.cross_context, &layer.ffn_input, &layer.activated}) {
+      std::vector<QuantizedRows*> all = {
+          &layer.input,         &layer.context,   &layer.cross_input,
+          &layer.cross_context, &layer.ffn_input, &layer.activated,
+          &layer.intra,         &layer.query_key, &layer.bottleneck_output};
+      for (FeedForwardRows& ffn : layer.stacked) {
+        all.insert(all.end(), {&ffn.ffn_input, &ffn.activated});
+      }
+      for (QuantizedRows* rows : all) {
         const auto count = static_cast<double>(rows->rows);
         for (double& mean : rows->real_mean) mean /= count;
         for (double& mean : rows->smoothed_mean) mean /= count;
@@ -127,6 +137,8 @@ class RowRecorder {
 
  private:
   void see(const Activation& a, const LayerScales& scales, LayerRows& rows) {
+    const FeedForwardScales& ffn = scales.ffn(a.ffn);
+    FeedForwardRows& ffn_rows = rows.ffn(a.ffn);
     switch (a.point) {
       case ActivationPoint::kLayerInput:
         return add(rows.input, a, RowQuantizer::norm_output(scales.input));
@@ -137,11 +149,18 @@ class RowRecorder {
       case ActivationPoint::kCrossContext:
         return add(rows.cross_context, a, RowQuantizer::context(scales.cross_context));
       case ActivationPoint::kFfnInput:
-        return add(rows.ffn_input, a, RowQuantizer::norm_output(scales.ffn_input));
+        return add(ffn_rows.ffn_input, a, RowQuantizer::norm_output(ffn.ffn_input));
       case ActivationPoint::kFfnActivated:
-        return add(rows.activated, a,
-                   scales.activated.factor.empty() ? RowQuantizer::activated(scales, a.cols)
-                                                   : RowQuantizer::product(scales.activated));
+        return add(ffn_rows.activated, a,
+                   ffn.activated.factor.empty() ? RowQuantizer::activated(ffn, a.cols)
+                                                : RowQuantizer::product(ffn.activated));
+      case ActivationPoint::kIntraInput:
+        if (config_.bottleneck != BottleneckKind::kInput) return;  // no product reads them
+        return add(rows.intra, a, RowQuantizer::norm_output(scales.intra));
+      case ActivationPoint::kQueryKeyInput:
+        return add(rows.query_key, a, RowQuantizer::norm_output(scales.query_key));
+      case ActivationPoint::kBottleneckOutput:
+        return add(rows.bottleneck_output, a, RowQuantizer::norm_output(scales.bottleneck_output));
       default:
         return;
     }
@@ -197,9 +216,10 @@ std::size_t affordable_rows(const ModelConfig& config) {
   std::size_t row_bytes = 0;
   for (const StackConfig& stack : config.stacks) {
     const int hidden_inputs = stack.cross_attention ? 5 : 3;  // of the hidden size
-    row_bytes +=
-        static_cast<std::size_t>(stack.num_hidden_layers) *
-        static_cast<std::size_t>(hidden_inputs * stack.hidden_size + stack.intermediate_size);
+    const int ffn_inputs =
+        stack.num_ffns * stack.intermediate_size + (stack.num_ffns - 1) * stack.intra_size();
+    row_bytes += static_cast<std::size_t>(stack.num_hidden_layers) *
+                 static_cast<std::size_t>(hidden_inputs * stack.hidden_size + ffn_inputs);
   }
   return std::max(kLeast, kBytes / row_bytes);
 }

@@ -89,6 +89,15 @@ void extend(ChannelRange& range, const Activation& a) {
   }
 }
 
+// All that stand for rows of 8-bit codes.
+std::vector<ChannelRange*> channel_ranges(LayerRanges& layer) {
+  std::vector<ChannelRange*> ranges = {
+      &layer.input,     &layer.cross_input,       &layer.intra,
+      &layer.query_key, &layer.bottleneck_output, &layer.ffn_input};
+  for (FeedForwardRanges& ffn : layer.stacked) ranges.push_back(&ffn.ffn_input);
+  return ranges;
+}
+
 // Records the ranges of one stack.
 class StackRecorder {
  public:
@@ -99,8 +108,12 @@ class StackRecorder {
         gated_ffn_(config.gated_ffn),
         layers_of_weights_(layers_of_weights(config)),
         cross_rows_(source_tokens, kMostCrossRows),
-        embedding_rows_(tokens, kMostEmbeddingRows) {
+        embedding_rows_(tokens, kMostEmbeddingRows),
+        word_rows_(tokens, kMostEmbeddingRows) {
     ranges_.layers.resize(layers_of_weights_.size());
+    for (LayerRanges& layer : ranges_.layers) {
+      layer.stacked.resize(static_cast<std::size_t>(config.num_ffns - 1));
+    }
   }
 
   void see(const Activation& a) {
@@ -109,6 +122,10 @@ class StackRecorder {
         return raise_maximum(ranges_.embedding_sum, a);
       case ActivationPoint::kEmbeddingNormed:
         return embedding_rows_.add(a);
+      case ActivationPoint::kWordVectors:
+        return word_rows_.add(a);
+      case ActivationPoint::kWordSum:
+        return raise_maximum(ranges_.word_sum, a);
       case ActivationPoint::kCrossStates:
         cross_rows_.add(a);
         return raise_maximum(ranges_.cross_states, a);
@@ -127,20 +144,34 @@ class StackRecorder {
     for (std::size_t w = 0; w < ranges_.layers.size(); ++w) {
       LayerRanges& layer = ranges_.layers[w];
       const auto firsts = static_cast<double>(texts * layers_of_weights_[w]);
-      for (ChannelRange* range : {&layer.input, &layer.cross_input, &layer.ffn_input}) {
+      for (ChannelRange* range : channel_ranges(layer)) {
         for (double& mean : range->first_mean) mean /= firsts;
       }
     }
     ranges_.cross_rows = cross_rows_.take();
     ranges_.embedding_rows = embedding_rows_.take();
+    ranges_.word_rows = word_rows_.take();
     return std::move(ranges_);
   }
 
  private:
   void see(const Activation& a, LayerRanges& layer) const {
+    FeedForwardRanges& ffn = layer.ffn(a.ffn);
     switch (a.point) {
       case ActivationPoint::kLayerInput:
         return extend(layer.input, a);
+      case ActivationPoint::kIntraSum:
+        return raise_maximum(layer.intra_sum, a);
+      case ActivationPoint::kIntraInput:
+        return extend(layer.intra, a);
+      case ActivationPoint::kQueryKeySum:
+        return raise_maximum(layer.query_key_sum, a);
+      case ActivationPoint::kQueryKeyInput:
+        return extend(layer.query_key, a);
+      case ActivationPoint::kBottleneckOutput:
+        return extend(layer.bottleneck_output, a);
+      case ActivationPoint::kBottleneckSum:
+        return raise_maximum(layer.output_sum, a);
       case ActivationPoint::kQuery:
         if (rotary_) raise_maxima(layer.self.query_channels, a, 1);
         return raise_maxima(layer.self.query, a, head_size_);
@@ -166,16 +197,16 @@ class StackRecorder {
       case ActivationPoint::kCrossSum:
         return raise_maximum(layer.cross.sum, a);
       case ActivationPoint::kFfnInput:
-        return extend(layer.ffn_input, a);
+        return extend(ffn.ffn_input, a);
       case ActivationPoint::kFfnPreactivation:
-        return raise_maximum(layer.preactivation, a);
+        return raise_maximum(ffn.preactivation, a);
       case ActivationPoint::kFfnGate:
-        return raise_maxima(layer.gate, a, 1);
+        return raise_maxima(ffn.gate, a, 1);
       case ActivationPoint::kFfnActivated:
-        if (gated_ffn_) raise_maxima(layer.activated, a, 1);
+        if (gated_ffn_) raise_maxima(ffn.activated, a, 1);
         return;
       case ActivationPoint::kFfnSum:
-        return raise_maximum(layer.ffn_sum, a);
+        return raise_maximum(ffn.ffn_sum, a);
       default:
         return;
     }
@@ -186,7 +217,7 @@ class StackRecorder {
   bool rotary_, gated_ffn_;
   std::vector<std::size_t> layers_of_weights_;
   StackRanges ranges_;
-  RowSample cross_rows_, embedding_rows_;
+  RowSample cross_rows_, embedding_rows_, word_rows_;
 };
 
 void add_rows(Matrix& matrix, const float* data, std::size_t rows, std::size_t cols) {
@@ -286,7 +317,7 @@ CalibrationRanges measure_ranges(FloatModel& model, const ModelConfig& config,
 void add_headroom(CalibrationRanges& ranges, double headroom) {
   for (StackRanges& stack : ranges.stacks) {
     for (LayerRanges& layer : stack.layers) {
-      for (ChannelRange* range : {&layer.input, &layer.cross_input, &layer.ffn_input}) {
+      for (ChannelRange* range : channel_ranges(layer)) {
         for (std::size_t c = 0; c < range->lowest.size(); ++c) {
           const float more = static_cast<float>(headroom) * (range->highest[c] - range->lowest[c]);
           range->lowest[c] -= more;

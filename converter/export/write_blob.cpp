@@ -35,6 +35,9 @@ bool is_weight_section(std::uint32_t kind) {
     case kSectionVector:
     case kSectionTokenTransform:
     case kSectionEmbeddingProjection:
+    case kSectionLayerBottleneck:
+    case kSectionStackedFfn:
+    case kSectionWordProjection:
       return true;
     default:
       return false;
@@ -215,6 +218,9 @@ BlobStack complete_record(const QuantizedStack& stack) {
   for (const QuantizedLayer& layer : stack.layers) {
     record.num_heads = std::max(record.num_heads, layer.record.num_heads);
     record.intermediate_size = std::max(record.intermediate_size, layer.record.intermediate_size);
+    for (const QuantizedStackedFfn& ffn : layer.stacked) {
+      record.intermediate_size = std::max(record.intermediate_size, ffn.record.intermediate_size);
+    }
   }
   record.final_norm = stack.final_norm.record;
   return record;

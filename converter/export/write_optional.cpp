@@ -54,6 +54,52 @@ std::vector<std::uint8_t> vector_bytes(const QuantizedVector& vector) {
   return out.bytes;
 }
 
+std::vector<std::uint8_t> bottleneck_bytes(const QuantizedBottleneck& bottleneck) {
+  BlobLayerBottleneck record = bottleneck.record;
+  record.input_norm = bottleneck.input_norm.record;
+  record.query_key_norm = bottleneck.query_key_norm.record;
+  record.widening_norm = bottleneck.widening_norm.record;
+  return SectionParts()
+      .record(record)
+      .residual_dense(bottleneck.input)
+      .residual_dense(bottleneck.query_key)
+      .dense(bottleneck.value)
+      .residual_dense(bottleneck.output)
+      .norm(bottleneck.input_norm)
+      .norm(bottleneck.query_key_norm)
+      .norm(bottleneck.widening_norm)
+      .bytes;
+}
+
+std::vector<std::uint8_t> stacked_bytes(const std::vector<QuantizedStackedFfn>& ffns) {
+  SectionParts out;
+  for (const QuantizedStackedFfn& ffn : ffns) {
+    BlobStackedFfn record = ffn.record;
+    record.norm = ffn.norm.record;
+    out.record(record);
+  }
+  for (const QuantizedStackedFfn& ffn : ffns) out.dense(ffn.up).residual_dense(ffn.down);
+  for (const QuantizedStackedFfn& ffn : ffns) out.norm(ffn.norm);
+  return out.bytes;
+}
+
+// The sections that each layer of a stack with bottlenecks has.
+void add_layer_sections(const QuantizedStack& stack, std::vector<OptionalSection>& out) {
+  const auto add = [&](std::uint32_t kind, const auto& bytes_of) {
+    for (std::uint32_t l = 0; l < stack.layers.size(); ++l) {
+      out.push_back({.kind = kind, .layer = l, .bytes = bytes_of(stack.layers[l])});
+    }
+  };
+  if (stack.bottleneck->kind != kBottleneckNone) {
+    add(kSectionLayerBottleneck,
+        [](const QuantizedLayer& layer) { return bottleneck_bytes(*layer.bottleneck); });
+  }
+  if (stack.bottleneck->num_ffns > 1) {
+    add(kSectionStackedFfn,
+        [](const QuantizedLayer& layer) { return stacked_bytes(layer.stacked); });
+  }
+}
+
 void add_stack_options(const QuantizedStack& stack, std::vector<OptionalSection>& out) {
   const auto add = [&](std::uint32_t kind, std::vector<std::uint8_t> bytes) {
     out.push_back({.kind = kind, .layer = 0, .bytes = std::move(bytes)});
@@ -69,6 +115,14 @@ void add_stack_options(const QuantizedStack& stack, std::vector<OptionalSection>
         SectionParts().record(record).dense(projection->dense.dense).norm(projection->norm).bytes);
   }
   if (!stack.shared.empty()) add(kSectionSharedLayers, SectionParts().array(stack.shared).bytes);
+  if (const auto& bottleneck = stack.bottleneck) {
+    add(kSectionBottleneck, SectionParts().record(*bottleneck).bytes);
+    add_layer_sections(stack, out);
+  }
+  if (const auto& projection = stack.word_projection) {
+    add(kSectionWordProjection,
+        SectionParts().record(projection->record).dense(projection->dense).bytes);
+  }
   if (const auto& rotary = stack.rotary) {
     add(kSectionRotary, SectionParts()
                             .record(rotary->record)

@@ -25,25 +25,41 @@ struct AttentionRanges {
   float sum = 0;               ///< of the residual sum after the block
 };
 
-/// Of a layer's weights: over all layers that share them.
-struct LayerRanges {
-  ChannelRange input;        ///< of query, key and value
-  ChannelRange cross_input;  ///< of cross-attention's query; empty without cross-attention
-  ChannelRange ffn_input;    ///< of ffn_up
-  AttentionRanges self, cross;
+struct FeedForwardRanges {
+  ChannelRange ffn_input;  ///< of ffn_up
   // Largest magnitudes:
   float preactivation = 0;             ///< input of the activation function
   float ffn_sum = 0;                   ///< residual sum after the feed-forward block
   std::vector<float> gate, activated;  ///< [I] of ffn_gate, of ffn_down's input; empty if not gated
 };
 
+/// Of a layer's weights: over all layers that share them.
+struct LayerRanges : FeedForwardRanges {
+  ChannelRange input;        ///< of query, key and value
+  ChannelRange cross_input;  ///< of cross-attention's query; empty without cross-attention
+  AttentionRanges self, cross;
+  std::vector<FeedForwardRanges> stacked;  ///< feed-forward networks behind the first
+  // With bottlenecks, else empty: the rows to which the blocks add, the input of query and key, the
+  // input of the dense layer back; and the largest magnitudes of the sums before their LayerNorms
+  // and of the sum with the hidden state.
+  ChannelRange intra, query_key, bottleneck_output;
+  float intra_sum = 0, query_key_sum = 0, output_sum = 0;
+
+  FeedForwardRanges& ffn(std::size_t index) { return index == 0 ? *this : stacked[index - 1]; }
+  const FeedForwardRanges& ffn(std::size_t index) const {
+    return index == 0 ? *this : stacked[index - 1];
+  }
+};
+
 struct StackRanges {
   // Largest magnitudes:
   float embedding_sum = 0;
+  float word_sum = 0;  ///< output of the word projection
   float last_hidden = 0;
   float cross_states = 0;  ///< of the encoder states that cross-attention reads
   Matrix cross_rows;       ///< [rows, cross_hidden_size] a sample of those states
   Matrix embedding_rows;   ///< [rows, E] a sample of the projection's input; empty without it
+  Matrix word_rows;        ///< [rows, W or 3 W] the same of the word projection's input
   std::vector<LayerRanges> layers;  ///< by StackConfig::weights_of
 };
 

@@ -24,15 +24,8 @@ inline ChannelQuant per_tensor_quant(std::size_t inputs, double scale) {
           .scale = scale};
 }
 
-/// The inputs of one layer's GEMMs. Members of cross-attention are empty without it.
-struct LayerScales {
-  ChannelQuant input;          ///< of query, key and value
-  ChannelQuant context;        ///< of the attention output; scale of the 16-bit context, no offset
-  ChannelQuant cross_input;    ///< of cross-attention's query
-  ChannelQuant cross_context;  ///< of cross-attention's output, as context
-  /// Of cross-attention's keys and values. They read 16-bit rows in two planes; the scale is that
-  /// of the joined sums, which have lost their lowest bits (quantize/two_planes.hpp).
-  ChannelQuant cross_states;
+/// Of a feed-forward network.
+struct FeedForwardScales {
   ChannelQuant ffn_input;        ///< of the first feed-forward layer
   int activation_exponent = 10;  ///< the activation function's output has the scale 2^-exponent
   std::int32_t activation_offset_q14 = 0;  ///< added to that output, Q14, so that it is >= 0
@@ -40,6 +33,26 @@ struct LayerScales {
   ChannelQuant activated;       ///< of the second feed-forward layer; scale of the 16-bit product
   double gate_scale = 1;        ///< of 16-bit factors: real = code * activated.factor * gate_scale
   std::int32_t gate_shift = 0;  ///< right shift of the product
+};
+
+/// The inputs of one layer's GEMMs. Members of cross-attention are empty without it.
+struct LayerScales : FeedForwardScales {
+  ChannelQuant input;          ///< of query, key and value; with bottlenecks of the layer
+  ChannelQuant context;        ///< of the attention output; scale of the 16-bit context, no offset
+  ChannelQuant cross_input;    ///< of cross-attention's query
+  ChannelQuant cross_context;  ///< of cross-attention's output, as context
+  /// Of cross-attention's keys and values. They read 16-bit rows in two planes; the scale is that
+  /// of the joined sums, which have lost their lowest bits (quantize/two_planes.hpp).
+  ChannelQuant cross_states;
+  std::vector<FeedForwardScales> stacked;  ///< feed-forward networks behind the first
+  // With bottlenecks:
+  ChannelQuant intra;              ///< rows to which the layer's blocks add
+  ChannelQuant query_key;          ///< of query and key, with BottleneckKind::kShared
+  ChannelQuant bottleneck_output;  ///< of the dense layer back to the hidden state
+
+  const FeedForwardScales& ffn(std::size_t index) const {
+    return index == 0 ? *this : stacked[index - 1];
+  }
 };
 
 }  // namespace embert::convert

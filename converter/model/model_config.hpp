@@ -34,6 +34,15 @@ enum class PositionKind : std::uint32_t {
   kRelativeKeyQuery = kPositionRelativeKeyQuery
 };
 
+/// What reads the narrow rows inside a layer with bottlenecks (MobileBERT, Sun et al. 2020, section
+/// 3.1): BlobBottleneckKind.
+enum class BottleneckKind : std::uint32_t {
+  kNone = kBottleneckNone,
+  kOutput = kBottleneckOutput,
+  kInput = kBottleneckInput,
+  kShared = kBottleneckShared
+};
+
 /// Where LayerNorm stands: after the residual sum (kPost), or before the block that reads the sum
 /// (kPre).
 enum class NormPosition { kPost, kPre };
@@ -59,9 +68,17 @@ struct StackConfig {
   /// Width of the embeddings and their LayerNorm where a dense layer projects them to hidden_size;
   /// 0: they have hidden_size.
   int projected_embedding_size = 0;
+  /// Width of the word embeddings where a dense layer projects them to hidden_size before positions
+  /// and segments are added; 0: they have the width of these.
+  int projected_word_size = 0;
+  bool trigrams = false;        ///< it reads the next, this and the previous word side by side
   int num_hidden_layers = 0;    ///< that run one after another, whether they share weights or not
   int num_attention_heads = 0;  ///< before pruning; divides hidden_size
   int intermediate_size = 0;
+  int num_ffns = 1;  ///< feed-forward networks of a layer, one behind the other
+  BottleneckKind bottleneck = BottleneckKind::kNone;
+  int bottleneck_size = 0;  ///< width inside a layer with bottlenecks
+  bool layer_norms = true;  ///< false: the stack has none; dense layers have absorbed NoNorm
   int vocab_size = 0;
   int max_position_embeddings = 0;  ///< positions that are kept, at most kMaxPositions
   int stored_positions = 0;         ///< max_position_embeddings as the file states it
@@ -76,6 +93,9 @@ struct StackConfig {
   bool stored_types = true;  ///< false: the file has no segment table; one row of zeros stands in
   HiddenAct hidden_act = HiddenAct::kGelu;
   double layer_norm_eps = 1e-12;
+  /// Of the LayerNorms behind the embeddings and behind the last feed-forward network of each
+  /// layer; 0: as the others.
+  double closing_norm_eps = 0;
 
   PositionKind position_kind = PositionKind::kAbsolute;
   bool sinusoidal = false;  ///< the position table is computed, not read from the file
@@ -107,10 +127,17 @@ struct StackConfig {
     return weights_of_layer.empty() ? layer : static_cast<std::size_t>(weights_of_layer[layer]);
   }
   bool has_embedding_projection() const { return projected_embedding_size > 0; }
+  /// Of the sum of words, positions and segments.
   int embedding_size() const {
     return has_embedding_projection() ? projected_embedding_size : hidden_size;
   }
-  int head_size() const { return hidden_size / num_attention_heads; }
+  bool has_word_projection() const { return projected_word_size > 0; }
+  /// Of the word embeddings.
+  int word_size() const { return has_word_projection() ? projected_word_size : embedding_size(); }
+  bool has_bottleneck() const { return bottleneck != BottleneckKind::kNone; }
+  /// Width of the rows to which the blocks of a layer add.
+  int intra_size() const { return has_bottleneck() ? bottleneck_size : hidden_size; }
+  int head_size() const { return intra_size() / num_attention_heads; }
   bool is_local(int layer) const { return local_attention && layer % local_attention->period != 0; }
   /// The first block adds to its input, the LayerNorm of the embeddings, in pre-LayerNorm, too.
   bool adds_to_input(int layer) const {

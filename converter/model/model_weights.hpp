@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The weights of a BERT model and its task heads in float32: four bytes a parameter. read_weights()
 // (import/weights/read_weights.hpp) fills them in, checked against the config. Dimensions: H
-// hidden, E embedding (H without a projection), I intermediate, V vocabulary, P positions, T token
-// types, D head size, A = heads of the layer * D.
+// hidden, E embedding (H without a projection), W word (E without a projection), I intermediate, V
+// vocabulary, P positions, T token types, D head size, A = heads of the layer * D. In a layer with
+// bottlenecks B (StackConfig::bottleneck_size) stands for H, but in queries, keys and values as its
+// BottleneckKind says.
 #pragma once
 
 #include <optional>
@@ -18,9 +20,14 @@ struct Linear {
   std::vector<float> bias;  ///< [outputs]
 };
 
+/// Empty where there is none.
 struct LayerNorm {
   std::vector<float> gamma;  ///< [H], of embeddings [E]
   std::vector<float> beta;   ///< [H], of embeddings [E]
+  double eps = 0;            ///< 0: StackConfig::layer_norm_eps
+
+  bool is_there() const { return !gamma.empty(); }
+  double eps_or(double of_config) const { return eps > 0 ? eps : of_config; }
 };
 
 /// Self-attention or cross-attention.
@@ -28,23 +35,51 @@ struct AttentionWeights {
   Linear query;       ///< [A, H]
   Linear key, value;  ///< [A, H]; of cross-attention [A, StackConfig::cross_hidden_size]
   Linear out;         ///< [H, A]
+  std::vector<float> residual_gain;  ///< [H] sum = out + gain * block's input; empty: ones
   /// [2 P - 1, D] relative positions of self-attention: row P - 1 + d serves a query that stands d
   /// tokens after its key. Empty with absolute positions. The name is that of the file's tensor.
   Matrix distance_embedding;
 };
 
+struct FeedForwardWeights {
+  LayerNorm ffn_norm;                ///< makes the feed-forward block's input
+  Linear ffn_up;                     ///< [I, H]
+  std::optional<Linear> ffn_gate;    ///< [I, H] with StackConfig::gated_ffn
+  Linear ffn_down;                   ///< [H, I]
+  std::vector<float> residual_gain;  ///< [H] as AttentionWeights::residual_gain
+};
+
+/// A dense layer of a bottleneck and the LayerNorm behind it.
+struct BottleneckInput {
+  Linear dense;  ///< [B, H]
+  LayerNorm norm;
+};
+
+/// The dense layers between the hidden state and the blocks of a layer, which have B =
+/// StackConfig::bottleneck_size values in place of H.
+struct BottleneckWeights {
+  BottleneckInput input;      ///< makes the rows that the blocks add to
+  BottleneckInput query_key;  ///< with BottleneckKind::kShared makes the input of query and key
+  LayerNorm widening_norm;    ///< makes the input of `output`
+  Linear output;              ///< [H, B]
+  std::vector<float> residual_gain;  ///< [H] sum = output + gain * hidden state; empty: ones
+};
+
 /// A layer has two blocks, attention and feed-forward; with cross-attention between them, three.
 /// Each block reads a LayerNorm of the residual sum and adds its output to form the next sum: to
 /// the block's input in post-LayerNorm stacks, to the previous sum in pre-LayerNorm stacks. So
-/// norms are named by the block that reads them, whichever module of the file holds them.
-struct LayerWeights {
+/// norms are named by the block that reads them, whichever module of the file holds them. The base
+/// is the first feed-forward network, mostly the only one.
+struct LayerWeights : FeedForwardWeights {
   AttentionWeights attention;
-  LayerNorm cross_norm;                   ///< makes the input of cross-attention's query
-  std::optional<AttentionWeights> cross;  ///< absent without cross-attention
-  LayerNorm ffn_norm;                     ///< makes the feed-forward block's input
-  Linear ffn_up;                          ///< [I, H]
-  std::optional<Linear> ffn_gate;         ///< [I, H] with StackConfig::gated_ffn
-  Linear ffn_down;                        ///< [H, I]
+  LayerNorm cross_norm;                     ///< makes the input of cross-attention's query
+  std::optional<AttentionWeights> cross;    ///< absent without cross-attention
+  std::vector<FeedForwardWeights> stacked;  ///< feed-forward networks behind the first
+  std::optional<BottleneckWeights> bottleneck;
+
+  const FeedForwardWeights& ffn(std::size_t index) const {
+    return index == 0 ? *this : stacked[index - 1];
+  }
 };
 
 /// input of the first layer = dense norm(embedding sum)
@@ -54,7 +89,8 @@ struct EmbeddingProjection {
 };
 
 struct StackWeights {
-  Matrix word_embeddings;  ///< [V, E], StackConfig::embedding_scale applied
+  Matrix word_embeddings;                 ///< [V, W], StackConfig::embedding_scale applied
+  std::optional<Linear> word_projection;  ///< [H, W], with trigrams [H, 3 W]
   /// [P, E], P = max_position_embeddings; empty where relative or rotary; with padding_position_id
   /// one row more
   Matrix position_embeddings;

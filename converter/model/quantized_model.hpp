@@ -54,6 +54,20 @@ struct QuantizedRelativePositions {
   std::vector<std::int32_t> key_ratio;    ///< [heads]; empty with PositionKind::kRelativeKey
 };
 
+/// A feed-forward network behind the first of its layer.
+struct QuantizedStackedFfn {
+  BlobStackedFfn record{};
+  QuantizedDense up, down;
+  QuantizedNorm norm;
+};
+
+/// Parts of BlobLayerBottleneck.
+struct QuantizedBottleneck {
+  BlobLayerBottleneck record{};  ///< write_blob() fills in its norms
+  QuantizedDense input, query_key, value, output;
+  QuantizedNorm input_norm, query_key_norm, widening_norm;
+};
+
 /// Norms are named by the block that reads them; write_blob() maps them to the blob's sections.
 struct QuantizedLayer {
   BlobLayer record{};  ///< write_blob() fills in its norms
@@ -71,7 +85,9 @@ struct QuantizedLayer {
   QuantizedAttention cross;
   // Feed-forward block:
   QuantizedNorm ffn_norm;
-  QuantizedDense ffn_up, ffn_down;  ///< ffn_up gated: N(I) outputs, then N(I) of the gate
+  QuantizedDense ffn_up, ffn_down;           ///< ffn_up gated: N(I) outputs, then N(I) of the gate
+  std::vector<QuantizedStackedFfn> stacked;  ///< feed-forward networks behind that one
+  std::optional<QuantizedBottleneck> bottleneck;  ///< its `value` in place of that in qkv, or empty
 
   bool has_cross_attention() const { return cross_query.outputs > 0; }
 };
@@ -95,16 +111,24 @@ struct QuantizedEmbeddings4Bit {
   std::vector<std::uint8_t> rows;  ///< [V, word_row_bytes(E)]
 };
 
+/// From the words' width W to the hidden size.
+struct QuantizedWordProjection {
+  BlobWordProjection record{};
+  QuantizedDense dense;
+};
+
 /// Embeddings and layers of an encoder or a decoder.
 struct QuantizedStack {
   BlobStack record{};                    ///< write_blob() fills in what it can take from the layers
   std::uint32_t padding_id = 0;          ///< with kStackPaddingPosition
   std::vector<std::int32_t> score_bias;  ///< [heads, 2P-1], with kStackScoreBias
-  std::vector<std::int8_t> word_embeddings;    ///< [V, E]; empty with embeddings_4bit
+  std::vector<std::int8_t> word_embeddings;    ///< [V, W]; empty with embeddings_4bit
   std::vector<std::int32_t> word_multipliers;  ///< [V]
   std::vector<std::int16_t> positions;  ///< [P, E], with a padding id [P + 1, E]; rotary: [1, E]
   std::vector<std::int16_t> segments;   ///< [T, E]
-  std::optional<QuantizedProjection> projection;  ///< without it E is H
+  std::optional<QuantizedProjection> projection;           ///< without it E is H
+  std::optional<QuantizedWordProjection> word_projection;  ///< without it W is E
+  std::optional<BlobBottleneck> bottleneck;
   /// [num_layers] Empty: the layer has none, or uses that of another one.
   std::vector<QuantizedNorm> input_norms;
   std::vector<BlobSharedLayer> shared;  ///< [num_layers]; empty: no layers share sections

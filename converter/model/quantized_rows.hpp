@@ -20,9 +20,16 @@ struct QuantizedRows {
   std::vector<double> smoothed_mean;  ///< [cols] mean of the quantised values
 };
 
-/// Inputs of a layer's GEMMs; those of cross-attention are empty without it.
-struct LayerRows {
-  QuantizedRows input, context, cross_input, cross_context, ffn_input, activated;
+struct FeedForwardRows {
+  QuantizedRows ffn_input, activated;
+};
+
+/// Inputs of a layer's GEMMs; those of cross-attention and of bottlenecks are empty without them.
+struct LayerRows : FeedForwardRows {
+  QuantizedRows input, context, cross_input, cross_context, intra, query_key, bottleneck_output;
+  std::vector<FeedForwardRows> stacked;  ///< feed-forward networks behind the first
+
+  FeedForwardRows& ffn(std::size_t index) { return index == 0 ? *this : stacked[index - 1]; }
 };
 
 }  // namespace embert::convert

@@ -57,29 +57,40 @@ std::vector<StackScales> choose_scales(const QuantizeSource& source,
 std::vector<std::vector<RoundedLayer>> round_layers(const std::vector<StackScales>& scales,
                                                     std::vector<std::vector<LayerRows>>& rows,
                                                     Rounding rounding, Workers& workers) {
-  constexpr LayerPart kByCost[] = {
-      LayerPart::kFfnDown, LayerPart::kFfnUp,      LayerPart::kQkv,     LayerPart::kCrossKeyValue,
-      LayerPart::kAttnOut, LayerPart::kCrossQuery, LayerPart::kCrossOut};
+  constexpr LayerPart kByCost[] = {LayerPart::kFfnDown,
+                                   LayerPart::kFfnUp,
+                                   LayerPart::kQkv,
+                                   LayerPart::kCrossKeyValue,
+                                   LayerPart::kAttnOut,
+                                   LayerPart::kCrossQuery,
+                                   LayerPart::kCrossOut,
+                                   LayerPart::kValue,
+                                   LayerPart::kBottleneckInput,
+                                   LayerPart::kBottleneckQueryKey,
+                                   LayerPart::kBottleneckOutput};
   struct Task {
     std::size_t stack, layer;
-    LayerPart part;
+    LayerDense dense;
   };
   std::vector<Task> tasks;
   std::vector<std::vector<RoundedLayer>> rounded;
-  for (const StackScales& stack : scales) rounded.emplace_back(stack.sources.size());
+  for (const StackScales& stack : scales) {
+    std::vector<RoundedLayer>& layers = rounded.emplace_back();
+    for (const LayerSource& source : stack.sources) layers.push_back(unrounded_layer(source));
+  }
   for (const LayerPart part : kByCost) {
     for (std::size_t s = 0; s < scales.size(); ++s) {
       for (std::size_t l = 0; l < scales[s].sources.size(); ++l) {
-        if (has_part(scales[s].sources[l], part)) {
-          tasks.push_back({.stack = s, .layer = l, .part = part});
+        for (const LayerDense dense : dense_of_layer(scales[s].sources[l])) {
+          if (dense.part == part) tasks.push_back({.stack = s, .layer = l, .dense = dense});
         }
       }
     }
   }
   workers.run(tasks.size(), [&](std::size_t number) {
-    const auto [s, l, part] = tasks[number];
-    rounded[s][l][static_cast<std::size_t>(part)] =
-        round_layer_part(scales[s].sources[l], scales[s].layers[l], part, rows[s][l], rounding);
+    const auto [s, l, dense] = tasks[number];
+    rounded[s][l].at(dense) =
+        round_layer_part(scales[s].sources[l], scales[s].layers[l], dense, rows[s][l], rounding);
   });
   return rounded;
 }
@@ -88,8 +99,10 @@ void collect_warnings(const std::vector<std::vector<RoundedLayer>>& stacks,
                       std::vector<std::string>& warnings) {
   for (const std::vector<RoundedLayer>& layers : stacks) {
     for (const RoundedLayer& layer : layers) {
-      for (const RoundedDense& part : layer) {
-        if (!part.codes.warning.empty()) warnings.push_back(part.codes.warning);
+      for (const std::vector<RoundedDense>& parts : layer.parts) {
+        for (const RoundedDense& part : parts) {
+          if (!part.codes.warning.empty()) warnings.push_back(part.codes.warning);
+        }
       }
     }
   }

@@ -21,6 +21,11 @@ namespace {
 double as_float32(double x) { return static_cast<double>(static_cast<float>(x)); }
 std::uint32_t float_bits(double x) { return std::bit_cast<std::uint32_t>(static_cast<float>(x)); }
 
+// Layers that are not those of BERT.
+bool needs_bottleneck_section(const StackConfig& config) {
+  return config.has_bottleneck() || config.num_ffns > 1 || !config.layer_norms;
+}
+
 BlobStack stack_record(const StackScales& scales, double sum_scale) {
   const StackConfig& config = scales.source.config;
   BlobStack record{};
@@ -37,6 +42,8 @@ BlobStack stack_record(const StackScales& scales, double sum_scale) {
   if (config.score_bias) record.flags |= kStackScoreBias;
   if (config.has_embedding_projection()) record.flags |= kStackEmbeddingProjection;
   if (!config.weights_of_layer.empty()) record.flags |= kStackSharedLayers;
+  if (config.has_word_projection()) record.flags |= kStackWordProjection;
+  if (needs_bottleneck_section(config)) record.flags |= kStackBottleneck;
   record.hidden_size = static_cast<std::uint32_t>(config.hidden_size);
   record.head_size = static_cast<std::uint32_t>(config.head_size());
   record.vocab_size = static_cast<std::uint32_t>(config.vocab_size);
@@ -90,6 +97,14 @@ ChannelQuant first_input(const StackScales& scales) {
   return input;
 }
 
+// How the sum of projected words, positions and segments lies in 16 bits: with one scale for a
+// LayerNorm that reads it, else as the first layer's input.
+ChannelQuant sum_quant(const StackScales& scales) {
+  if (!scales.source.config.layer_norms) return first_input(scales);
+  return per_tensor_quant(static_cast<std::size_t>(scales.source.config.hidden_size),
+                          scales.sum_scale);
+}
+
 QuantizedProjection quantize_projection(const StackScales& scales,
                                         const Dense16Rounding& rounding) {
   const auto& [config, weights, ranges, cross_scale, prefix] = scales.source;
@@ -111,6 +126,27 @@ QuantizedProjection quantize_projection(const StackScales& scales,
                                 .name = prefix + "embedding_projection",
                                 .output = &input},
                                rounding);
+  return out;
+}
+
+// The sum that makes the first layer's input: one scale for a LayerNorm that reads it, else that of
+// each channel.
+QuantizedWordProjection quantize_word_projection(const StackScales& scales,
+                                                 const Dense16Rounding& rounding) {
+  const auto& [config, weights, ranges, cross_scale, prefix] = scales.source;
+  const ChannelQuant input = sum_quant(scales);
+  QuantizedDense16 dense = quantize_dense16({.linear = *weights.word_projection,
+                                             .rows = ranges.word_rows,
+                                             .input_scale = scales.embedding_scale,
+                                             .output_scale = 0,
+                                             .name = prefix + "word_projection",
+                                             .output = &input},
+                                            rounding);
+  QuantizedWordProjection out;
+  out.record.word_size = static_cast<std::uint32_t>(config.word_size());
+  out.record.words = config.trigrams ? 3 : 1;
+  out.record.dense = dense.record;
+  out.dense = std::move(dense.dense);
   return out;
 }
 
@@ -139,8 +175,8 @@ void assemble_input_norms(const StackScales& scales, const std::vector<double>& 
     norm = encode_norm(
         {.norm = *weights.input_norms[l],
          .output = std::move(output),
-         .input_scale = l == 0 ? scales.embedding_scale : sum_scales[config.weights_of(l - 1)],
-         .epsilon = config.layer_norm_eps,
+         .input_scale = l == 0 ? scales.sum_scale : sum_scales[config.weights_of(l - 1)],
+         .epsilon = weights.input_norms[l]->eps_or(config.layer_norm_eps),
          .name = prefix + "encoder.layer." + std::to_string(l) + " input LayerNorm"});
   }
 }
@@ -151,25 +187,37 @@ StackScales choose_stack_scales(const StackSource& source, std::vector<std::stri
   const StackWeights& weights = source.weights;
   const auto hidden = static_cast<std::size_t>(source.config.hidden_size);
   StackScales scales{.source = source, .sources = {}, .layers = {}};
-  scales.embedding_scale =
-      as_float32(embedding_scale(source.config, weights, source.ranges.embedding_sum));
-  scales.hidden_scale =
-      as_float32(std::max(2 * static_cast<double>(source.ranges.last_hidden) / 32767,
-                          least_norm_scale(weights.final_norm, per_tensor_quant(hidden, 1))));
+  const double sum_scale = embedding_sum_scale(source.config, weights, source.ranges);
+  if (weights.word_projection) {
+    scales.embedding_scale = as_float32(word_scale(weights));
+    scales.sum_scale = sum_scale;
+  } else {
+    scales.embedding_scale = scales.sum_scale = as_float32(sum_scale);
+  }
+  scales.hidden_scale = 2 * static_cast<double>(source.ranges.last_hidden) / 32767;
+  if (weights.final_norm.is_there()) {
+    scales.hidden_scale = std::max(
+        scales.hidden_scale, least_norm_scale(weights.final_norm, per_tensor_quant(hidden, 1)));
+  }
+  scales.hidden_scale = as_float32(scales.hidden_scale > 0 ? scales.hidden_scale : 1.0);
   for (std::size_t l = 0; l < weights.layers.size(); ++l) {
-    scales.sources.push_back(
-        {.config = source.config,
-         .weights = weights.layers[l],
-         .ranges = source.ranges.layers[l],
-         .input_norms = input_norms(source, l),
-         .reads_embedding_sum = l == 0 && !weights.input_norms[0] && !weights.projection,
-         .name = source.prefix + "encoder.layer." + std::to_string(l),
-         .embedding_scale = scales.embedding_scale,
-         .cross_scale = source.cross_scale,
-         .score_bias = weights.score_bias,
-         .cross_rows = source.ranges.cross_rows,
-         .adds_to_input = source.config.adds_to_input(static_cast<int>(l))});
+    scales.sources.push_back({.config = source.config,
+                              .weights = weights.layers[l],
+                              .ranges = source.ranges.layers[l],
+                              .input_norms = input_norms(source, l),
+                              .reads_embedding_sum = l == 0 && !weights.input_norms[0] &&
+                                                     !weights.projection &&
+                                                     !weights.word_projection,
+                              .name = source.prefix + "encoder.layer." + std::to_string(l),
+                              .embedding_scale = scales.embedding_scale,
+                              .cross_scale = source.cross_scale,
+                              .score_bias = weights.score_bias,
+                              .cross_rows = source.ranges.cross_rows,
+                              .adds_to_input = source.config.adds_to_input(static_cast<int>(l))});
     scales.layers.push_back(choose_layer_scales(scales.sources[l], warnings));
+  }
+  if (weights.word_projection && !source.config.layer_norms) {
+    make_room_for_tables(weights, scales.layers.front().input);
   }
   return scales;
 }
@@ -187,22 +235,45 @@ QuantizedStack assemble_stack(const StackScales& scales, const std::vector<Round
         .reach = std::min<std::uint32_t>(static_cast<std::uint32_t>(config.local_attention->reach),
                                          kMaxPositions - 1)};
   }
-  quantize_embeddings(config, weights, scales.embedding_scale, out);
+  quantize_words(weights.word_embeddings, scales.embedding_scale, out);
+  if (weights.word_projection) {
+    out.word_projection = quantize_word_projection(scales, rounding);
+    quantize_tables(config, weights, sum_quant(scales), out);
+  } else {
+    const auto width = static_cast<std::size_t>(config.embedding_size());
+    quantize_tables(config, weights, per_tensor_quant(width, scales.embedding_scale), out);
+  }
+  if (needs_bottleneck_section(config)) {
+    out.bottleneck = BlobBottleneck{.intra_size = static_cast<std::uint32_t>(config.intra_size()),
+                                    .num_ffns = static_cast<std::uint32_t>(config.num_ffns),
+                                    .kind = static_cast<std::uint32_t>(config.bottleneck),
+                                    .reserved = 0};
+  }
   if (config.padding_position_id >= 0) {
     out.padding_id = static_cast<std::uint32_t>(config.padding_position_id);
   }
   out.score_bias = quantize_score_bias(weights.score_bias);
   if (weights.projection) out.projection = quantize_projection(scales, rounding);
-  double sum_scale = scales.embedding_scale;
+  double sum_scale = scales.sum_scale;
+  const auto hidden = static_cast<std::size_t>(config.hidden_size);
+  const ChannelQuant last_output = per_tensor_quant(hidden, 128 * scales.hidden_scale);
   std::vector<double> sum_scales;  // behind each layer's weights
   for (std::size_t l = 0; l < layers.size(); ++l) {
     AssembledLayer layer =
-        assemble_layer(scales.sources[l], scales.layers[l], layers[l], sum_scale);
+        assemble_layer(scales.sources[l], scales.layers[l], layers[l], sum_scale,
+                       l + 1 < layers.size() ? scales.layers[l + 1].input : last_output);
     sum_scale = layer.sum_scale;
     if (config.gated_ffn) out.gated_ffn.push_back({.shift = scales.layers[l].gate_shift});
     sum_scales.push_back(sum_scale);
     out.layers.push_back(std::move(layer.layer));
-    const auto error = [&](LayerPart part) { return part_of(layers[l], part).relative_error; };
+    // The largest of the layer's feed-forward networks.
+    const auto error = [&](LayerPart part) {
+      double most = 0;
+      for (const RoundedDense& dense : layers[l].parts[static_cast<std::size_t>(part)]) {
+        most = std::max(most, dense.relative_error);
+      }
+      return most;
+    };
     errors.push_back({.qkv = error(LayerPart::kQkv),
                       .attn_out = error(LayerPart::kAttnOut),
                       .ffn_up = error(LayerPart::kFfnUp),
@@ -215,11 +286,11 @@ QuantizedStack assemble_stack(const StackScales& scales, const std::vector<Round
   assemble_input_norms(scales, sum_scales, out);
   sum_scale = sum_scales[config.weights_of(weights.input_norms.size() - 1)];
   out.record = stack_record(scales, sum_scale);
-  const auto hidden = static_cast<std::size_t>(config.hidden_size);
+  if (!weights.final_norm.is_there()) return out;
   out.final_norm = encode_norm({.norm = weights.final_norm,
                                 .output = per_tensor_quant(hidden, scales.hidden_scale),
                                 .input_scale = sum_scale,
-                                .epsilon = config.layer_norm_eps,
+                                .epsilon = weights.final_norm.eps_or(config.layer_norm_eps),
                                 .name = "last LayerNorm"});
   return out;
 }

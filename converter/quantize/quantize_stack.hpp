@@ -24,7 +24,8 @@ struct StackSource {
 /// Scales that the blob holds are float32 values.
 struct StackScales {
   StackSource source;
-  double embedding_scale = 1;
+  double embedding_scale = 1;        ///< of the embedding sum, with a word projection of its input
+  double sum_scale = 1;              ///< of the embedding sum
   double hidden_scale = 1;           ///< of the last hidden state
   std::vector<LayerSource> sources;  ///< by StackConfig::weights_of
   std::vector<LayerScales> layers;   ///< by StackConfig::weights_of

@@ -95,7 +95,7 @@ void check_batch(const TokenBatch& batch, const StackConfig& config) {
   } else if (!batch.ids.empty()) {
     throw ConvertError("a batch has ids or inputs_embeds, not both");
   }
-  check_size(batch.inputs_embeds.size(), rows * to_size(config.embedding_size()), "inputs_embeds");
+  check_size(batch.inputs_embeds.size(), rows * to_size(config.word_size()), "inputs_embeds");
   check_size(batch.type_ids.size(), rows, "type_ids");
   check_size(batch.position_ids.size(), rows, "position_ids");
   check_size(batch.key_mask.size(), rows, "key_mask");
@@ -121,7 +121,7 @@ std::vector<BatchChunk> chunks_of(const TokenBatch& batch, const StackConfig& co
     chunk.ids = part(batch.ids, row);
     chunk.type_ids = part(batch.type_ids, row);
     chunk.position_ids = part(batch.position_ids, row);
-    chunk.inputs_embeds = part(batch.inputs_embeds, row * to_size(config.embedding_size()));
+    chunk.inputs_embeds = part(batch.inputs_embeds, row * to_size(config.word_size()));
     chunk.key_mask = part(batch.key_mask, row);
     chunk.query_key_mask = part(batch.query_key_mask, pair);
     chunk.head_mask = part(batch.head_mask, 0);

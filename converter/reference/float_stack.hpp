@@ -41,16 +41,32 @@ class FloatStack {
   struct Attention {
     explicit Attention(const AttentionWeights& weights);
     XnnLinear query, key, value, out;
+    std::vector<float> residual_gain;
     Matrix relative_positions;  // AttentionWeights::distance_embedding
+  };
+  struct FeedForward {
+    explicit FeedForward(const FeedForwardWeights& weights);
+    LayerNorm norm;
+    XnnLinear up, down;
+    std::optional<XnnLinear> gate;
+    std::vector<float> residual_gain;
+  };
+  struct Bottleneck {
+    explicit Bottleneck(const BottleneckWeights& weights);
+    XnnLinear input;
+    LayerNorm input_norm;
+    std::optional<XnnLinear> query_key;
+    LayerNorm query_key_norm, widening_norm;
+    XnnLinear output;
+    std::vector<float> residual_gain;
   };
   struct Layer {
     explicit Layer(const LayerWeights& weights);
     Attention attention;
     LayerNorm cross_norm;
     std::optional<Attention> cross;
-    LayerNorm ffn_norm;
-    XnnLinear ffn_up, ffn_down;
-    std::optional<XnnLinear> ffn_gate;
+    std::vector<FeedForward> ffns;
+    std::optional<Bottleneck> bottleneck;
   };
 
   struct Projection {
@@ -76,28 +92,41 @@ class FloatStack {
   // normalize() makes input_ from sum_; a block reads input_ and leaves the next residual sum in
   // sum_.
   void embed(const Run& run);
-  void sum_embeddings(const BatchChunk& chunk, float* sum) const;
+  // `words`: [rows, E] the words' part of the sum, or null: the rows of word_ or the given ones.
+  void sum_embeddings(const BatchChunk& chunk, const float* words, float* sum) const;
+  // [rows, H] the words' part.
+  const float* project_words(const Run& run);
   void normalize(const Run& run, const LayerNorm& norm);
+  // Through the dense layers before a layer's blocks, and behind them.
+  void enter_bottleneck(const Run& run, const LayerRun& at);
+  void leave_bottleneck(const Run& run, const LayerRun& at);
   // Self-attention; or cross-attention to `states` [source rows, cross_hidden_size].
   void attention(const Run& run, const LayerRun& at, const float* states);
-  void feed_forward(const Run& run, const LayerRun& at);
-  void add_residual(const Run& run);
+  void feed_forward(const Run& run, const LayerRun& at, std::size_t index);
+  // sum = block's output + gain * block's input.
+  void add_residual(const Run& run, const std::vector<float>& gain);
   void keep_hidden_state(const Run& run, std::size_t layer) const;
 
   StackConfig config_;
   int number_;
   Matrix word_, position_, token_type_, score_bias_;
   Matrix angles_, local_angles_;  // of rotary positions
+  std::optional<XnnLinear> word_projection_;
   std::optional<Projection> projection_;
   std::vector<std::optional<LayerNorm>> input_norms_;
   std::vector<Layer> layers_;
   LayerNorm final_norm_;
 
+  std::size_t width_ = 0;        // H, inside a layer with bottlenecks B; as H in the next three
   FloatBuffer buffers_[3];       // behind the next three, which swap them
   float* sum_ = nullptr;         // [rows, H] residual sum
   float* input_ = nullptr;       // [rows, H] LayerNorm of the sum: input of a block
   float* block_ = nullptr;       // [rows, H] output of a block
   FloatBuffer embeddings_;       // [rows, E], with a projection
+  FloatBuffer words_;            // [rows, W or 3 W], with a word projection
+  FloatBuffer projected_words_;  // [rows, H], with a word projection
+  FloatBuffer hidden_;           // [rows, H] input of a layer with bottlenecks
+  FloatBuffer query_key_;        // [rows, B] input of query and key, with BottleneckKind::kShared
   FloatBuffer query_, context_;  // [rows, A]
   FloatBuffer key_, value_;      // [rows or source rows, A]
   FloatBuffer inner_, gate_;     // [rows, I]

@@ -14,10 +14,20 @@ namespace embert::convert {
 enum class ActivationPoint {
   // Of a stack; layer is 0:
   kEmbeddingSum,     ///< [tokens, E] word + segment + position, before LayerNorm
+  kWordVectors,      ///< [tokens, W or 3 W] input of the word projection; only with one
+  kWordSum,          ///< [tokens, H] its output
   kEmbeddingNormed,  ///< [tokens, E] LayerNorm of it, input of the projection; only with one
   kCrossStates,  ///< [source tokens, cross_hidden_size] input of every layer's cross key and value
+  // Of each layer:
+  kLayerInput,  ///< [tokens, H] input of query, key and value
+  // Of each layer with bottlenecks; inside it B stands for H:
+  kIntraSum,          ///< [tokens, B] before LayerNorm
+  kIntraInput,        ///< [tokens, B] rows to which the blocks add
+  kQueryKeySum,       ///< [tokens, B] before LayerNorm; only with BottleneckKind::kShared
+  kQueryKeyInput,     ///< [tokens, B] input of query and key; only with BottleneckKind::kShared
+  kBottleneckOutput,  ///< [tokens, B] input of the dense layer back to the hidden state
+  kBottleneckSum,     ///< [tokens, H]
   // Of each layer, self-attention:
-  kLayerInput,    ///< [tokens, H] input of query, key and value
   kQuery,         ///< [tokens, A] with bias; turned by rotary positions
   kKey,           ///< [tokens, A] with bias; turned by rotary positions
   kValue,         ///< [tokens, A] with bias
@@ -62,6 +72,7 @@ struct Activation {
   std::size_t rows;
   std::size_t cols;
   const float* data;  ///< [rows, cols]
+  std::size_t ffn;    ///< which of the layer's feed-forward networks
   /// Tokens of each text that the rows belong to; at points with source tokens, of each source.
   std::span<const std::int32_t> lengths;
   int stack;  ///< index into ModelConfig::stacks
@@ -75,6 +86,7 @@ struct Viewer {
   const Observer* observer;  ///< may be null
   int stack;
   std::span<const std::int32_t> lengths;
+  std::size_t ffn = 0;
 
   void show(ActivationPoint point, int layer, const float* data, std::size_t rows,
             std::size_t cols) const {
@@ -84,6 +96,7 @@ struct Viewer {
                  .rows = rows,
                  .cols = cols,
                  .data = data,
+                 .ffn = ffn,
                  .lengths = lengths,
                  .stack = stack});
   }

@@ -102,7 +102,9 @@ StackPlan plan_stack(Cursor arena, const Model& model, size_t index,
   // use.
   const uint64_t states = last.cross_hidden_size;
   const uint64_t vector = is_source ? 0 : widest_of_vector(model, hidden);
-  const uint64_t widest = largest(largest(hidden, stack.embedding_size), largest(states, vector));
+  const uint64_t words = stack.word_projection.words * stack.word_size;
+  const uint64_t widest =
+      largest(largest(hidden, largest(stack.embedding_size, words)), largest(states, vector));
   plan.lhs_stride = static_cast<uint32_t>(pad_inputs(widest));
   plan.acc_columns = static_cast<uint32_t>(
       largest(kGemmColumns, 3 * largest(head_columns, pad_columns(last.head_size))));
@@ -133,7 +135,7 @@ StackPlan plan_stack(Cursor arena, const Model& model, size_t index,
   plan.acc = dense.take(block * plan.acc_columns * 4);
   const uint64_t head_rows =
       (header.task_heads & kHeadTokenTransform) != 0 ? block / 2 * hidden : 0;
-  const uint64_t embeddings = stack.has_projection() ? block / 2 * stack.embedding_size : 0;
+  const uint64_t embeddings = block / 2 * (stack.has_projection() ? stack.embedding_size : words);
   plan.row = dense.take(largest(widest, largest(head_rows, embeddings)) * 2);
   plan.chunks = dense.take(causal ? batch * kChunkBytes : 0);
   plan.vocab_sums =
@@ -150,6 +152,10 @@ StackPlan plan_stack(Cursor arena, const Model& model, size_t index,
 
   plan.residual = arena.take(tokens * hidden * 2);
   plan.normalized = pre_norm ? arena.take(tokens * hidden * 2) : plan.residual;
+  if (stack.bottleneck != nullptr && stack.bottleneck->kind != kBottleneckNone) {
+    const uint64_t streams = stack.bottleneck->kind == kBottleneckShared ? 2 : 1;
+    arena.take(streams * stream_bytes(options, stack.intra_size()));
+  }
   const bool makes_states = cross || (is_source && (header.task_heads & kHeadProjection) != 0);
   const uint64_t states_bytes = makes_states ? options.max_source_tokens * states * 2 : 0;
   plan.shared =

@@ -2,10 +2,10 @@
 // The plan of the arena: where every buffer lies. It follows from the model and the options alone,
 // so it is the same on every machine. The engine computes it once, when it is made.
 //
-//   engine | KV caches | residual | shared: context, or the feed-forward blocks |
-//   scratch of task 0 | scratch of task 1 ...
+//   engine | KV caches | residual | with bottlenecks: the rows inside a layer |
+//   shared: context, or the feed-forward blocks | scratch of task 0 | scratch of task 1 ...
 //
-// Only the KV caches, the residual stream and the context grow with all tokens of a call.
+// Only the KV caches, the residual streams and the context grow with all tokens of a call.
 // Everything else is computed in blocks of rows: the queries, keys and values of one head for one
 // text, a tile of its scores, a block of feed-forward rows. The feed-forward blocks lie where the
 // context was, which nobody reads any more. An encoder and its decoder run one after the other and
@@ -80,13 +80,14 @@ struct StackPlan {
   // ... and behind lhs and acc, which are in use at the same time, the rows of a task head.
   uint64_t row;         ///< s16 [max(H, E, cross_hidden_size, rows of the vector)], or
                         ///< s16 [kBlockRows / 2][H] of a token classifier's transform, or
-                        ///< s16 [kBlockRows / 2][E] before an embedding projection
+                        ///< s16 [kBlockRows / 2][E] before an embedding projection, or
+                        ///< s16 [kBlockRows / 2][words][W] before a word projection
   uint64_t chunks;      ///< u8 [batch][kChunkBytes], of decoders
   uint64_t vocab_sums;  ///< s32 [2][kVocabBlock]; logits in the first row afterwards
   uint64_t pool_sums;   ///< s32 [poolings][H]; in the memory of lhs or scores
 
-  uint32_t lhs_stride;       ///< bytes: K(max(H, E, cross_hidden_size, rows of the vector))
-  uint32_t acc_columns;      ///< max(kGemmColumns, 3 N(D))
+  uint32_t lhs_stride;   ///< bytes: K(max(H, E, words * W, cross_hidden_size, rows of the vector))
+  uint32_t acc_columns;  ///< max(kGemmColumns, 3 N(D))
   uint32_t context_stride;   ///< elements: heads * D, at least 4
   uint32_t products_stride;  ///< elements: N(keys + kBlockRows + 15)
   uint32_t ffn_rows;         ///< rows of a feed-forward block
@@ -102,6 +103,13 @@ struct ArenaPlan {
     return stacks[0].total > stacks[1].total ? stacks[0].total : stacks[1].total;
   }
 };
+
+/// Bytes that rows of so many values take for all tokens of a call. A stack with bottlenecks has
+/// such rows of intra_size directly behind its residual: the sum inside a layer, then, with
+/// kBottleneckShared, the input of queries and keys.
+static inline uint64_t stream_bytes(const embert_options& options, size_t width) {
+  return (uint64_t{options.max_tokens} * options.max_batch * width * 2 + 63) / 64 * 64;
+}
 
 ArenaPlan plan_arena(const Model& model, const embert_options& options);
 

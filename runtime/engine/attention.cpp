@@ -108,14 +108,15 @@ void rotate(const Run& run, const Rotary& rotary, const TextRows& text, const Ro
 }
 
 /// Queries, keys and values of one head over one text. Queries go into the task's scratch.
-void project_self(const Run& run, const Layer& layer, const HeadTask& at, const KvView& kv) {
+void project_self(const Run& run, const Layer& layer, const AttentionRows& in, const HeadTask& at,
+                  const KvView& kv) {
   const StackPlan& plan = run.plan;
   const Kernels& kernels = run.engine.kernels;
   const TextRows& text = at.text;
-  const size_t hidden = run.hidden_size(), n = run.head_size();
-  const size_t inputs = pad_inputs(hidden), columns = pad_columns(n);
-  const size_t first = at.head * 3 * columns;  // the head's first column
-  const int16_t* rows = run.at<int16_t>(plan.normalized) + text.begin * hidden;
+  const size_t n = run.head_size(), inputs = pad_inputs(in.width), columns = pad_columns(n);
+  const bool own_value = in.value != nullptr;
+  const size_t parts = own_value ? 2 : 3;
+  const size_t first = at.head * parts * columns;              // the head's first column
   uint8_t* lhs = run.scratch<uint8_t>(at.task, plan.lhs);      // [block][lhs_stride]
   int32_t* acc = run.scratch<int32_t>(at.task, plan.acc);      // [block][acc_columns]
   uint8_t* query = run.scratch<uint8_t>(at.task, plan.query);  // [length][K(D)]
@@ -124,17 +125,20 @@ void project_self(const Run& run, const Layer& layer, const HeadTask& at, const 
   for (size_t row = 0; row < text.length; row += kBlockRows) {
     const size_t m = smaller(kBlockRows, text.length - row);
     const size_t queries = text.queries > row ? smaller(m, text.queries - row) : 0;
-    kernels.convert_s8_s16({.m = m,
-                            .k = hidden,
-                            .src = rows + row * hidden,
-                            .src_stride = hidden,
-                            .dst = lhs,
-                            .dst_stride = plan.lhs_stride});
+    const auto convert = [&](uint64_t rows, size_t width) {
+      kernels.convert_s8_s16({.m = m,
+                              .k = width,
+                              .src = run.at<int16_t>(rows) + (text.begin + row) * width,
+                              .src_stride = width,
+                              .dst = lhs,
+                              .dst_stride = plan.lhs_stride});
+    };
+    convert(in.rows, in.width);
     // Queries, keys and values in one product where all rows are queries, else in two.
     const bool all = queries == m;
     project(run, layer.qkv,
             {.first_column = all ? first : first + columns,
-             .columns = all ? 3 * columns : 2 * columns,
+             .columns = (all ? parts : parts - 1) * columns,
              .m = m,
              .k = inputs,
              .lhs = lhs,
@@ -147,6 +151,16 @@ void project_self(const Run& run, const Layer& layer, const HeadTask& at, const 
                .k = inputs,
                .lhs = lhs,
                .acc = acc});
+    }
+    if (own_value) {
+      convert(in.value_rows, in.value_width);
+      project(run, *in.value,
+              {.first_column = at.head * columns,
+               .columns = columns,
+               .m = m,
+               .k = pad_inputs(in.value_width),
+               .lhs = lhs,
+               .acc = acc + 2 * columns});
     }
     Requantize query_factor = from_column(layer.self.query, first);
     Requantize key_factor = from_column(layer.self.key, first);
@@ -166,7 +180,8 @@ void project_self(const Run& run, const Layer& layer, const HeadTask& at, const 
     }
     store_kv(kernels,
              {.key = key_factor,
-              .value = from_column(layer.self.value, first),
+              .value = own_value ? from_column(in.value->factor, at.head * columns)
+                                 : from_column(layer.self.value, first),
               .row = text.past + row,
               .m = m,
               .head_size = n,
@@ -496,7 +511,7 @@ void for_heads(const Run& run, const Layer& layer, Queries queries, size_t task,
 
 }  // namespace
 
-void self_attention(const Run& run, const Layer& layer, Queries queries) {
+void self_attention(const Run& run, const Layer& layer, Queries queries, const AttentionRows& in) {
   const embert_input& input = run.input;
   const RelativePositions& relative = layer.relative_positions;
   parallel(run, [&, queries](size_t task) {
@@ -511,7 +526,7 @@ void self_attention(const Run& run, const Layer& layer, Queries queries) {
           .reach = layer.reach,
           .probabilities =
               head_probabilities(run, layer.index, at, run.output.attentions, Attended::kSelf)};
-      project_self(run, layer, at, kv);
+      project_self(run, layer, in, at, kv);
       attend(run, layer.index, at, how, kv);
     });
   });

@@ -7,8 +7,18 @@
 
 namespace embert {
 
+/// The rows that a layer's dense layer `qkv` reads, and where `value` is not null what makes the
+/// values in its place. Offsets are those of s16 [tokens][width] in the arena.
+struct AttentionRows {
+  uint64_t rows;
+  size_t width;
+  uint64_t value_rows;
+  size_t value_width;
+  const Dense* value;  ///< columns: N(D) an attention head
+};
+
 /// Each text attends itself: the tokens of this call and those in a decoder's cache.
-void self_attention(const Run& run, const Layer& layer, Queries queries);
+void self_attention(const Run& run, const Layer& layer, Queries queries, const AttentionRows& in);
 /// Each text attends the encoder states of its source.
 void cross_attention(const Run& run, const Layer& layer, Queries queries);
 

@@ -26,6 +26,8 @@ struct LayerInput {
   ChannelRescale hidden_rescale;
   size_t hidden_state;  ///< number of this hidden state: 0 the embeddings, l + 1 after layer l
 };
+/// Of rows inside a layer, which are no hidden state.
+constexpr size_t kNoHiddenState = SIZE_MAX;
 
 // noinline: keeps a Layer (712 bytes, 472 with 32-bit pointers) off the caller's frame.
 [[gnu::noinline]] LayerInput layer_input(const Run& run, size_t index) {
@@ -35,14 +37,14 @@ struct LayerInput {
 }
 
 /// normalized = LayerNorm(residual) for rows row .. row + m - 1.
-void normalize(const Run& run, const Norm& norm, size_t row, size_t m) {
+void normalize(const Run& run, const Stream& stream, const Norm& norm, size_t row, size_t m) {
   if (norm.gain == nullptr || m == 0) return;
-  const size_t hidden = run.hidden_size();
+  const size_t width = stream.width;
   run.engine.kernels.layernorm({.m = m,
-                                .n = hidden,
-                                .src = run.at<int16_t>(run.plan.residual) + row * hidden,
-                                .dst = run.at<int16_t>(run.plan.normalized) + row * hidden,
-                                .stride = hidden,
+                                .n = width,
+                                .src = run.at<int16_t>(stream.residual) + row * width,
+                                .dst = run.at<int16_t>(stream.normalized) + row * width,
+                                .stride = width,
                                 .epsilon_n2 = norm.epsilon_n2,
                                 .gain = norm.gain,
                                 .bias = norm.bias,
@@ -52,7 +54,7 @@ void normalize(const Run& run, const Norm& norm, size_t row, size_t m) {
 /// Copies rows of a hidden state to the caller who asked for it: in pre-norm the residual sum, else
 /// the next layer's input, rescaled from per-channel scales to one.
 void write_hidden_state(const Run& run, const LayerInput& state, size_t row, size_t m) {
-  if (run.output.hidden_states == nullptr) return;
+  if (run.output.hidden_states == nullptr || state.hidden_state == kNoHiddenState) return;
   const size_t hidden = run.hidden_size();
   const bool is_sum = state.hidden_rescale.multiplier == nullptr;
   const int16_t* rows =
@@ -73,8 +75,9 @@ void write_hidden_state(const Run& run, const LayerInput& state, size_t row, siz
 }
 
 /// Makes the layer's input of rows whose residual sum is complete.
-void finish_rows(const Run& run, const LayerInput& then, size_t row, size_t m) {
-  normalize(run, then.norm, row, m);
+void finish_rows(const Run& run, const Stream& stream, const LayerInput& then, size_t row,
+                 size_t m) {
+  normalize(run, stream, then.norm, row, m);
   write_hidden_state(run, then, row, m);
 }
 
@@ -83,7 +86,7 @@ void embed(const Run& run, const LayerInput& then) {
   parallel(run, [&](size_t task) {
     const RowRange rows = task_rows(run, Queries::kAll, task);
     embed_rows(run, task, rows);
-    finish_rows(run, then, rows.begin, rows.end - rows.begin);
+    finish_rows(run, hidden_stream(run), then, rows.begin, rows.end - rows.begin);
   });
 }
 
@@ -101,18 +104,23 @@ struct QuantizedRows {
   const int32_t* row_max;  ///< [m]
 };
 
-/// residual += rows * weights, for the rows of the residual from `row` on; a block that adds to its
-/// input: residual = input + rows * weights.
+/// The rows of a residual from `row` on.
+struct SumRows {
+  const Stream& stream;
+  size_t row;
+};
+
+/// residual += rows * weights; a block that adds to its input: residual = input + rows * weights.
 void add_dense(const Run& run, size_t task, const ResidualDense& out, const QuantizedRows& rows,
-               size_t row) {
+               const SumRows& to) {
   const Kernels& kernels = run.engine.kernels;
-  const size_t hidden = run.hidden_size(), block = columns_at_a_time(run.plan, rows.m);
-  int16_t* sum = run.at<int16_t>(run.plan.residual) + row * hidden;
+  const size_t width = to.stream.width, block = columns_at_a_time(run.plan, rows.m);
+  int16_t* sum = run.at<int16_t>(to.stream.residual) + to.row * width;
   const int16_t* residual =
-      out.adds_to_input ? run.at<int16_t>(run.plan.normalized) + row * hidden : sum;
+      out.adds_to_input ? run.at<int16_t>(to.stream.normalized) + to.row * width : sum;
   int32_t* acc = run.scratch<int32_t>(task, run.plan.acc);  // [m][block]
-  for (size_t column = 0; column < hidden; column += block) {
-    const size_t n = smaller(block, hidden - column);
+  for (size_t column = 0; column < width; column += block) {
+    const size_t n = smaller(block, width - column);
     Requantize factor = out.dense.factor;
     factor.multiplier += column;
     kernels.gemm({.m = rows.m,
@@ -136,20 +144,26 @@ void add_dense(const Run& run, size_t task, const ResidualDense& out, const Quan
                                  .residual_multiplier = out.residual + column,
                                  .constant = out.constant + column,
                                  .dst = sum + column,
-                                 .dst_stride = hidden});
+                                 .dst_stride = width});
   }
 }
 
+/// The rows that a block computes, and the residual to which it adds.
+struct BlockRows {
+  Stream stream;
+  Queries queries;
+};
+
 /// residual += W_o * context, where width is heads * D; then the next block's LayerNorm.
-void attention_output(const Run& run, const ResidualDense& out, size_t width, Queries queries,
+void attention_output(const Run& run, const ResidualDense& out, size_t width, const BlockRows& to,
                       const Norm& then) {
-  parallel(run, [&, width, queries](size_t task) {
+  parallel(run, [&, width](size_t task) {
     const StackPlan& plan = run.plan;
     const size_t stride = plan.context_stride;
     int16_t* context = run.at<int16_t>(plan.shared);  // [rows][stride]; bytes in place afterwards
     int32_t* row_max = run.scratch<int32_t>(task, plan.row_max);  // [m]
 
-    const RowRange rows = task_rows(run, queries, task);
+    const RowRange rows = task_rows(run, to.queries, task);
     for (size_t row = rows.begin; row < rows.end; row += kBlockRows) {
       const size_t m = smaller(kBlockRows, rows.end - row);
       uint8_t* bytes = reinterpret_cast<uint8_t*>(context + row * stride);
@@ -166,22 +180,23 @@ void attention_output(const Run& run, const ResidualDense& out, size_t width, Qu
                                        .k = pad_inputs(width),
                                        .type = LhsType::kSigned,
                                        .row_max = row_max};
-      add_dense(run, task, out, quantized, row);
-      normalize(run, then, row, m);
+      add_dense(run, task, out, quantized, {to.stream, row});
+      normalize(run, to.stream, then, row, m);
     }
   });
 }
 
 /// residual += W_2 f(W_1 x), gated W_2 (f(W_1 x) * V x) (Shazeer 2020, equation 6), for a task's
 /// rows, then the next layer's input of them.
-void feed_forward_rows(const Run& run, size_t task, const Layer& layer, RowRange rows,
+void feed_forward_rows(const Run& run, size_t task, const FeedForward& ffn, const BlockRows& to,
                        const LayerInput& then) {
   const StackPlan& plan = run.plan;
   const Kernels& kernels = run.engine.kernels;
-  const Dense& up = layer.ffn_up;
-  const size_t hidden = run.hidden_size(), inputs = pad_inputs(hidden);
-  const size_t inner = layer.intermediate_size, stride = plan.ffn_stride;
-  const int16_t* normalized = run.at<int16_t>(plan.normalized);  // [rows][H]
+  const Dense& up = ffn.up;
+  const RowRange rows = task_rows(run, to.queries, task);
+  const size_t width = to.stream.width, inputs = pad_inputs(width);
+  const size_t inner = ffn.intermediate_size, stride = plan.ffn_stride;
+  const int16_t* normalized = run.at<int16_t>(to.stream.normalized);  // [rows][width]
   uint16_t* activations =
       run.at<uint16_t>(plan.shared) + task * plan.ffn_rows * stride;  // [ffn_rows][stride]
   uint8_t* bytes = reinterpret_cast<uint8_t*>(activations);           // in place
@@ -192,9 +207,9 @@ void feed_forward_rows(const Run& run, size_t task, const Layer& layer, RowRange
   for (size_t row = rows.begin; row < rows.end; row += plan.ffn_rows) {
     const size_t m = smaller(plan.ffn_rows, rows.end - row), block = columns_at_a_time(plan, m);
     kernels.convert_s8_s16({.m = m,
-                            .k = hidden,
-                            .src = normalized + row * hidden,
-                            .src_stride = hidden,
+                            .k = width,
+                            .src = normalized + row * width,
+                            .src_stride = width,
                             .dst = lhs,
                             .dst_stride = plan.lhs_stride});
     // Sums of n columns of `up`, and their factors.
@@ -220,22 +235,22 @@ void feed_forward_rows(const Run& run, size_t task, const Layer& layer, RowRange
                                      .acc = acc,
                                      .acc_stride = block,
                                      .factor = factor,
-                                     .activation = layer.activation,
+                                     .activation = ffn.activation,
                                      .dst = activations + column,
                                      .dst_stride = stride});
-      if (!layer.is_gated()) continue;
+      if (!ffn.is_gated()) continue;
       const Requantize gate_factor = multiply(pad_columns(inner) + column, n);
       kernels.requantize_gate({.m = m,
                                .n = n,
                                .acc = acc,
                                .acc_stride = block,
                                .factor = gate_factor,
-                               .offset = activation_offset(layer.activation),
-                               .shift = layer.gate_shift,
+                               .offset = activation_offset(ffn.activation),
+                               .shift = ffn.gate_shift,
                                .values = reinterpret_cast<int16_t*>(activations) + column,
                                .stride = stride});
     }
-    if (layer.is_gated()) {
+    if (ffn.is_gated()) {
       kernels.quantize_s8_s16({.m = m,
                                .k = inner,
                                .src = reinterpret_cast<int16_t*>(activations),
@@ -252,50 +267,120 @@ void feed_forward_rows(const Run& run, size_t task, const Layer& layer, RowRange
                                .dst_stride = 2 * stride,
                                .row_max = row_max});
     }
-    const QuantizedRows quantized = {
-        .data = bytes,
-        .stride = 2 * stride,
-        .m = m,
-        .k = pad_inputs(inner),
-        .type = layer.is_gated() ? LhsType::kSigned : LhsType::kUnsigned,
-        .row_max = row_max};
-    add_dense(run, task, layer.ffn_down, quantized, row);
-    finish_rows(run, then, row, m);
+    const QuantizedRows quantized = {.data = bytes,
+                                     .stride = 2 * stride,
+                                     .m = m,
+                                     .k = pad_inputs(inner),
+                                     .type = ffn.is_gated() ? LhsType::kSigned : LhsType::kUnsigned,
+                                     .row_max = row_max};
+    add_dense(run, task, ffn.down, quantized, {to.stream, row});
+    finish_rows(run, to.stream, then, row, m);
   }
 }
 
-void feed_forward(const Run& run, const Layer& layer, Queries queries, const LayerInput& then) {
-  parallel(run, [&, queries](size_t task) {
-    feed_forward_rows(run, task, layer, task_rows(run, queries, task), then);
-  });
+void feed_forward(const Run& run, const FeedForward& ffn, const BlockRows& to,
+                  const LayerInput& then) {
+  parallel(run, [&](size_t task) { feed_forward_rows(run, task, ffn, to, then); });
 }
 
 /// Moves each text's first row of the residual that attention adds to to the front. The blocks that
 /// follow compute these rows alone.
-void gather_first_rows(const Run& run, const ResidualDense& out) {
-  const size_t hidden = run.hidden_size();
-  int16_t* residual = run.at<int16_t>(out.adds_to_input ? run.plan.normalized : run.plan.residual);
+void gather_first_rows(const Run& run, const Stream& stream, bool adds_to_input) {
+  const size_t width = stream.width;
+  int16_t* residual = run.at<int16_t>(adds_to_input ? stream.normalized : stream.residual);
   for (TextRows text = first_text(run, Queries::kFirst); text.text < run.input.batch;
        text = next_text(run, Queries::kFirst, text)) {
-    memmove(residual + text.first_query * hidden, residual + text.begin * hidden,
-            hidden * sizeof(int16_t));
+    memmove(residual + text.first_query * width, residual + text.begin * width,
+            width * sizeof(int16_t));
   }
 }
 
 void run_layer(const Run& run, const Layer& layer, const LayerInput& next) {
-  const Queries queries = run.queries(layer.index);
+  const BlockRows to = {hidden_stream(run), run.queries(layer.index)};
   const size_t width = layer.num_heads * run.head_size();
 
-  self_attention(run, layer, queries);
-  if (queries == Queries::kFirst) gather_first_rows(run, layer.self.out);
-  if (layer.has_cross_attention()) {
-    attention_output(run, layer.self.out, width, queries, /*then=*/layer.cross_norm);
-    cross_attention(run, layer, queries);
-    attention_output(run, layer.cross.out, width, queries, /*then=*/layer.ffn_norm);
-  } else {
-    attention_output(run, layer.self.out, width, queries, /*then=*/layer.ffn_norm);
+  self_attention(run, layer, to.queries, {to.stream.normalized, to.stream.width, 0, 0, nullptr});
+  if (to.queries == Queries::kFirst) {
+    gather_first_rows(run, to.stream, layer.self.out.adds_to_input);
   }
-  feed_forward(run, layer, queries, /*then=*/next);
+  if (layer.has_cross_attention()) {
+    attention_output(run, layer.self.out, width, to, /*then=*/layer.cross_norm);
+    cross_attention(run, layer, to.queries);
+    attention_output(run, layer.cross.out, width, to, /*then=*/layer.ffn.norm);
+  } else {
+    attention_output(run, layer.self.out, width, to, /*then=*/layer.ffn.norm);
+  }
+  feed_forward(run, layer.ffn, to, /*then=*/next);
+}
+
+/// residual = residual * multipliers + W * from. The rows `from` go in with their fixed scale.
+void bottleneck(const Run& run, const ResidualDense& dense, const Stream& from, const BlockRows& to,
+                const LayerInput& then) {
+  parallel(run, [&](size_t task) {
+    const StackPlan& plan = run.plan;
+    uint8_t* lhs = run.scratch<uint8_t>(task, plan.lhs);          // [m][lhs_stride]
+    int32_t* row_max = run.scratch<int32_t>(task, plan.row_max);  // [m]
+    for (size_t i = 0; i < kBlockRows; ++i) row_max[i] = kFixedRowMax;
+    const RowRange rows = task_rows(run, to.queries, task);
+    for (size_t row = rows.begin; row < rows.end; row += kBlockRows) {
+      const size_t m = smaller(kBlockRows, rows.end - row);
+      run.engine.kernels.convert_s8_s16({.m = m,
+                                         .k = from.width,
+                                         .src = run.at<int16_t>(from.normalized) + row * from.width,
+                                         .src_stride = from.width,
+                                         .dst = lhs,
+                                         .dst_stride = plan.lhs_stride});
+      const QuantizedRows quantized = {.data = lhs,
+                                       .stride = plan.lhs_stride,
+                                       .m = m,
+                                       .k = pad_inputs(from.width),
+                                       .type = LhsType::kSigned,
+                                       .row_max = row_max};
+      add_dense(run, task, dense, quantized, {to.stream, row});
+      finish_rows(run, to.stream, then, row, m);
+    }
+  });
+}
+
+/// A layer with bottlenecks, or with several feed-forward networks. noinline: see layer_input.
+[[gnu::noinline]] void run_bottleneck_layer(const Run& run, const Layer& layer,
+                                            const LayerInput& next) {
+  const Model& model = run.engine.model;
+  const BlobBottleneck& config = *run.stack.bottleneck;
+  const bool narrow = config.kind != kBottleneckNone;
+  const Queries queries = run.queries(layer.index);
+  const Stream hidden = hidden_stream(run);
+  // The rows inside the layer, and those that queries and keys read.
+  const uint64_t intra_rows = run.plan.residual + stream_bytes(run.engine.options, hidden.width);
+  const uint64_t shared_rows = intra_rows + stream_bytes(run.engine.options, config.intra_size);
+  const Stream intra = narrow ? Stream{intra_rows, intra_rows, config.intra_size} : hidden;
+  const Stream shared = {shared_rows, shared_rows, config.intra_size};
+  const LayerBottleneck parts =
+      narrow ? model_bottleneck(model, run.stack, layer.index) : LayerBottleneck{};
+  const auto then = [](const Norm& norm) { return LayerInput{norm, {}, kNoHiddenState}; };
+
+  AttentionRows in = {hidden.normalized, hidden.width, 0, 0, nullptr};
+  if (narrow) bottleneck(run, parts.input, hidden, {intra, Queries::kAll}, then(parts.input_norm));
+  if (config.kind == kBottleneckInput) in = {intra.normalized, intra.width, 0, 0, nullptr};
+  if (config.kind == kBottleneckShared) {
+    bottleneck(run, parts.query_key, hidden, {shared, Queries::kAll}, then(parts.query_key_norm));
+    in = {shared.normalized, shared.width, hidden.normalized, hidden.width, &parts.value};
+  }
+  self_attention(run, layer, queries, in);
+  if (queries == Queries::kFirst) {
+    gather_first_rows(run, intra, /*adds_to_input=*/false);
+    if (narrow) gather_first_rows(run, hidden, /*adds_to_input=*/false);
+  }
+  attention_output(run, layer.self.out, layer.num_heads * run.head_size(), {intra, queries},
+                   layer.ffn.norm);
+  FeedForward ffn = layer.ffn;
+  for (size_t i = 1; i < config.num_ffns; ++i) {
+    const FeedForward behind = model_stacked_ffn(model, run.stack, layer.index, i);
+    feed_forward(run, ffn, {intra, queries}, then(behind.norm));
+    ffn = behind;
+  }
+  feed_forward(run, ffn, {intra, queries}, narrow ? then(parts.widening_norm) : next);
+  if (narrow) bottleneck(run, parts.output, intra, {hidden, queries}, next);
 }
 
 /// The caller's mask bytes of this call's tokens go behind those in the cache.
@@ -337,7 +422,8 @@ Run run_stack(Engine& engine, size_t stack, const embert_input& input, const emb
 
   embed(run, /*then=*/layer_input(run, 0));
   for (size_t l = 0; l < run.num_layers(); ++l) {
-    run_layer(run, model_layer(engine.model, run.stack, l), /*next=*/layer_input(run, l + 1));
+    const auto run_one = run.stack.bottleneck != nullptr ? run_bottleneck_layer : run_layer;
+    run_one(run, model_layer(engine.model, run.stack, l), /*next=*/layer_input(run, l + 1));
   }
 
   if (run.causal) commit_tokens(run);

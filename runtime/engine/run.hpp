@@ -32,6 +32,16 @@ struct Run : Buffers {
   }
 };
 
+/// 16-bit rows in the arena: the residual sum of all tokens, and its LayerNorm.
+struct Stream {
+  uint64_t residual;    ///< s16 [tokens][width]
+  uint64_t normalized;  ///< s16 [tokens][width]; in post-norm the residual itself
+  size_t width;
+};
+static inline Stream hidden_stream(const Run& run) {
+  return {run.plan.residual, run.plan.normalized, run.hidden_size()};
+}
+
 /// Where the rows of one text are.
 struct TextRows {
   size_t text;

@@ -90,6 +90,8 @@ enum BlobStackFlags : uint32_t {
   kStackScoreBias = 16,            ///< added to the scores of all layers (kSectionScoreBias)
   kStackEmbeddingProjection = 32,  ///< embeddings of another width (kSectionEmbeddingProjection)
   kStackSharedLayers = 64,         ///< layers that use others' sections (kSectionSharedLayers)
+  kStackBottleneck = 128,          ///< layers as kSectionBottleneck says
+  kStackWordProjection = 256,      ///< words of another width (kSectionWordProjection)
   kStackRotary = 512,              ///< queries and keys turn by their positions (kSectionRotary)
   kStackLocalAttention = 1024,     ///< most layers see near keys only (kSectionLocalAttention)
   kStackGatedFfn = 2048,           ///< a product in the feed-forward network (kSectionGatedFfn)
@@ -97,8 +99,9 @@ enum BlobStackFlags : uint32_t {
   kStackEmbeddings4Bit = 8192,     ///< word embeddings of 4 bits (kSectionEmbeddings4Bit)
   kStackEmbeddingNorm = 16384,     ///< pre-norm: the first layer's input is its first residual sum
   kStackFlagsWithSection = kStackPaddingPosition | kStackScoreBias | kStackEmbeddingProjection |
-                           kStackSharedLayers | kStackRotary | kStackLocalAttention |
-                           kStackGatedFfn | kStackStatic | kStackEmbeddings4Bit,
+                           kStackSharedLayers | kStackBottleneck | kStackWordProjection |
+                           kStackRotary | kStackLocalAttention | kStackGatedFfn | kStackStatic |
+                           kStackEmbeddings4Bit,
   kStackFlagsAll = 7 | kStackFlagsWithSection | kStackEmbeddingNorm
 };
 
@@ -313,6 +316,10 @@ enum BlobOptionalKind : uint32_t {
   kSectionScoreBias = 258,                  ///< s32 [heads][2P-1]: column P-1 + key - query
   kSectionEmbeddingProjection = 259,  ///< BlobEmbeddingProjection; dense [N(H)] x [K(E)]; norm [E]
   kSectionSharedLayers = 260,         ///< BlobSharedLayer [num_layers]
+  kSectionBottleneck = 261,           ///< BlobBottleneck
+  kSectionLayerBottleneck = 262,      ///< once a layer: BlobLayerBottleneck, then its parts
+  kSectionStackedFfn = 263,           ///< once a layer: BlobStackedFfn [num_ffns - 1], their parts
+  kSectionWordProjection = 265,       ///< BlobWordProjection; dense [N(H)] x [K(words * W)]
   kSectionRotary = 266,               ///< BlobRotary, s32 multipliers [N(D)], s16 [tables][P][D]
   kSectionLocalAttention = 267,       ///< BlobLocalAttention
   kSectionGatedFfn = 268,             ///< BlobGatedFfn [num_layers]
@@ -363,6 +370,66 @@ struct BlobEmbeddingProjection {
 struct BlobSharedLayer {
   uint32_t layer;       ///< whose sections it uses, all but the input norm
   uint32_t input_norm;  ///< whose input norm it uses
+};
+
+/// What a layer does between the hidden state and its blocks (Sun et al. 2020, section 3.1, figure
+/// 1). In all but the first kind a dense layer makes rows of intra_size values of the hidden state,
+/// to which the layer's blocks add, and another one brings the last sum back, which is added to the
+/// hidden state.
+enum BlobBottleneckKind : uint32_t {
+  kBottleneckNone = 0,    ///< the blocks add to the hidden state
+  kBottleneckOutput = 1,  ///< queries, keys and values read the hidden state
+  kBottleneckInput = 2,   ///< they read the rows that the blocks add to
+  kBottleneckShared = 3,  ///< queries and keys read rows of a dense layer of their own, values the
+                          ///< hidden state
+  kBottleneckKindCount = 4
+};
+
+/// Layers of MobileBERT. Without LayerNorms (BlobStack::final_norm is zero) each sum is the next
+/// block's input as it is.
+struct BlobBottleneck {
+  uint32_t intra_size;  ///< B, 1..H: width inside the layers; H with kBottleneckNone
+  uint32_t num_ffns;    ///< F, 1..kMaxFfns: feed-forward networks of a layer
+  uint32_t kind;        ///< BlobBottleneckKind
+  uint32_t reserved;    ///< 0
+};
+static constexpr uint32_t kMaxFfns = 16;
+
+/// Of a layer with bottlenecks. Norms are zero where the stack has none, and what queries and keys
+/// read is zero but with kBottleneckShared. Behind it, as far as the layer has them:
+/// residual dense [N(B)] x [K(H)] input; the same of queries and keys; dense [A N(D)] x [K(H)]
+/// values; residual dense [N(H)] x [K(B)] output; norms [B] of input, of queries and keys, of
+/// output. The first two add to nothing: their residual multipliers are 0.
+struct BlobLayerBottleneck {
+  BlobNorm input_norm;      ///< behind the dense layer that makes the rows of the blocks
+  BlobNorm query_key_norm;  ///< behind the dense layer for queries and keys
+  BlobNorm widening_norm;   ///< makes the input of the dense layer back to the hidden state
+  BlobShifts input, query_key, output;
+  uint8_t padding[56];  ///< 0: the weights behind the record are aligned
+};
+
+/// The row maximum with which residual dense layers of bottlenecks read rows of a fixed scale.
+static constexpr int32_t kFixedRowMax = 1 << 14;
+
+/// A feed-forward network of a layer behind the one in its required sections. Behind the records
+/// of a layer: for each dense [N(I)] x [K(B)] up, residual dense [N(B)] x [K(I)] down; then norms
+/// [B].
+struct BlobStackedFfn {
+  BlobNorm norm;                ///< makes its input; zero where the stack has none
+  uint32_t intermediate_size;   ///< I, at most that of the stack
+  int32_t activation_exponent;  ///< 5..12
+  BlobShifts up, down;
+  uint8_t padding[24];  ///< 0
+};
+
+/// Word vectors of W values go through a dense layer to the hidden size before positions and
+/// segments are added: each alone, or side by side with those of the next and the previous token
+/// (Sun et al. 2020, section 3.1). Beyond the ends of a text vectors are zero.
+struct BlobWordProjection {
+  uint32_t word_size;  ///< W, 1..H
+  uint32_t words;      ///< 1, or 3: next, this one, previous
+  BlobDense16 dense;
+  uint8_t padding[40];  ///< 0: the weights behind the record are aligned
 };
 
 /// Texts that go before a text, as the model was trained. Behind it: name and text of each prompt,
@@ -458,5 +525,9 @@ static_assert(sizeof(BlobVector) == 256, "BlobVector is part of the format");
 static_assert(sizeof(BlobSelftest) == 8, "BlobSelftest is part of the format");
 static_assert(sizeof(BlobEmbeddingProjection) == 64, "BlobEmbeddingProjection fills its alignment");
 static_assert(sizeof(BlobSharedLayer) == 8, "BlobSharedLayer is part of the format");
+static_assert(sizeof(BlobBottleneck) == 16, "BlobBottleneck is part of the format");
+static_assert(sizeof(BlobLayerBottleneck) == 128, "BlobLayerBottleneck fills its alignment");
+static_assert(sizeof(BlobStackedFfn) == 64, "BlobStackedFfn fills its alignment");
+static_assert(sizeof(BlobWordProjection) == 64, "BlobWordProjection fills its alignment");
 
 }  // namespace embert

@@ -61,8 +61,8 @@ Dense dense(Parts parts, size_t n, size_t k, BlobShifts shifts) {
   return parts ? own_dense(parts, n, k, shifts) : Dense{};
 }
 
-ResidualDense residual_dense(Parts parts, size_t n, size_t k, BlobShifts shifts) {
-  if (!parts) return {};
+/// A residual dense layer whose parts come next in a section.
+ResidualDense own_residual_dense(Parts& parts, size_t n, size_t k, BlobShifts shifts) {
   const size_t columns = pad_columns(n);
   const int8_t* weights = parts.take<int8_t>(columns * pad_inputs(k));
   const int32_t* sums = parts.take<int32_t>(columns);
@@ -72,6 +72,10 @@ ResidualDense residual_dense(Parts parts, size_t n, size_t k, BlobShifts shifts)
           residual,
           parts.take<int32_t>(columns),
           false};
+}
+
+ResidualDense residual_dense(Parts parts, size_t n, size_t k, BlobShifts shifts) {
+  return parts ? own_residual_dense(parts, n, k, shifts) : ResidualDense{};
 }
 
 /// A LayerNorm whose parts come next in a section; all zero where the record is.
@@ -98,6 +102,15 @@ void add_projection(const uint8_t* section, Stack& stack) {
   stack.projection.dense = {dense(Parts(weights), hidden, size, record->dense.shifts),
                             record->dense.join_shift};
   stack.projection.norm = norm(Parts(weights + dense_bytes(hidden, size)), size, record->norm);
+}
+
+void add_word_projection(const uint8_t* section, Stack& stack) {
+  const auto* record = reinterpret_cast<const BlobWordProjection*>(section);
+  stack.word_size = record->word_size;
+  stack.word_projection = {{dense(Parts(section + sizeof(*record)), stack.config->hidden_size,
+                                  stack.word_size * record->words, record->dense.shifts),
+                            record->dense.join_shift},
+                           record->words};
 }
 
 }  // namespace
@@ -189,6 +202,14 @@ Stack model_stack(const Model& model, size_t index) {
     stack.shared = reinterpret_cast<const BlobSharedLayer*>(
         model_optional_section(model, kSectionSharedLayers));
   }
+  if ((flags & kStackBottleneck) != 0) {
+    stack.bottleneck =
+        reinterpret_cast<const BlobBottleneck*>(model_optional_section(model, kSectionBottleneck));
+  }
+  stack.word_size = stack.embedding_size;
+  if ((flags & kStackWordProjection) != 0) {
+    add_word_projection(model_optional_section(model, kSectionWordProjection), stack);
+  }
   stack.position_stride = (flags & (kStackRotary | kStackStatic)) != 0 ? 0 : stack.embedding_size;
   if ((flags & kStackRotary) != 0) {
     stack.rotary =
@@ -245,7 +266,7 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
                               : BlobSharedLayer{static_cast<uint32_t>(l), static_cast<uint32_t>(l)};
   const BlobLayer* records = reinterpret_cast<const BlobLayer*>(model.blob + sections->offset);
   const BlobLayer& record = records[use.layer];
-  const size_t hidden = config.hidden_size, heads = record.num_heads,
+  const size_t hidden = config.hidden_size, intra = stack.intra_size(), heads = record.num_heads,
                columns = pad_columns(config.head_size), width = heads * config.head_size,
                table_columns = pad_columns(2 * config.max_positions - 1);
   const auto parts_of = [&](size_t layer, uint32_t kind) {
@@ -268,7 +289,6 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
   Layer layer = {};
   layer.index = l;
   layer.num_heads = heads;
-  layer.intermediate_size = record.intermediate_size;
   layer.input_norm =
       norm(parts_of(use.input_norm, kSectionInputNorm), hidden, records[use.input_norm].input_norm);
   layer.hidden_scale = record.hidden_scale;
@@ -277,14 +297,17 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
     layer.hidden_rescale.offset = rows.take<int32_t>(hidden);
   }
 
-  layer.qkv = dense(parts(kSectionQkv), heads * 3 * columns, hidden, {});
+  const uint32_t bottleneck =
+      stack.bottleneck != nullptr ? stack.bottleneck->kind : uint32_t{kBottleneckNone};
+  layer.qkv = dense(parts(kSectionQkv), heads * qkv_parts(bottleneck) * columns,
+                    reads_hidden(bottleneck) ? hidden : intra, {});
   layer.self = attention(kSectionScores, record.self);
   layer.self.query.multiplier = layer.qkv.factor.multiplier;
   layer.self.key.multiplier = layer.qkv.factor.multiplier + columns;
   layer.self.value.multiplier = layer.qkv.factor.multiplier + 2 * columns;
   layer.self.context =
       factor(parts(kSectionContext).take<int32_t>(heads * columns), record.self.context);
-  layer.self.out = residual_dense(parts(kSectionAttnOut), hidden, width, record.self.out);
+  layer.self.out = residual_dense(parts(kSectionAttnOut), intra, width, record.self.out);
   layer.self.out.adds_to_input = l == 0 && (config.flags & kStackEmbeddingNorm) != 0;
   const bool is_local = stack.local_attention != nullptr && l % stack.local_attention->period != 0;
   layer.reach = is_local ? stack.local_attention->reach : SIZE_MAX;
@@ -305,13 +328,13 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
         factor(parts(kSectionRelativeRatios).take<int32_t>(heads), record.query_relative);
   }
   // The blob names a LayerNorm by the block before it, a Layer by the block that reads it.
-  const Norm after_attn = norm(parts(kSectionNormAfterAttn), hidden, record.norm_after_attn);
+  const Norm after_attn = norm(parts(kSectionNormAfterAttn), intra, record.norm_after_attn);
 
   if ((config.flags & kStackCrossAttention) == 0) {
-    layer.ffn_norm = after_attn;
+    layer.ffn.norm = after_attn;
   } else {
     layer.cross_norm = after_attn;
-    layer.ffn_norm = norm(parts(kSectionNormAfterCross), hidden, record.norm_after_cross);
+    layer.ffn.norm = norm(parts(kSectionNormAfterCross), hidden, record.norm_after_cross);
     layer.cross_query =
         dense(parts(kSectionCrossQuery), heads * columns, hidden, record.cross.query);
     layer.cross_key_value = {
@@ -327,15 +350,61 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
     layer.cross.out = residual_dense(parts(kSectionCrossOut), hidden, width, record.cross.out);
   }
 
-  layer.gate_shift = stack.gated_ffn != nullptr ? stack.gated_ffn[l].shift : -1;
-  layer.ffn_up =
-      dense(parts(kSectionFfnUp),
-            layer.is_gated() ? 2 * pad_columns(layer.intermediate_size) : layer.intermediate_size,
-            hidden, record.ffn_up);
-  layer.activation = model_activation(config.activation, record.activation_exponent);
-  layer.ffn_down =
-      residual_dense(parts(kSectionFfnDown), hidden, layer.intermediate_size, record.ffn_down);
+  FeedForward& ffn = layer.ffn;
+  const size_t inner = record.intermediate_size;
+  ffn.intermediate_size = inner;
+  ffn.gate_shift = stack.gated_ffn != nullptr ? stack.gated_ffn[l].shift : -1;
+  ffn.up = dense(parts(kSectionFfnUp), ffn.is_gated() ? 2 * pad_columns(inner) : inner, intra,
+                 record.ffn_up);
+  ffn.activation = model_activation(config.activation, record.activation_exponent);
+  ffn.down = residual_dense(parts(kSectionFfnDown), intra, inner, record.ffn_down);
   return layer;
+}
+
+LayerBottleneck model_bottleneck(const Model& model, const Stack& stack, size_t l) {
+  const BlobStack& config = *stack.config;
+  const size_t hidden = config.hidden_size, intra = stack.intra_size();
+  Parts parts = Parts(model_optional_section(model, kSectionLayerBottleneck, l));
+  const BlobLayerBottleneck& record = *parts.take<BlobLayerBottleneck>(1);
+  LayerBottleneck out = {};
+  out.input = own_residual_dense(parts, intra, hidden, record.input);
+  if (stack.bottleneck->kind == kBottleneckShared) {
+    const BlobLayer& layer = reinterpret_cast<const BlobLayer*>(
+        model.blob + model.sections[stack.first_section].offset)[l];
+    out.query_key = own_residual_dense(parts, intra, hidden, record.query_key);
+    out.value =
+        own_dense(parts, layer.num_heads * pad_columns(config.head_size), hidden, layer.self.value);
+  }
+  out.output = own_residual_dense(parts, hidden, intra, record.output);
+  out.input_norm = own_norm(parts, intra, record.input_norm);
+  out.query_key_norm = own_norm(parts, intra, record.query_key_norm);
+  out.widening_norm = own_norm(parts, intra, record.widening_norm);
+  return out;
+}
+
+FeedForward model_stacked_ffn(const Model& model, const Stack& stack, size_t l, size_t index) {
+  const size_t intra = stack.intra_size(), count = stack.bottleneck->num_ffns - 1;
+  Parts parts = Parts(model_optional_section(model, kSectionStackedFfn, l));
+  const BlobStackedFfn* records = parts.take<BlobStackedFfn>(count);
+  FeedForward out = {};
+  for (size_t i = 0; i < count; ++i) {
+    const BlobStackedFfn& record = records[i];
+    const size_t inner = record.intermediate_size;
+    const Dense up = own_dense(parts, inner, intra, record.up);
+    const ResidualDense down = own_residual_dense(parts, intra, inner, record.down);
+    if (i + 1 == index) {
+      const Activation activation =
+          model_activation(stack.config->activation, record.activation_exponent);
+      out = {.norm = {},
+             .intermediate_size = inner,
+             .up = up,
+             .gate_shift = -1,
+             .activation = activation,
+             .down = down};
+    }
+  }
+  for (size_t i = 0; i < index; ++i) out.norm = own_norm(parts, intra, records[i].norm);
+  return out;
 }
 
 HeadTransform model_pooler(const Model& model) {

@@ -89,15 +89,27 @@ struct ChannelRescale {
   const int32_t* offset;      ///< [H]
 };
 
+/// A feed-forward network.
+struct FeedForward {
+  Norm norm;  ///< makes its input
+  size_t intermediate_size;
+  Dense up;            ///< gated: [2 N(I)], the columns of the activation, then those of the gate
+  int32_t gate_shift;  ///< of the product; negative: not gated
+  Activation activation;
+  ResidualDense down;
+
+  bool is_gated() const { return gate_shift >= 0; }
+};
+
 /// One layer. Each LayerNorm is named by the block that reads its output.
 struct Layer {
   size_t index;
   size_t num_heads;
-  size_t intermediate_size;
   Norm input_norm;  ///< makes this layer's input from the residual sum of the layer before
   ChannelRescale hidden_rescale;
   uint32_t hidden_scale;  ///< float32 bits: scale of this layer's input as a hidden state
-  Dense qkv;  ///< columns: a head's queries, keys, values, each N(D); then the next head
+  Dense qkv;  ///< columns: a head's queries, keys, values, each N(D); then the next head; with
+              ///< LayerBottleneck::value no values
   Attention self;
   RelativePositions relative_positions;
   Rotary rotary;
@@ -106,15 +118,22 @@ struct Layer {
   Dense cross_query;        ///< columns: N(D) a head
   Dense16 cross_key_value;  ///< columns: a head's keys, values, each N(D); then the next head
   Attention cross;
-  Norm ffn_norm;       ///< makes the input of the feed-forward network
-  Dense ffn_up;        ///< gated: [2 N(I)], the columns of the activation, then those of the gate
-  int32_t gate_shift;  ///< of the product; negative: not gated
-  Activation activation;
-  ResidualDense ffn_down;
+  FeedForward ffn;  ///< the first one
 
   /// Without it, all cross members are zero.
   bool has_cross_attention() const { return cross_query.weights != nullptr; }
-  bool is_gated() const { return gate_shift >= 0; }
+};
+
+/// What a layer with bottlenecks has beside its blocks; query_key and value are zero but with
+/// kBottleneckShared.
+struct LayerBottleneck {
+  ResidualDense input;  ///< [N(B)] x [K(H)] makes the rows that the layer's blocks add to
+  Norm input_norm;
+  ResidualDense query_key;  ///< [N(B)] x [K(H)] makes the rows that queries and keys read
+  Norm query_key_norm;
+  Dense value;           ///< [A N(D)] x [K(H)]
+  ResidualDense output;  ///< [N(H)] x [K(B)]
+  Norm widening_norm;    ///< makes its input
 };
 
 /// From embeddings of another width to the hidden state. dense.weights is null without it.
@@ -129,12 +148,19 @@ struct Embeddings4Bit {
   const uint8_t* rows;   ///< [V][word_row_bytes(E)]
 };
 
+/// From word vectors of another width to the hidden size. words is 0 without it.
+struct WordProjection {
+  Dense16 dense;
+  size_t words;  ///< vectors side by side: 1, or 3 of the next token, this one, the previous one
+};
+
 /// The embeddings and the last LayerNorm of an encoder or a decoder.
 struct Stack {
   const BlobStack* config;
   size_t first_section;           ///< in the table of sections
-  size_t embedding_size;          ///< E: H without a projection
-  const int8_t* word_embeddings;  ///< [V][E]; null with embeddings_4bit
+  size_t embedding_size;          ///< E: H without a projection of the sum
+  size_t word_size;               ///< W: E without a projection of the words
+  const int8_t* word_embeddings;  ///< [V][W]; null with embeddings_4bit
   Embeddings4Bit embeddings_4bit;
   const int32_t* word_multipliers;  ///< [V]
   const int16_t* positions;         ///< [P][E], the row of segment 0 added; rotary: [1][E]; with
@@ -147,15 +173,25 @@ struct Stack {
   // Null in stacks without them:
   const int32_t* score_bias;  ///< as RelativePositions::bias
   EmbeddingProjection projection;
+  WordProjection word_projection;
   const BlobSharedLayer* shared;  ///< [num_layers]
+  const BlobBottleneck* bottleneck;
   const BlobRotary* rotary;
   const BlobLocalAttention* local_attention;
   const BlobGatedFfn* gated_ffn;  ///< [num_layers]
 
   bool has_projection() const { return projection.dense.dense.weights != nullptr; }
+  /// B: width of the rows that the blocks of a layer add to.
+  size_t intra_size() const {
+    return bottleneck != nullptr ? bottleneck->intra_size : config->hidden_size;
+  }
 };
 Stack model_stack(const Model& model, size_t index);
 Layer model_layer(const Model& model, const Stack& stack, size_t layer);
+/// Of a layer of a stack with bottlenecks.
+LayerBottleneck model_bottleneck(const Model& model, const Stack& stack, size_t layer);
+/// Feed-forward network 1 .. num_ffns - 1 of a layer.
+FeedForward model_stacked_ffn(const Model& model, const Stack& stack, size_t layer, size_t index);
 /// The stack that the task heads stand on.
 Stack model_last_stack(const Model& model);
 

@@ -3,6 +3,7 @@
 #include "runtime/model/optional_sections.hpp"
 
 #include "kernels/arithmetic/word_4bit.hpp"
+#include "runtime/model/bottleneck_sections.hpp"
 #include "runtime/model/record_checks.hpp"
 #include "runtime/model/vector_section.hpp"
 
@@ -151,9 +152,9 @@ void check_static(Walk& walk, const BlobStack& stack, const uint8_t* section, ui
 }
 
 /// Any codes and scales are good; the multipliers are a section of their own.
-void check_embeddings_4bit(Walk& walk, const BlobStack& stack, size_t embedding_size,
+void check_embeddings_4bit(Walk& walk, const BlobStack& stack, size_t word_size,
                            const uint8_t* section, uint64_t bytes) {
-  const uint64_t rows = uint64_t{stack.vocab_size} * word_row_bytes(embedding_size);
+  const uint64_t rows = uint64_t{stack.vocab_size} * word_row_bytes(word_size);
   walk.require(bytes == sizeof(BlobEmbeddings4Bit) + rows, EMBERT_STATUS_BLOB_SECTION);
   if (!walk.sound()) return;
   const BlobEmbeddings4Bit& record = *reinterpret_cast<const BlobEmbeddings4Bit*>(section);
@@ -172,6 +173,10 @@ uint32_t flag_of(uint32_t kind) {
       return kStackEmbeddingProjection;
     case kSectionSharedLayers:
       return kStackSharedLayers;
+    case kSectionBottleneck:
+      return kStackBottleneck;
+    case kSectionWordProjection:
+      return kStackWordProjection;
     case kSectionRotary:
       return kStackRotary;
     case kSectionLocalAttention:
@@ -206,7 +211,12 @@ uint32_t head_bit(uint32_t kind) {
 }  // namespace
 
 StackOptions peek_stack_options(Walk& walk, const BlobStack& stack) {
-  StackOptions options = {.embedding_size = stack.hidden_size, .shared = nullptr};
+  const uint32_t hidden = stack.hidden_size;
+  StackOptions options = {
+      .embedding_size = hidden,
+      .word_size = hidden,
+      .bottleneck = {.intra_size = hidden, .num_ffns = 1, .kind = kBottleneckNone, .reserved = 0},
+      .shared = nullptr};
   if ((stack.flags & kStackEmbeddingProjection) != 0) {
     const uint8_t* section =
         walk.peek(kSectionEmbeddingProjection, sizeof(BlobEmbeddingProjection));
@@ -214,7 +224,22 @@ StackOptions peek_stack_options(Walk& walk, const BlobStack& stack) {
     if (!walk.sound()) return options;
     const uint32_t size = reinterpret_cast<const BlobEmbeddingProjection*>(section)->embedding_size;
     walk.require_value(in_range(size, 1, kMaxHiddenSize));
-    options.embedding_size = size;
+    options.embedding_size = options.word_size = size;
+  }
+  if ((stack.flags & kStackWordProjection) != 0) {
+    const uint8_t* section = walk.peek(kSectionWordProjection, sizeof(BlobWordProjection));
+    walk.require(section != nullptr, EMBERT_STATUS_BLOB_SECTION);
+    if (!walk.sound()) return options;
+    const uint32_t size = reinterpret_cast<const BlobWordProjection*>(section)->word_size;
+    walk.require_value(in_range(size, 1, hidden));
+    options.word_size = size;
+  }
+  if ((stack.flags & kStackBottleneck) != 0) {
+    const uint8_t* section = walk.peek(kSectionBottleneck, sizeof(BlobBottleneck));
+    walk.require(section != nullptr, EMBERT_STATUS_BLOB_SECTION);
+    if (!walk.sound()) return options;
+    options.bottleneck = *reinterpret_cast<const BlobBottleneck*>(section);
+    walk.require_value(bottleneck_ok(options.bottleneck, stack));
   }
   if ((stack.flags & kStackSharedLayers) != 0) {
     const uint8_t* section =
@@ -227,15 +252,23 @@ StackOptions peek_stack_options(Walk& walk, const BlobStack& stack) {
   return options;
 }
 
-void check_optional_sections(Walk& walk, const BlobHeader& header, size_t embedding_size) {
+void check_optional_sections(Walk& walk, const BlobHeader& header, const StackOptions& options) {
   const BlobStack& stack = header.stacks[0];
+  const bool narrow = options.bottleneck.kind != kBottleneckNone;
+  const bool stacked = options.bottleneck.num_ffns > 1;
   const size_t hidden = header.stacks[header.num_stacks - 1].hidden_size;
-  uint32_t previous = kFirstOptionalSection - 1, found = 0, found_heads = 0;
+  uint32_t previous = kFirstOptionalSection - 1, found = 0, found_heads = 0, found_layers = 0;
   while (walk.sound() && !walk.at_end()) {
     const uint32_t kind = walk.next_kind();
     walk.require(kind > previous, EMBERT_STATUS_BLOB_SECTION);
     previous = kind;
     found |= flag_of(kind);
+    if (kind == kSectionLayerBottleneck || kind == kSectionStackedFfn) {
+      walk.require(kind == kSectionLayerBottleneck ? narrow : stacked, EMBERT_STATUS_BLOB_SECTION);
+      check_layer_sections(walk, kind, stack, options);
+      found_layers |= kind == kSectionLayerBottleneck ? 1 : 2;
+      continue;
+    }
     uint64_t bytes = 0;
     const uint8_t* section = walk.next_of_any_size(kind, &bytes);
     found_heads |= head_bit(kind);
@@ -247,6 +280,11 @@ void check_optional_sections(Walk& walk, const BlobHeader& header, size_t embedd
       // Its values are those that peek_stack_options has checked: a kind is there once.
       walk.require(bytes == stack.num_layers * sizeof(BlobSharedLayer), EMBERT_STATUS_BLOB_SECTION);
     }
+    if (kind == kSectionBottleneck) {
+      // As of shared layers, peek_stack_options has checked the values.
+      walk.require(bytes == sizeof(BlobBottleneck), EMBERT_STATUS_BLOB_SECTION);
+    }
+    if (kind == kSectionWordProjection) check_word_projection(walk, stack, section, bytes);
     if (kind == kSectionRotary) check_rotary(walk, stack, section, bytes);
     if (kind == kSectionLocalAttention) check_local_attention(walk, section, bytes);
     if (kind == kSectionGatedFfn) check_gated_ffn(walk, stack, section, bytes);
@@ -255,11 +293,13 @@ void check_optional_sections(Walk& walk, const BlobHeader& header, size_t embedd
     if (kind == kSectionLmActivation) check_lm_activation(walk, section, bytes);
     if (kind == kSectionStatic) check_static(walk, stack, section, bytes);
     if (kind == kSectionEmbeddings4Bit) {
-      check_embeddings_4bit(walk, stack, embedding_size, section, bytes);
+      check_embeddings_4bit(walk, stack, options.word_size, section, bytes);
     }
     if (kind == kSectionVector) check_vector(walk, header, section, bytes);
   }
   walk.require(found == (stack.flags & kStackFlagsWithSection), EMBERT_STATUS_BLOB_SECTION);
+  walk.require(found_layers == (narrow ? 1u : 0u) + (stacked ? 2u : 0u),
+               EMBERT_STATUS_BLOB_SECTION);
   constexpr uint32_t kWithSection =
       kHeadPooledTransform | kHeadTokenTransform | kHeadLmActivation | kHeadVector;
   walk.require(found_heads == (header.task_heads & kWithSection), EMBERT_STATUS_BLOB_SECTION);

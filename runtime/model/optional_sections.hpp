@@ -8,16 +8,19 @@ namespace embert {
 
 /// Sizes that the checks of the required sections need.
 struct StackOptions {
-  size_t embedding_size;          ///< E; H without a projection
+  size_t embedding_size;          ///< E; H without a projection of the sum
+  size_t word_size;               ///< W; E without a projection of the words
+  BlobBottleneck bottleneck;      ///< checked; without one as the layers of BERT
   const BlobSharedLayer* shared;  ///< [num_layers], checked; null where no layers share
+  const BlobLayer* layers;        ///< [num_layers]; null before check_stack has seen them
 };
 
 /// Looks ahead in the blob of a stack. Fails where the section of a flag is not there.
 StackOptions peek_stack_options(Walk& walk, const BlobStack& stack);
 
-/// Checks the entries behind the required ones. A kind that this reader does not know has any
-/// contents. Sections that belong to a bit of the header are there if and only if the bit is set.
-/// embedding_size: E of a lone stack.
-void check_optional_sections(Walk& walk, const BlobHeader& header, size_t embedding_size);
+/// Checks the entries behind the required ones; options: those of the first stack. A kind that this
+/// reader does not know has any contents. Sections that belong to a bit of the header are there if
+/// and only if the bit is set.
+void check_optional_sections(Walk& walk, const BlobHeader& header, const StackOptions& options);
 
 }  // namespace embert

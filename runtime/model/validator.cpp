@@ -28,6 +28,9 @@ bool static_stack_ok(const BlobStack& s) {
          s.sum_scale == 0 && all_zero(s.final_norm);
 }
 
+/// Options that stand beside no others but word embeddings of 4 bits.
+constexpr uint32_t kOfMobileBert = kStackBottleneck | kStackWordProjection;
+
 bool stack_ok(const BlobStack& s) {
   if ((s.flags & kStackStatic) != 0) return static_stack_ok(s);
   const bool cross = (s.flags & kStackCrossAttention) != 0;
@@ -40,7 +43,12 @@ bool stack_ok(const BlobStack& s) {
          s.position_kind < kPositionKindCount &&
          (cross ? in_range(s.cross_hidden_size, 1, kMaxHiddenSize) : s.cross_hidden_size == 0) &&
          (!cross || (s.flags & kStackCausal) != 0) && scale_ok(s.embedding_scale) &&
-         scale_ok(s.hidden_scale) && (!cross || scale_ok(s.cross_scale)) && norm_ok(s.final_norm) &&
+         scale_ok(s.hidden_scale) && (!cross || scale_ok(s.cross_scale)) &&
+         ((s.flags & kStackBottleneck) != 0 ? optional_norm_ok(s.final_norm)
+                                            : norm_ok(s.final_norm)) &&
+         ((s.flags & kOfMobileBert) == 0 ||
+          ((s.flags & ~uint32_t{kOfMobileBert | kStackEmbeddings4Bit}) == 0 &&
+           s.position_kind == kPositionTable)) &&
          ((s.flags & (kStackPaddingPosition | kStackScoreBias)) == 0 ||
           (s.position_kind == kPositionTable && (s.flags & (kStackCausal | kStackRotary)) == 0)) &&
          ((s.flags & kStackRotary) == 0 ||
@@ -81,8 +89,9 @@ bool header_ok(const BlobHeader& h) {
        (!has(kHeadTokenTransform) || has(kHeadTokenClassifier)) &&
        // Rows of the embeddings' width read a transform's output.
        (!has(kHeadLm) || lm_transform || (last.flags & kStackEmbeddingProjection) == 0) &&
-       // Tied rows have 8 bits.
-       (!has(kHeadLm) || has(kHeadLmUntied) || (last.flags & kStackEmbeddings4Bit) == 0) &&
+       // Tied rows have 8 bits, and the width of the transform's output.
+       (!has(kHeadLm) || has(kHeadLmUntied) ||
+        (last.flags & (kStackEmbeddings4Bit | kStackWordProjection)) == 0) &&
        (!has(kHeadLmActivation) || lm_transform) && h.classifier_task < kClassifierTaskCount &&
        h.problem < kProblemCount && h.token_task < kTokenTaskCount &&
        (has(kHeadClassifier) ? in_range(h.num_labels, 1, kMaxLabels) : h.num_labels == 0) &&
@@ -108,13 +117,16 @@ bool header_ok(const BlobHeader& h) {
 
 bool layer_ok(const BlobStack& s, const BlobLayer& l) {
   const bool pre = (s.flags & kStackPreNorm) != 0, cross = (s.flags & kStackCrossAttention) != 0;
+  const bool norms = has_norm(s.final_norm);
   // In a post-norm stack the first layer may lack its norm: it reads the embedding sum as it is.
   return in_range(l.num_heads, 1, s.num_heads) &&
          in_range(l.intermediate_size, 1, s.intermediate_size) && l.activation_exponent >= 5 &&
          l.activation_exponent <= 12 && attention_ok(l.self) && shifts_ok(l.query_relative) &&
          shifts_ok(l.key_relative) && shifts_ok(l.ffn_up) && shifts_ok(l.ffn_down) &&
          (pre ? norm_ok(l.input_norm) : optional_norm_ok(l.input_norm)) &&
-         norm_ok(l.norm_after_attn) && l.reserved == 0 &&
+         (norms ? norm_ok(l.norm_after_attn)
+                : all_zero(l.input_norm) && all_zero(l.norm_after_attn)) &&
+         l.reserved == 0 &&
          (cross ? attention_ok(l.cross) && norm_ok(l.norm_after_cross) && l.cross_join_shift >= 0 &&
                       l.cross_join_shift <= 8
                 : all_zero(l.cross) && all_zero(l.norm_after_cross) && l.cross_join_shift == 0);
@@ -133,15 +145,18 @@ void check_shared_layer(Walk& walk, const BlobStack& s, const BlobLayer& l) {
 }
 
 /// rescaled: its input has a scale of its own in each channel.
-void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l, bool rescaled) {
+void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l,
+                 const BlobBottleneck& bottleneck, bool rescaled) {
   const bool cross = (s.flags & kStackCrossAttention) != 0;
   const bool relative = s.position_kind != kPositionTable;
   const bool biased = (s.flags & kStackScoreBias) != 0;
-  const size_t hidden = s.hidden_size, heads = l.num_heads, columns = pad_columns(s.head_size),
-               width = heads * s.head_size, table_columns = pad_columns(2 * s.max_positions - 1);
+  const size_t hidden = s.hidden_size, intra = bottleneck.intra_size, heads = l.num_heads,
+               columns = pad_columns(s.head_size), width = heads * s.head_size,
+               table_columns = pad_columns(2 * s.max_positions - 1);
   walk.norm(kSectionInputNorm, has_norm(l.input_norm), hidden);
   walk.next(kSectionHiddenRescale, rescaled ? 8 * hidden : 0);  // any values
-  walk.dense(kSectionQkv, true, heads * 3 * columns, hidden);
+  walk.dense(kSectionQkv, true, heads * qkv_parts(bottleneck.kind) * columns,
+             reads_hidden(bottleneck.kind) ? hidden : intra);
   walk.scores(kSectionScores, true, heads);
   walk.multipliers(kSectionContext, heads * columns, INT32_MAX);
   const size_t inputs = pad_inputs(s.head_size);
@@ -155,8 +170,8 @@ void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l, bool rescal
                    : relative || biased                         ? heads
                                                                 : 0,
                    INT32_MAX);
-  walk.residual_dense(kSectionAttnOut, true, hidden, width);
-  walk.norm(kSectionNormAfterAttn, true, hidden);
+  walk.residual_dense(kSectionAttnOut, true, intra, width);
+  walk.norm(kSectionNormAfterAttn, has_norm(l.norm_after_attn), intra);
   walk.dense(kSectionCrossQuery, cross, heads * columns, hidden);
   walk.dense(kSectionCrossKeyValue, cross, heads * 2 * columns, s.cross_hidden_size);
   walk.scores(kSectionCrossScores, cross, heads);
@@ -165,8 +180,8 @@ void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l, bool rescal
   walk.norm(kSectionNormAfterCross, cross, hidden);
   const size_t inner = l.intermediate_size;
   const bool gated = (s.flags & kStackGatedFfn) != 0;
-  walk.dense(kSectionFfnUp, true, gated ? 2 * pad_columns(inner) : inner, hidden);
-  walk.residual_dense(kSectionFfnDown, true, hidden, l.intermediate_size);
+  walk.dense(kSectionFfnUp, true, gated ? 2 * pad_columns(inner) : inner, intra);
+  walk.residual_dense(kSectionFfnDown, true, intra, l.intermediate_size);
 }
 
 /// A row and a multiplier for each token of the vocabulary.
@@ -177,15 +192,16 @@ void check_vocab_rows(Walk& walk, uint32_t rows_kind, uint32_t tokens, size_t si
   walk.multipliers(rows_kind + 1, tokens, kMaxWordMultiplier);
 }
 
-void check_stack(Walk& walk, const BlobStack& s, uint32_t index, const StackOptions& options) {
+void check_stack(Walk& walk, const BlobStack& s, uint32_t index, StackOptions& options) {
   const size_t size = options.embedding_size;
   walk.enter(index, 0);
   const BlobLayer* layers = walk.array<BlobLayer>(kSectionLayers, s.num_layers);
+  options.layers = layers;
   if ((s.flags & kStackEmbeddings4Bit) != 0) {
     walk.next(kSectionWordEmbeddings, 0);
     walk.multipliers(kSectionWordMultipliers, s.vocab_size, kMaxWordMultiplier4Bit);
   } else {
-    check_vocab_rows(walk, kSectionWordEmbeddings, s.vocab_size, size);
+    check_vocab_rows(walk, kSectionWordEmbeddings, s.vocab_size, options.word_size);
   }
   const bool is_static = (s.flags & kStackStatic) != 0;
   const size_t padding_row = (s.flags & kStackPaddingPosition) != 0 ? 1 : 0;
@@ -204,7 +220,7 @@ void check_stack(Walk& walk, const BlobStack& s, uint32_t index, const StackOpti
     const bool normalized = has_norm(layers[use.input_norm].input_norm);
     walk.require_value((own ? layer_ok(s, layer) : shared_layer_ok(layer)) &&
                        (use.input_norm == l || !has_norm(layer.input_norm)) &&
-                       (l == 0 || normalized));
+                       (l == 0 || normalized == has_norm(s.final_norm)));
     if (!walk.sound()) return;
     walk.enter(index, l);
     if (!own) {
@@ -213,17 +229,21 @@ void check_stack(Walk& walk, const BlobStack& s, uint32_t index, const StackOpti
     }
     if (layer.num_heads > most_heads) most_heads = layer.num_heads;
     if (layer.intermediate_size > widest) widest = layer.intermediate_size;
-    const bool projected = (s.flags & kStackEmbeddingProjection) != 0;
+    const bool sums_words = (s.flags & (kStackEmbeddingProjection | kStackWordProjection)) == 0;
+    const bool projected = (l > 0 || !sums_words) && !normalized;
     const bool pre = (s.flags & kStackPreNorm) != 0;
     const bool embedding_norm = l == 0 && (s.flags & kStackEmbeddingNorm) != 0;
     const bool rescaled = pre ? normalized && embedding_norm : normalized || projected;
-    check_layer(walk, s, layer, rescaled);
+    check_layer(walk, s, layer, options.bottleneck, rescaled);
   }
-  // The header must give the sizes of the largest layer: the arena is planned from them.
-  walk.require(most_heads == s.num_heads && widest == s.intermediate_size,
+  // The header must give the sizes of the largest layer: the arena is planned from them. A wider
+  // feed-forward network may stand in an optional section.
+  walk.require(most_heads == s.num_heads &&
+                   (options.bottleneck.num_ffns > 1 ? widest <= s.intermediate_size
+                                                    : widest == s.intermediate_size),
                EMBERT_STATUS_BLOB_HEADER);
   walk.enter(index, 0);
-  walk.norm(kSectionFinalNorm, !is_static, s.hidden_size);
+  walk.norm(kSectionFinalNorm, has_norm(s.final_norm), s.hidden_size);
 }
 
 void check_selftest(Walk& walk, const BlobHeader& h, bool has_tokenizer) {
@@ -278,7 +298,7 @@ embert_status check_sections(const uint8_t* blob, const BlobHeader& h) {
   walk.names(kSectionTokenLabels, h.num_token_labels);
   walk.next_of_any_size(kSectionCertificate, &any);  // text
   check_selftest(walk, h, tokenizer > 0);
-  check_optional_sections(walk, h, embedding_size);
+  check_optional_sections(walk, h, options);
   return walk.finish();
 }
 

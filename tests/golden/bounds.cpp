@@ -94,6 +94,10 @@ constexpr CaseBound kCaseBounds[] = {
     {"albert_groups", "attentions", {0.996, 0.97, 0.15, 0.15}, "(0.9992)"},
     {"albert_groups_inner", "attentions", {0.98, 0.92, 0.30, 0.35}, "10 layers (0.9936)"},
     {"albert_inner", "attentions", {0.99, 0.92, 0.20, 0.35}, "6 layers (0.9955)"},
+    {"mobilebert_bottleneck_attention",
+     "attentions",
+     {0.997, 0.97, 0.15, 0.15},
+     "one tensor of all: the second layer, 7 tokens"},
     {"albert_question_answering", "end_logits", {0.997, 0.98, 0.12, 0.04}, "(0.9972)"},
 };
 

@@ -65,8 +65,12 @@ class GoldenCase {
   /// position_ids, counted from 0: the reference's are rows of the table as they are.
   std::vector<std::int32_t> positions(const std::string& call, const std::string& name) const;
 
+  /// Whether the padding of a batch changes the token before it.
+  bool reads_padding() const { return reads_padding_; }
+
   /// input_ids, token_type_ids and attention_mask of a call. Nothing if they are not [batch,
-  /// length] with a mask of padding only (1...10...0), or if the call has inputs of other kinds.
+  /// length] with a mask of padding only (1...10...0), if the call has inputs of other kinds, or if
+  /// tokens read the padding.
   std::optional<GoldenTexts> texts(const std::string& call) const;
   /// Rows of valid tokens of a [batch, length, width] output, in the order of texts(call): [tokens,
   /// width].
@@ -80,6 +84,7 @@ class GoldenCase {
   };
 
   convert::SafetensorsFile io_;
+  bool reads_padding_;
   std::int32_t first_position_row_ = 0;  // of position 0
   std::map<std::string, Record> records_;
   std::size_t layers_of_group_ = 1;

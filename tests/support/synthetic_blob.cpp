@@ -11,90 +11,10 @@
 #include "kernels/arithmetic/layout.hpp"
 #include "kernels/arithmetic/word_4bit.hpp"
 #include "kernels/variants.hpp"
+#include "tests/support/synthetic_writer.hpp"
 
 namespace embert::test {
 namespace {
-
-/// Appends sections behind the header and the section table (FORMAT.md).
-class Writer {
- public:
-  Writer(const SyntheticModel& model, std::uint32_t sections)
-      : bytes_(sizeof(BlobHeader) + sections * sizeof(BlobSection)), random_(model.seed) {}
-
-  void enter(std::uint32_t stack, std::uint32_t layer) {
-    stack_ = static_cast<std::uint16_t>(stack);
-    layer_ = layer;
-  }
-  void start(std::uint32_t kind) {
-    bytes_.resize(round_up(bytes_.size(), kBlobAlignment));
-    table_.push_back({static_cast<std::uint16_t>(kind), stack_, layer_, bytes_.size(), 0});
-  }
-  template <typename T>
-  void append(const std::vector<T>& values) {
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(values.data());
-    bytes_.insert(bytes_.end(), bytes, bytes + values.size() * sizeof(T));
-    table_.back().bytes += values.size() * sizeof(T);
-  }
-  template <typename... Vectors>
-  void add(std::uint32_t kind, const Vectors&... vectors) {
-    start(kind);
-    (append(vectors), ...);
-  }
-  template <typename T>
-  std::vector<T> random(std::size_t count, std::int64_t lowest, std::int64_t highest) {
-    std::uniform_int_distribution<std::int64_t> pick(lowest, highest);
-    std::vector<T> values(count);
-    for (T& value : values) value = static_cast<T>(pick(random_));
-    return values;
-  }
-  /// n16k4 weights [n] x [k] with zero padding, and their column sums.
-  std::vector<std::int8_t> weights(std::size_t n, std::size_t k, std::vector<std::int32_t>& sums) {
-    const std::size_t inputs = pad_inputs(k);
-    std::vector<std::int8_t> packed(pad_columns(n) * inputs, 0);
-    sums.assign(pad_columns(n), 0);
-    std::uniform_int_distribution<int> pick(-127, 127);
-    for (std::size_t j = 0; j < n; ++j) {
-      for (std::size_t c = 0; c < k; ++c) {
-        const int value = pick(random_);
-        packed[n16k4_index(j, c, inputs)] = static_cast<std::int8_t>(value);
-        sums[j] += value;
-      }
-    }
-    return packed;
-  }
-  std::vector<std::uint8_t> take() {
-    std::memcpy(bytes_.data() + sizeof(BlobHeader), table_.data(),
-                table_.size() * sizeof(BlobSection));
-    return std::move(bytes_);
-  }
-
- private:
-  std::vector<std::uint8_t> bytes_;
-  std::vector<BlobSection> table_;
-  std::uint16_t stack_ = 0;
-  std::uint32_t layer_ = 0;
-  std::mt19937_64 random_;
-};
-
-struct Factor {
-  std::int32_t multiplier;
-  BlobShifts shifts;
-};
-
-/// A real factor as multiplier and shifts.
-Factor encode(double factor) {
-  int exponent = 0;
-  const double mantissa = std::frexp(factor, &exponent);  // [0.5, 1)
-  const auto multiplier =
-      static_cast<std::int32_t>(std::min(mantissa * 2147483648.0, 2147483647.0));
-  return {multiplier, {exponent > 0 ? exponent : 0, exponent > 0 ? 0 : -exponent}};
-}
-
-/// Standard deviation of a sum of k products of two uniform bytes, one of them 8 bits wide, the
-/// other `width`.
-double sum_spread(std::size_t k, double width) {
-  return std::sqrt(static_cast<double>(k)) * 73.0 * width;
-}
 
 /// Width of the embeddings.
 std::size_t embedding_size(const SyntheticModel& m) {
@@ -109,6 +29,8 @@ class StackWriter {
         m_(model),
         hidden_(model.hidden_size),
         embeddings_(embedding_size(model)),
+        intra_((model.flags & kStackBottleneck) != 0 ? model.bottleneck.intra_size
+                                                     : model.hidden_size),
         states_(model.cross_hidden_size != 0 ? model.cross_hidden_size : model.hidden_size),
         columns_(pad_columns(model.head_size)) {}
 
@@ -122,6 +44,15 @@ class StackWriter {
     const auto bias = out_.random<std::int32_t>(size, -(1 << 20), 1 << 20);
     out_.add(kind, gain, bias);
   }
+  /// Of the stack's own norms.
+  void add_layer_norm(std::uint32_t kind, std::size_t size) {
+    if (m_.layer_norms) {
+      add_norm(kind, size);
+    } else {
+      out_.add(kind);
+    }
+  }
+  BlobNorm layer_norm() const { return m_.layer_norms ? norm() : BlobNorm{}; }
 
   void write(std::uint32_t index) {
     out_.enter(index, 0);
@@ -137,12 +68,13 @@ class StackWriter {
       }
     }
     out_.add(kSectionLayers, layers);
+    const std::size_t word_size = has(kStackWordProjection) ? m_.word_size : embeddings_;
     if (has(kStackEmbeddings4Bit)) {
       out_.add(kSectionWordEmbeddings, std::vector<std::int8_t>());
       out_.add(kSectionWordMultipliers, out_.random<std::int32_t>(m_.vocab_size, 20000, 40000));
     } else {
       out_.add(kSectionWordEmbeddings,
-               out_.random<std::int8_t>(m_.vocab_size * embeddings_, -127, 127));
+               out_.random<std::int8_t>(m_.vocab_size * word_size, -127, 127));
       out_.add(kSectionWordMultipliers, out_.random<std::int32_t>(m_.vocab_size, 2000000, 4000000));
     }
     const std::size_t position_rows =
@@ -161,7 +93,7 @@ class StackWriter {
       }
     }
     out_.enter(index, 0);
-    add_norm(kSectionFinalNorm);
+    add_layer_norm(kSectionFinalNorm, hidden_);
   }
 
   BlobStack record() const {
@@ -179,7 +111,7 @@ class StackWriter {
     s.position_kind = m_.position_kind;
     s.cross_hidden_size = has(kStackCrossAttention) ? static_cast<std::uint32_t>(states_) : 0;
     s.embedding_scale = s.cross_scale = s.hidden_scale = s.sum_scale = kScale;
-    s.final_norm = norm();
+    s.final_norm = layer_norm();
     return s;
   }
   static constexpr std::uint32_t kScale = (127u - 12u) << 23;
@@ -209,7 +141,7 @@ class StackWriter {
     if (m_.position_kind == kPositionRelativeKeyQuery) l.key_relative = ratio_.shifts;
     l.ffn_up = ffn_up_.shifts;
     l.ffn_down = ffn_down_.shifts;
-    l.input_norm = l.norm_after_attn = norm();
+    l.input_norm = l.norm_after_attn = layer_norm();
     return l;
   }
 
@@ -245,8 +177,8 @@ class StackWriter {
   void add_residual_dense(std::uint32_t kind, std::size_t k, const Factor& factor,
                           bool adds_to_input) {
     std::vector<std::int32_t> sums;
-    const auto packed = out_.weights(hidden_, k, sums);
-    const std::size_t n = pad_columns(hidden_);
+    const auto packed = out_.weights(intra_, k, sums);
+    const std::size_t n = pad_columns(intra_);
     // In post-norm the residual is a LayerNorm's output, rescaled to the sum's scale; in pre-norm
     // it is the last sum, whose scale is the same.
     const std::int32_t carried = 16 << 16;
@@ -280,7 +212,9 @@ class StackWriter {
       out_.add(kSectionInputNorm);
     }
     const bool adds_to_input = !has(kStackPreNorm) || (is_first && has(kStackEmbeddingNorm));
-    const bool rescaled = input_norm || has(kStackEmbeddingProjection);
+    const bool projected = has(kStackEmbeddingProjection);
+    const bool rescaled =
+        m_.layer_norms ? input_norm || projected : !is_first || has(kStackWordProjection);
     if (rescaled && adds_to_input) {
       out_.add(kSectionHiddenRescale, std::vector<std::int32_t>(hidden_, 50000),
                std::vector<std::int32_t>(hidden_, 1 << 20));
@@ -288,7 +222,11 @@ class StackWriter {
       out_.add(kSectionHiddenRescale);
     }
     const Factor& query_or_key = has(kStackRotary) ? turned_ : qkv_;
-    add_heads(kSectionQkv, heads, hidden_, {query_or_key, query_or_key, value_});
+    const std::uint32_t kind = has(kStackBottleneck) ? m_.bottleneck.kind : kBottleneckNone;
+    const bool reads_hidden = kind == kBottleneckNone || kind == kBottleneckOutput;
+    std::vector<Factor> parts = {query_or_key, query_or_key, value_};
+    if (kind == kBottleneckShared) parts.pop_back();
+    add_heads(kSectionQkv, heads, reads_hidden ? hidden_ : intra_, parts);
     add_attention(kSectionScores, kSectionContext, heads);
     out_.start(kSectionRelativePositions);
     if (m_.position_kind != kPositionTable) {
@@ -299,7 +237,7 @@ class StackWriter {
              std::vector<std::int32_t>((has(kStackScoreBias) ? 1 : m_.position_kind) * heads,
                                        ratio_.multiplier));
     add_residual_dense(kSectionAttnOut, width, output_, adds_to_input);
-    add_norm(kSectionNormAfterAttn);
+    add_layer_norm(kSectionNormAfterAttn, intra_);
     if (has(kStackCrossAttention)) {
       add_heads(kSectionCrossQuery, heads, hidden_, {qkv_});
       add_heads(kSectionCrossKeyValue, heads, states_, {cross_key_, cross_value_});
@@ -307,15 +245,13 @@ class StackWriter {
       add_residual_dense(kSectionCrossOut, width, output_);
       add_norm(kSectionNormAfterCross);
     } else {
-      for (std::uint32_t kind = kSectionCrossQuery; kind <= kSectionNormAfterCross; ++kind) {
-        out_.add(kind);
-      }
+      for (std::uint32_t k = kSectionCrossQuery; k <= kSectionNormAfterCross; ++k) out_.add(k);
     }
     const std::size_t inner = m_.intermediate_size;
-    auto packed = out_.weights(inner, hidden_, sums);
+    auto packed = out_.weights(inner, intra_, sums);
     if (has(kStackGatedFfn)) {
       std::vector<std::int32_t> gate_sums;
-      const auto gate = out_.weights(inner, hidden_, gate_sums);
+      const auto gate = out_.weights(inner, intra_, gate_sums);
       packed.insert(packed.end(), gate.begin(), gate.end());
       sums.insert(sums.end(), gate_sums.begin(), gate_sums.end());
     }
@@ -326,7 +262,7 @@ class StackWriter {
 
   Writer& out_;
   const SyntheticModel& m_;
-  std::size_t hidden_, embeddings_, states_, columns_;
+  std::size_t hidden_, embeddings_, intra_, states_, columns_;
   const Factor qkv_ = encode(40 / sum_spread(hidden_, 40)),
                // to 16 bits, with room for a turn
       turned_ = encode(25 * 128 / sum_spread(hidden_, 40)),
@@ -368,12 +304,6 @@ SyntheticSection prompts_section(std::uint32_t count, std::uint32_t default_prom
 }
 
 namespace {
-
-template <typename T>
-void append_bytes(std::vector<std::uint8_t>& bytes, const std::vector<T>& values) {
-  const auto* data = reinterpret_cast<const std::uint8_t*>(values.data());
-  bytes.insert(bytes.end(), data, data + values.size() * sizeof(T));
-}
 
 // Codes of 8 bits are 1/128 of turned values. Angles of base 100, whatever the layer.
 std::vector<std::uint8_t> rotary_bytes(const SyntheticModel& m) {
@@ -437,6 +367,8 @@ std::vector<SyntheticSection> make_flag_sections(const SyntheticModel& m) {
     sections.push_back({kSectionSharedLayers, {}});
     append(m.shared);
   }
+  if ((m.flags & kStackBottleneck) != 0) add_bottleneck_sections(m, draws, sections);
+  if ((m.flags & kStackWordProjection) != 0) add_word_projection(m, draws, sections);
   BlobHeadTransform record = {};
   record.norm = {.epsilon_n2 = 1000, .shift = 16, .reserved = 0};
   record.activation = kActivationGelu;
@@ -487,7 +419,9 @@ std::vector<SyntheticSection> optional_sections(const SyntheticModel& m) {
     for (int k = 0; k < 16; ++k) record.levels[k] = static_cast<std::int8_t>(16 * k - 120);
     all.push_back({kSectionEmbeddings4Bit, {}});
     append_bytes(all.back().bytes, std::vector{record});
-    const std::size_t bytes = m.vocab_size * word_row_bytes(embedding_size(m));
+    const bool has_words = (m.flags & kStackWordProjection) != 0;
+    const std::size_t bytes =
+        m.vocab_size * word_row_bytes(has_words ? m.word_size : embedding_size(m));
     append_bytes(all.back().bytes, Writer(m, 0).random<std::uint8_t>(bytes, 0, 255));
   }
   for (SyntheticSection& section : make_flag_sections(m)) all.push_back(std::move(section));
@@ -557,7 +491,10 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
     out.append(std::vector<BlobSelftest>{{0, static_cast<std::uint32_t>(m.selftest_ids.size())}});
     out.append(m.selftest_ids);
   }
-  for (const SyntheticSection& section : optional) out.add(section.kind, section.bytes);
+  for (const SyntheticSection& section : optional) {
+    out.enter(0, section.layer);
+    out.add(section.kind, section.bytes);
+  }
 
   std::vector<std::uint8_t> blob = out.take();
   BlobHeader header = {};

@@ -32,6 +32,7 @@ class AlignedBytes {
 struct SyntheticSection {
   std::uint32_t kind;  ///< BlobOptionalKind, or one that is not known
   std::vector<std::uint8_t> bytes;
+  std::uint32_t layer = 0;
 };
 
 /// The sizes and options of a model with one stack, or with two: a decoder and its encoder.
@@ -45,8 +46,11 @@ struct SyntheticModel {
   BlobLocalAttention local_attention = {2, 5};  ///< with kStackLocalAttention
   std::uint32_t embedding_size = 12;            ///< with kStackEmbeddingProjection
   std::vector<BlobSharedLayer> shared = {};     ///< [num_layers] with kStackSharedLayers
-  std::uint32_t cross_hidden_size = 0;          ///< of the states that are attended; 0: hidden_size
-  std::uint32_t pruned_heads = 0;               ///< of the last layer, which is not the only one
+  BlobBottleneck bottleneck = {24, 3, kBottleneckShared, 0};  ///< with kStackBottleneck
+  bool layer_norms = true;                                    ///< false only with kStackBottleneck
+  std::uint32_t word_size = 20, words = 3;                    ///< with kStackWordProjection
+  std::uint32_t cross_hidden_size = 0;  ///< of the states that are attended; 0: hidden_size
+  std::uint32_t pruned_heads = 0;       ///< of the last layer, which is not the only one
   bool embedding_norm = true;
   std::vector<SyntheticModel> encoder = {};  ///< none or one, with kStackCrossAttention
   std::uint32_t pooling = kPoolingMean, normalize = 1;

@@ -30,16 +30,7 @@ void read_sizes(const JsonFields& config, const ConfigKeys& keys, StackConfig& o
   // Checked only: the number of rows that the feed-forward block takes at once changes no result.
   config.get_int("chunk_size_feed_forward", 0, kMaxStoredPositions, 0);
 
-  if (out.hidden_size % out.num_attention_heads != 0) {
-    throw ConvertError(config.file() + ": " + keys.num_heads + " " +
-                       std::to_string(out.num_attention_heads) + " does not divide " +
-                       keys.hidden_size + " " + std::to_string(out.hidden_size));
-  }
-  if (out.head_size() > static_cast<int>(kMaxHeadSize)) {
-    throw ConvertError(config.file() + ": " + keys.hidden_size + " / " + keys.num_heads + " is " +
-                       std::to_string(out.head_size()) + "; at most " +
-                       std::to_string(kMaxHeadSize) + " is supported");
-  }
+  if (keys.heads_divide_hidden) check_head_size(config, keys.hidden_size, out, keys.num_heads);
 }
 
 // Longer texts than kMaxPositions are cut, so their positions are not kept.

@@ -70,6 +70,20 @@ void read_position_kind(const JsonFields& config, StackConfig& out) {
   }
 }
 
+void check_head_size(const JsonFields& config, const char* key, const StackConfig& stack,
+                     const char* heads_key) {
+  const int width = stack.intra_size(), heads = stack.num_attention_heads;
+  if (width % heads != 0) {
+    throw ConvertError(config.file() + ": " + heads_key + " " + std::to_string(heads) +
+                       " does not divide " + key + " " + std::to_string(width));
+  }
+  if (stack.head_size() > static_cast<int>(kMaxHeadSize)) {
+    throw ConvertError(config.file() + ": " + key + " / " + heads_key + " is " +
+                       std::to_string(stack.head_size()) + "; at most " +
+                       std::to_string(kMaxHeadSize) + " is supported");
+  }
+}
+
 int read_embedding_size(const JsonFields& config, int otherwise) {
   return static_cast<int>(config.get_int("embedding_size", 1, kMaxHiddenSize, otherwise));
 }

@@ -21,6 +21,10 @@ HiddenAct read_hidden_act(const JsonFields& config, const char* key);
 /// position_embedding_type
 void read_position_kind(const JsonFields& config, StackConfig& out);
 
+/// Checks that num_attention_heads divides the width `key`, StackConfig::intra_size().
+void check_head_size(const JsonFields& config, const char* key, const StackConfig& stack,
+                     const char* heads_key = "num_attention_heads");
+
 /// embedding_size, `otherwise` where it is absent.
 int read_embedding_size(const JsonFields& config, int otherwise);
 

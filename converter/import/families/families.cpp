@@ -7,8 +7,8 @@
 namespace embert::convert {
 namespace {
 
-constexpr const Family* kFamilies[] = {&kBert,    &kDistilBert, &kRoberta,   &kMpnet,
-                                       &kElectra, &kAlbert,     &kModernBert};
+constexpr const Family* kFamilies[] = {&kBert,    &kDistilBert, &kRoberta,    &kMpnet,
+                                       &kElectra, &kAlbert,     &kMobileBert, &kModernBert};
 
 struct Refused {
   std::string_view model_type, reason;

@@ -10,6 +10,7 @@ extern const Family kBert;
 extern const Family kDistilBert;
 extern const Family kElectra;
 extern const Family kAlbert;
+extern const Family kMobileBert;
 extern const Family kModernBert;
 extern const Family kMpnet;
 extern const Family kRoberta;  // and XLM-RoBERTa, CamemBERT

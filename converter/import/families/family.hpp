@@ -22,8 +22,9 @@ struct ConfigKeys {
   const char* num_layers = "num_hidden_layers";
   const char* num_heads = "num_attention_heads";
   const char* intermediate_size = "intermediate_size";
-  const char* hidden_act = "hidden_act";            ///< gelu
-  const char* layer_norm_eps = "layer_norm_eps";    ///< 1e-12
+  const char* hidden_act = "hidden_act";          ///< gelu
+  const char* layer_norm_eps = "layer_norm_eps";  ///< 1e-12
+  bool heads_divide_hidden = true;  ///< false: read_options checks the size of attention heads
   const char* type_vocab_size = "type_vocab_size";  ///< without it no segments; absent in a file: 2
 };
 

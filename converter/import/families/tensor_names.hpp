@@ -27,6 +27,11 @@ struct FeedForwardNames {
   std::string_view pre_norm = "intermediate.LayerNorm";  ///< as in AttentionNames
 };
 
+/// A dense layer between hidden state and the narrow rows inside a layer, and its norm.
+struct BottleneckNames {
+  std::string_view dense, norm;
+};
+
 /// The tensors of one stack.
 struct StackNames {
   std::string_view prefix = "bert.";  ///< before all others in files of models with a task head
@@ -35,6 +40,7 @@ struct StackNames {
   std::string_view token_type_embeddings = "embeddings.token_type_embeddings.weight";
   std::string_view embedding_norm = "embeddings.LayerNorm";
   std::string_view embedding_projection = {};  ///< where the embeddings have another width
+  std::string_view word_projection = {};       ///< where the words have another width
   std::string_view layers = "encoder.layer.";  ///< then the number of the layer and a dot
   /// Not empty: the number is that of a group of layers, and this stands behind its dot, then the
   /// number of the layer in the group and a dot.
@@ -56,6 +62,10 @@ struct StackNames {
                           .norm = "crossattention.output.LayerNorm",
                           .pre_norm = "crossattention.LayerNorm"};
   FeedForwardNames ffn;
+  /// With several feed-forward networks in a layer: behind the layer's prefix, then the number and
+  /// a dot. The last network has no prefix of its own.
+  std::string_view stacked_ffns = {};
+  BottleneckNames bottleneck_input = {}, bottleneck_query_key = {}, bottleneck_output = {};
   std::string_view final_norm = "LayerNorm";
 };
 
@@ -77,6 +87,9 @@ struct LanguageHeadNames {
   std::string_view bias;  ///< with ".bias" or what stands for it
   std::string_view
       decoder;  ///< output embeddings: decoder.weight, and decoder.bias, a copy of bias
+  /// Where word embeddings are narrower than the hidden state: [rest of the width, vocabulary]
+  /// stands behind them in the output embeddings.
+  std::string_view rest = {};
 };
 
 /// The task heads, by task. They stand at the root of the file or, of a pair, behind "decoder.".

@@ -80,12 +80,39 @@ Matrix read_score_bias(TensorPicker& tensors, const std::string& name, const Sta
   return out;
 }
 
+// NoNorm, x * gamma + beta, is no LayerNorm: the dense layers before it absorb it.
+void scale_columns(Matrix& table, const std::vector<float>& gamma) {
+  for (std::size_t i = 0; i < table.data.size(); ++i) table.data[i] *= gamma[i % table.cols];
+}
+
+void absorb_norm(const LayerNorm& norm, Linear& dense) {
+  for (std::size_t n = 0; n < dense.weight.rows; ++n) {
+    for (std::size_t c = 0; c < dense.weight.cols; ++c) {
+      dense.weight.data[n * dense.weight.cols + c] *= norm.gamma[n];
+    }
+    dense.bias[n] = dense.bias[n] * norm.gamma[n] + norm.beta[n];
+  }
+}
+
+void absorb_norm(const LayerNorm& norm, StackWeights& out) {
+  if (out.word_projection) {
+    const LayerNorm gain{.gamma = norm.gamma, .beta = std::vector<float>(norm.gamma.size())};
+    absorb_norm(gain, *out.word_projection);
+  } else {
+    scale_columns(out.word_embeddings, norm.gamma);
+  }
+  scale_columns(out.position_embeddings, norm.gamma);
+  Matrix& types = out.token_type_embeddings;
+  scale_columns(types, norm.gamma);
+  for (std::size_t i = 0; i < types.data.size(); ++i) types.data[i] += norm.beta[i % types.cols];
+}
+
 void read_embeddings(TensorPicker& tensors, const StackNames& names, const std::string& prefix,
                      const StackConfig& config, StackWeights& out) {
-  const int size = config.embedding_size();
+  const int size = config.embedding_size(), word_size = config.word_size();
   const std::string positions = joined(prefix, names.position_embeddings);
   out.word_embeddings =
-      tensors.matrix(joined(prefix, names.word_embeddings), config.vocab_size, size);
+      tensors.matrix(joined(prefix, names.word_embeddings), config.vocab_size, word_size);
   if (config.position_kind != PositionKind::kAbsolute) {
     tensors.skip(positions);  // transformers stores the table without using it
   } else if (config.rotary) {
@@ -103,6 +130,18 @@ void read_embeddings(TensorPicker& tensors, const StackNames& names, const std::
     const auto width = static_cast<std::size_t>(size);
     out.token_type_embeddings = {1, width, std::vector<float>(width)};
   }
+  const std::string word_projection = joined(prefix, names.word_projection);
+  if (config.has_word_projection()) {
+    out.word_projection = tensors.linear(word_projection, config.hidden_size,
+                                         config.trigrams ? 3 * word_size : word_size);
+  } else if (!names.word_projection.empty()) {
+    // transformers stores the layer without using it.
+    tensors.skip(word_projection + ".weight");
+    tensors.skip(word_projection + ".bias");
+  }
+  if (!config.layer_norms) {
+    absorb_norm(tensors.layer_norm(joined(prefix, names.embedding_norm), size), out);
+  }
   if (!config.has_embedding_projection()) return;
   out.projection = {.norm = tensors.layer_norm(joined(prefix, names.embedding_norm), size),
                     .dense = tensors.linear(joined(prefix, names.embedding_projection),
@@ -110,9 +149,9 @@ void read_embeddings(TensorPicker& tensors, const StackNames& names, const std::
 }
 
 struct AttentionSizes {
-  int hidden;         // of the queries' input and of the output
-  int source_hidden;  // of the keys' and values' input
-  int width;          // attention heads * head size
+  int query, key, value;  // of their inputs
+  int out;
+  int width;  // attention heads * head size
   bool has_bias;
 };
 
@@ -135,17 +174,17 @@ AttentionWeights read_attention(TensorPicker& tensors, const AttentionNames& nam
     return tensors.linear(joined(layer, name), outputs, inputs, sizes.has_bias);
   };
   if (names.fused.empty()) {
-    out.query = linear(names.query, sizes.width, sizes.hidden);
-    out.key = linear(names.key, sizes.width, sizes.source_hidden);
-    out.value = linear(names.value, sizes.width, sizes.source_hidden);
+    out.query = linear(names.query, sizes.width, sizes.query);
+    out.key = linear(names.key, sizes.width, sizes.key);
+    out.value = linear(names.value, sizes.width, sizes.value);
   } else {
-    const Linear fused = linear(names.fused, 3 * sizes.width, sizes.hidden);
+    const Linear fused = linear(names.fused, 3 * sizes.width, sizes.query);
     const auto width = static_cast<std::size_t>(sizes.width);
     out.query = slice(fused, 0, width);
     out.key = slice(fused, width, width);
     out.value = slice(fused, 2 * width, width);
   }
-  out.out = linear(names.out, sizes.hidden, sizes.width);
+  out.out = linear(names.out, sizes.out, sizes.width);
   return out;
 }
 
@@ -166,6 +205,25 @@ struct StoredLayer {
   std::optional<LayerNorm> norm;
 };
 
+// As in AttentionNames and FeedForwardNames.
+struct BlockNorms {
+  std::string_view norm, pre_norm;
+};
+
+// `prefix` is that of the network.
+void read_ffn(TensorPicker& tensors, const FeedForwardNames& names, const std::string& prefix,
+              const StackConfig& config, FeedForwardWeights& out) {
+  const int inner = config.intermediate_size, parts = config.gated_ffn ? 2 : 1;
+  const int width = config.intra_size();
+  out.ffn_up = tensors.linear(joined(prefix, names.up), parts * inner, width, config.ffn_bias);
+  if (config.gated_ffn) {
+    const auto rows = static_cast<std::size_t>(inner);
+    out.ffn_gate = slice(out.ffn_up, rows, rows);
+    out.ffn_up = slice(out.ffn_up, 0, rows);
+  }
+  out.ffn_down = tensors.linear(joined(prefix, names.down), width, inner, config.ffn_bias);
+}
+
 struct LayerPlace {
   int heads;
   bool
@@ -174,24 +232,37 @@ struct LayerPlace {
 
 StoredLayer read_layer(TensorPicker& tensors, const StackNames& names, const std::string& layer,
                        const StackConfig& config, const LayerPlace& place) {
-  const int hidden = config.hidden_size;
+  const int hidden = config.hidden_size, intra = config.intra_size();
   const bool pre = config.norm_position == NormPosition::kPre;
   // The LayerNorm that makes the next block's input. `block` names the one in that block's module:
   // in post-LayerNorm stacks it makes the input of the block after.
   std::optional<LayerNorm> last;
   const auto norm_of_next_block = [&](const auto& block) {
+    if (!config.layer_norms) return std::optional<LayerNorm>();
     std::optional<LayerNorm> own = tensors.layer_norm(
-        joined(layer, pre ? block.pre_norm : block.norm), hidden, config.norm_bias);
+        joined(layer, pre ? block.pre_norm : block.norm), intra, config.norm_bias);
     return pre ? std::move(own) : std::exchange(last, std::move(own));
+  };
+  // The gain of the residual, where a block's dense layer absorbs NoNorm behind their sum.
+  const auto absorb = [&](const std::string& norm, Linear& dense) {
+    if (config.layer_norms) return std::vector<float>();
+    const LayerNorm stored = tensors.layer_norm(norm, static_cast<int>(dense.weight.rows));
+    absorb_norm(stored, dense);
+    return stored.gamma;
   };
   LayerWeights out;
   std::optional<LayerNorm> first;
   if (place.has_norm) first = norm_of_next_block(names.attention);
+  const bool shared = config.bottleneck == BottleneckKind::kShared;
+  const int reads = config.bottleneck == BottleneckKind::kOutput ? hidden : intra;
   out.attention = read_attention(tensors, names.attention, layer,
-                                 {.hidden = hidden,
-                                  .source_hidden = hidden,
+                                 {.query = reads,
+                                  .key = reads,
+                                  .value = shared ? hidden : reads,
+                                  .out = intra,
                                   .width = place.heads * config.head_size(),
                                   .has_bias = config.attention_bias});
+  out.attention.residual_gain = absorb(joined(layer, names.attention.norm), out.attention.out);
   if (config.position_kind != PositionKind::kAbsolute) {
     out.attention.distance_embedding =
         read_relative_positions(tensors, joined(layer, names.relative_positions), config);
@@ -199,20 +270,51 @@ StoredLayer read_layer(TensorPicker& tensors, const StackNames& names, const std
   if (config.cross_attention) {
     out.cross_norm = *norm_of_next_block(names.cross);
     out.cross = read_attention(tensors, names.cross, layer,
-                               {.hidden = hidden,
-                                .source_hidden = config.cross_hidden_size,
+                               {.query = hidden,
+                                .key = config.cross_hidden_size,
+                                .value = config.cross_hidden_size,
+                                .out = hidden,
                                 .width = hidden,
                                 .has_bias = config.attention_bias});
   }
-  out.ffn_norm = *norm_of_next_block(names.ffn);
-  const int inner = config.intermediate_size, parts = config.gated_ffn ? 2 : 1;
-  out.ffn_up = tensors.linear(joined(layer, names.ffn.up), parts * inner, hidden, config.ffn_bias);
-  if (config.gated_ffn) {
-    const auto rows = static_cast<std::size_t>(inner);
-    out.ffn_gate = slice(out.ffn_up, rows, rows);
-    out.ffn_up = slice(out.ffn_up, 0, rows);
+  out.stacked.resize(static_cast<std::size_t>(config.num_ffns - 1));
+  for (int i = 0; i < config.num_ffns; ++i) {
+    FeedForwardWeights& ffn = i == 0 ? out : out.stacked[static_cast<std::size_t>(i - 1)];
+    const bool is_last = i + 1 == config.num_ffns;
+    const std::string prefix =
+        is_last ? "" : std::string(names.stacked_ffns) + std::to_string(i) + ".";
+    const std::string norm = prefix + std::string(names.ffn.norm);
+    const std::string pre_norm = prefix + std::string(names.ffn.pre_norm);
+    ffn.ffn_norm = norm_of_next_block(BlockNorms{norm, pre_norm}).value_or(LayerNorm());
+    if (is_last && last) last->eps = config.closing_norm_eps;
+    read_ffn(tensors, names.ffn, layer + prefix, config, ffn);
+    ffn.residual_gain = absorb(layer + norm, ffn.ffn_down);
   }
-  out.ffn_down = tensors.linear(joined(layer, names.ffn.down), hidden, inner, config.ffn_bias);
+  if (config.has_bottleneck()) {
+    BottleneckWeights& bottleneck = out.bottleneck.emplace();
+    const auto read = [&](const BottleneckNames& of, Linear& dense, LayerNorm& norm) {
+      const int outputs = &dense == &bottleneck.output ? hidden : intra;
+      dense = tensors.linear(joined(layer, of.dense), outputs, hidden + intra - outputs);
+      norm = tensors.layer_norm(joined(layer, of.norm), outputs);
+      if (config.layer_norms) return;
+      absorb_norm(norm, dense);
+      if (outputs == hidden) bottleneck.residual_gain = norm.gamma;
+      norm = {};
+    };
+    read(names.bottleneck_input, bottleneck.input.dense, bottleneck.input.norm);
+    if (shared) {
+      read(names.bottleneck_query_key, bottleneck.query_key.dense, bottleneck.query_key.norm);
+    } else {
+      // transformers stores these without using them.
+      for (const std::string_view unused :
+           {names.bottleneck_query_key.dense, names.bottleneck_query_key.norm}) {
+        for (const char* part : {".weight", ".bias"}) tensors.skip(joined(layer, unused) + part);
+      }
+    }
+    LayerNorm behind;
+    read(names.bottleneck_output, bottleneck.output, behind);
+    if (config.layer_norms) bottleneck.widening_norm = *std::exchange(last, std::move(behind));
+  }
   return {.weights = std::move(out), .norm = pre ? std::move(first) : std::move(last)};
 }
 
@@ -235,9 +337,10 @@ StackWeights read_stack_weights(TensorPicker& tensors, const StackNames& names,
     out.score_bias = read_score_bias(tensors, joined(prefix, names.score_bias), config);
   }
   std::optional<LayerNorm> embedding_norm;
-  if (config.embedding_layer_norm && !out.projection) {
+  if (config.embedding_layer_norm && config.layer_norms && !out.projection) {
     embedding_norm = tensors.layer_norm(joined(prefix, names.embedding_norm), config.hidden_size,
                                         config.norm_bias);
+    embedding_norm->eps = config.closing_norm_eps;
   }
   const bool pre = config.norm_position == NormPosition::kPre;
   std::vector<std::optional<LayerNorm>> norms;  // StoredLayer::norm, by weights
@@ -257,10 +360,11 @@ StackWeights read_stack_weights(TensorPicker& tensors, const StackNames& names,
       out.input_norms.push_back(norms[pre ? weights : config.weights_of(l - 1)]);
     }
   }
-  out.final_norm = config.final_layer_norm
-                       ? tensors.layer_norm(joined(prefix, names.final_norm), config.hidden_size,
-                                            config.norm_bias)
-                       : *norms[config.weights_of(config.num_heads_of_layer.size() - 1)];
+  out.final_norm =
+      config.final_layer_norm
+          ? tensors.layer_norm(joined(prefix, names.final_norm), config.hidden_size,
+                               config.norm_bias)
+          : norms[config.weights_of(config.num_heads_of_layer.size() - 1)].value_or(LayerNorm());
   return out;
 }
 

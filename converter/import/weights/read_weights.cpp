@@ -42,6 +42,31 @@ struct Prefixes {
   }
 };
 
+// Output embeddings whose first values are those of the word embeddings, or of a table as wide.
+Matrix read_wide_rows(TensorPicker& tensors, const Family& family, const Prefixes& prefixes,
+                      const ModelConfig& config) {
+  const LanguageHeadNames& names = family.heads.language;
+  const StackConfig& stack = config.last();
+  const int rest = stack.hidden_size - stack.word_size();
+  const std::string decoder = joined(prefixes.heads, names.decoder) + ".weight";
+  const std::string words = joined(prefixes.stack, family.stack.word_embeddings);
+  const Matrix first =
+      tensors.matrix(config.tied_output ? words : decoder, stack.vocab_size, stack.word_size());
+  if (config.tied_output) tensors.skip_copy(decoder, first.data, words);
+  const std::string rest_name = joined(prefixes.heads, names.rest) + ".weight";
+  if (rest == 0) {
+    tensors.skip(rest_name);
+    return first;
+  }
+  const Matrix columns = tensors.matrix(rest_name, rest, stack.vocab_size);
+  Matrix out{first.rows, first.cols + columns.rows, {}};
+  for (std::size_t id = 0; id < out.rows; ++id) {
+    out.data.insert(out.data.end(), first.row(id), first.row(id) + first.cols);
+    for (std::size_t c = 0; c < columns.rows; ++c) out.data.push_back(columns.row(c)[id]);
+  }
+  return out;
+}
+
 LanguageHead read_language_head(TensorPicker& tensors, const Family& family,
                                 const Prefixes& prefixes, const ModelConfig& config,
                                 const Matrix& words) {
@@ -66,7 +91,9 @@ LanguageHead read_language_head(TensorPicker& tensors, const Family& family,
   } else {
     out.bias.resize(words.rows);
   }
-  if (!config.tied_output) {
+  if (!names.rest.empty()) {
+    out.output_embeddings = read_wide_rows(tensors, family, prefixes, config);
+  } else if (!config.tied_output) {
     out.output_embeddings = tensors.matrix(decoder + ".weight", vocab, size);
   } else {
     tensors.skip_copy(decoder + ".weight", words.data,

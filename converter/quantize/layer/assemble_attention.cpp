@@ -179,9 +179,15 @@ void assemble_self_attention(const LayerSource& source, const LayerScales& scale
     return HeadRows{.rounded = qkv,
                     .first_row = part * heads * head_size,
                     .head_size = head_size,
-                    .input_scale = scales.input.scale};
+                    .input_scale = query_key_input(source, scales).scale};
   };
-  const HeadRows query = rows_of(0), key = rows_of(1), value = rows_of(2);
+  const bool own_value = source.config.bottleneck == BottleneckKind::kShared;
+  const HeadRows query = rows_of(0), key = rows_of(1),
+                 value = own_value ? HeadRows{.rounded = part_of(parts, LayerPart::kValue),
+                                              .first_row = 0,
+                                              .head_size = head_size,
+                                              .input_scale = scales.input.scale}
+                                   : rows_of(2);
   HeadScales head;
   std::vector<double> query_scale, key_scale;  // [outputs] of the requantised sums
   if (source.config.rotary) {
@@ -193,7 +199,8 @@ void assemble_self_attention(const LayerSource& source, const LayerScales& scale
     head = {.query = head_scales(source.ranges.self.query, query),
             .key = head_scales(source.ranges.self.key, key)};
   }
-  const double v_scale = value_scale(source.ranges.self.value, weights.value.weight, scales.input);
+  const double v_scale =
+      value_scale(source.ranges.self.value, weights.value.weight, value_input(source, scales));
   const PositionKind kind = source.config.position_kind;
   if (kind != PositionKind::kAbsolute) {
     RelativePositionTable table = quantize_relative_positions(weights.distance_embedding, kind);
@@ -214,14 +221,22 @@ void assemble_self_attention(const LayerSource& source, const LayerScales& scale
   const std::vector<double> v_scales(heads * head_size, v_scale);
   QuantizedDense& dense = layer.qkv;
   BlobAttention& shifts = layer.record.self;
-  size_dense(dense, heads * 3 * pad_columns(head_size), qkv.codes.inputs);
+  const std::size_t slots = own_value ? 2 : 3;
+  size_dense(dense, heads * slots * pad_columns(head_size), qkv.codes.inputs);
   if (!source.config.rotary) {
     query_scale = channel_scales(head.query, head_size);
     key_scale = channel_scales(head.key, head_size);
   }
-  shifts.query = place_heads(query, query_scale, {.part = 0, .parts = 3}, name + ".query", dense);
-  shifts.key = place_heads(key, key_scale, {.part = 1, .parts = 3}, name + ".key", dense);
-  shifts.value = place_heads(value, v_scales, {.part = 2, .parts = 3}, name + ".value", dense);
+  shifts.query =
+      place_heads(query, query_scale, {.part = 0, .parts = slots}, name + ".query", dense);
+  shifts.key = place_heads(key, key_scale, {.part = 1, .parts = slots}, name + ".key", dense);
+  if (own_value) {
+    QuantizedDense& values = layer.bottleneck->value;
+    size_dense(values, heads * pad_columns(head_size), value.rounded.codes.inputs);
+    shifts.value = place_heads(value, v_scales, {.part = 0, .parts = 1}, name + ".value", values);
+  } else {
+    shifts.value = place_heads(value, v_scales, {.part = 2, .parts = 3}, name + ".value", dense);
+  }
   assemble_scores(head, head_size, layer.self);
   shifts.context = assemble_context(scales.context, v_scale, head_size, name, layer.self);
 }

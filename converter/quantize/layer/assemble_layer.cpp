@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "converter/quantize/encode_integers.hpp"
 #include "converter/quantize/layer/assemble_attention.hpp"
+#include "converter/quantize/layer/assemble_residual.hpp"
+#include "converter/quantize/layer/choose_scales.hpp"
 #include "converter/quantize/rounding/outlier_splitting.hpp"
 #include "kernels/arithmetic/fixed_point.hpp"
 #include "kernels/arithmetic/layout.hpp"
@@ -15,82 +18,13 @@
 namespace embert::convert {
 namespace {
 
-// The residual is added with a scale 16 times finer than that of the sum.
-constexpr double kSumFraction = 16;
-
-bool all_zero(const std::int16_t* row, std::size_t count) {
-  return std::all_of(row, row + count, [](std::int16_t code) { return code == 0; });
-}
-
-std::vector<std::int8_t> byte_codes(const RoundedDense& rounded) {
-  return {rounded.codes.codes.begin(), rounded.codes.codes.end()};
-}
-
-// A GEMM whose output is added to the residual.
-struct ResidualSource {
-  const RoundedDense& rounded;
-  std::vector<std::int8_t> weights;  // [outputs, columns] codes of `rounded`, outliers split
-  double input_scale;                // of the row's maximum times its 8-bit codes
-  ChannelQuant residual;             // as the 16-bit sum is read: 128 units are one code
-  float largest_sum;                 // on calibration texts
-  double epsilon;                    // of the LayerNorm that reads the sum
-  std::string name;
-};
-
-struct ResidualLayer {
-  QuantizedDense dense;
-  BlobShifts shifts{};
-  double sum_scale = 1;
-};
-
-ResidualLayer assemble_residual(ResidualSource source) {
-  const RoundedDense& rounded = source.rounded;
-  const ChannelQuant& residual = source.residual;
-  const std::size_t outputs = rounded.codes.outputs;
-  std::vector<double> factors(outputs);
-  double scale = 2 * static_cast<double>(source.largest_sum) / 32767;
-  // Large enough for epsilon_n2, the factors, the residual's multipliers and the constants to fit.
-  scale = std::max(scale, std::sqrt(source.epsilon) * static_cast<double>(outputs) * 0x1p-26);
-  for (std::size_t n = 0; n < outputs; ++n) {
-    const bool dead = all_zero(rounded.codes.row(n), rounded.codes.inputs);
-    factors[n] = dead ? 0.0 : source.input_scale * rounded.scale[n] * 0x1p15 * kSumFraction;
-    scale =
-        std::max({scale, factors[n] * 0x1p-14, residual.factor[n] * residual.scale / 128 * 0x1p-8,
-                  std::fabs(rounded.bias[n] + residual.offset[n]) * 0x1p-23});
-  }
-  if (scale == 0) scale = 1;
-  for (double& f : factors) f /= scale;
-  EncodedFactors encoded = encode_factors(factors, source.name);
-
-  ResidualLayer out{.dense = {}, .shifts = encoded.shifts, .sum_scale = scale};
-  QuantizedDense& dense = out.dense;
-  dense.outputs = pad_columns(outputs);
-  dense.inputs = source.weights.size() / outputs;
-  dense.weights = std::move(source.weights);
-  dense.weights.resize(dense.outputs * dense.inputs);
-  dense.multiplier = std::move(encoded.multipliers);
-  dense.multiplier.resize(dense.outputs);
-  dense.residual.resize(dense.outputs);
-  dense.constant.resize(dense.outputs);
-  const double fine_scale = scale / kSumFraction;
-  for (std::size_t n = 0; n < outputs; ++n) {
-    const double carried = residual.factor[n] * residual.scale / 128 / fine_scale;
-    dense.residual[n] =
-        encode_integer(carried * 0x1p16, kMaxResidualMultiplier, source.name + " residual factor");
-    dense.constant[n] = encode_integer((rounded.bias[n] + residual.offset[n]) / fine_scale,
-                                       kMaxResidualConstant, source.name + " constant");
-  }
-  return out;
-}
-
 // The first feed-forward layer. `channels`: for each output the row of `rounded` that it copies.
 // Gated, as many outputs of the gate follow, from the second half of the rows.
-void assemble_ffn_up(const LayerSource& source, const LayerScales& scales,
-                     const RoundedDense& rounded, const std::vector<std::size_t>& channels,
-                     QuantizedLayer& layer) {
-  const std::string name = source.name + ".intermediate.dense";
-  QuantizedDense& dense = layer.ffn_up;
-  const std::size_t parts = source.config.gated_ffn ? 2 : 1, columns = pad_columns(channels.size());
+BlobShifts assemble_ffn_up(const FeedForwardScales& scales, const RoundedDense& rounded,
+                           const std::vector<std::size_t>& channels, const std::string& name,
+                           QuantizedDense& dense) {
+  const std::size_t parts = scales.activated.factor.empty() ? 1 : 2,
+                    columns = pad_columns(channels.size());
   const std::size_t part_rows = rounded.codes.outputs / parts;
   dense.outputs = parts * columns;
   dense.inputs = rounded.codes.inputs;
@@ -116,8 +50,8 @@ void assemble_ffn_up(const LayerSource& source, const LayerScales& scales,
     dense.bias.resize((part + 1) * columns);
   }
   EncodedFactors encoded = encode_factors(factors, name);
-  layer.record.ffn_up = encoded.shifts;
   dense.multiplier = std::move(encoded.multipliers);
+  return encoded.shifts;
 }
 
 // The layer's input as a hidden state, for callers that ask for it: the residual sum itself, or a
@@ -146,82 +80,221 @@ void assemble_hidden_state(const LayerSource& source, const ChannelQuant& input,
   }
 }
 
-}  // namespace
+// A feed-forward network.
+struct AssembledFfn {
+  QuantizedDense up;
+  BlobShifts up_shifts{};
+  ResidualLayer down;
+  std::uint32_t channels = 0;  // split ones included
+  std::size_t copies = 0;
+};
 
-AssembledLayer assemble_layer(const LayerSource& source, const LayerScales& scales,
-                              const RoundedLayer& parts, double sum_scale) {
-  AssembledLayer out;
-  QuantizedLayer& layer = out.layer;
-  const LayerWeights& weights = source.weights;
-  const double epsilon = source.config.layer_norm_eps;
+// `sum`: what the sum is for; its residual and output are set, and what one scale needs.
+AssembledFfn assemble_ffn(const LayerSource& source, const LayerScales& scales,
+                          const RoundedLayer& parts, std::size_t index, ResidualSource sum) {
+  const FeedForwardScales& of_ffn = scales.ffn(index);
+  AssembledFfn out;
+  SplitWeights split = split_outliers(sum.rounded.codes);
+  out.channels = static_cast<std::uint32_t>(split.source.size());
+  out.copies = split.source.size() - sum.rounded.codes.inputs;
+  out.up_shifts = assemble_ffn_up(of_ffn, part_of(parts, LayerPart::kFfnUp, index), split.source,
+                                  source.name + ".intermediate.dense", out.up);
+  sum.weights = std::move(split.codes);
+  sum.input_scale = source.config.gated_ffn ? of_ffn.activated.scale / 127
+                                            : std::ldexp(1.0 / 255, -of_ffn.activation_exponent);
+  out.down = assemble_residual(std::move(sum));
+  return out;
+}
+
+// Makes a layer, block by block. `sum_scale_` is that of the last residual sum.
+class LayerAssembler {
+ public:
+  LayerAssembler(const LayerSource& source, const LayerScales& scales, const RoundedLayer& parts,
+                 double sum_scale)
+      : source_(source), scales_(scales), parts_(parts), sum_scale_(sum_scale) {}
+
+  AssembledLayer run(const ChannelQuant& next_input) {
+    const LayerWeights& weights = source_.weights;
+    assemble_hidden_state(source_, scales_.input, sum_scale_, layer_);
+    if (weights.bottleneck) enter_bottleneck();
+    assemble_self_attention(source_, scales_, parts_, layer_);
+    attention_output();
+    if (weights.cross) cross_attention();
+    layer_.ffn_norm = encode(weights.ffn_norm, scales_.ffn_input, " feed-forward LayerNorm");
+    const ChannelQuant& behind = weights.bottleneck ? scales_.bottleneck_output : next_input;
+    for (std::size_t i = 0; i <= weights.stacked.size(); ++i) {
+      const bool is_last = i == weights.stacked.size();
+      feed_forward(i, is_last ? behind : scales_.ffn(i + 1).ffn_input);
+    }
+    if (weights.bottleneck) leave_bottleneck(next_input);
+    layer_.record.num_heads = static_cast<std::uint32_t>(source_.ranges.self.query.size());
+    return {.layer = std::move(layer_), .sum_scale = sum_scale_, .copies = copies_};
+  }
+
+ private:
   // A block's output is added to its input, in pre-LayerNorm stacks to the residual sum.
-  const bool pre = source.config.norm_position == NormPosition::kPre;
-  const auto residual_of = [&](const ChannelQuant& input) {
-    return pre ? per_tensor_quant(input.factor.size(), 128 * sum_scale) : input;
-  };
-  const auto encode = [&](const LayerNorm& norm, ChannelQuant input, const std::string& name) {
+  ChannelQuant residual_of(const ChannelQuant& input) const {
+    const bool pre = source_.config.norm_position == NormPosition::kPre;
+    return pre ? per_tensor_quant(input.factor.size(), 128 * sum_scale_) : input;
+  }
+  // Without LayerNorms the sum is the next block's input.
+  const ChannelQuant* output_of(const ChannelQuant& next) const {
+    return source_.config.layer_norms ? nullptr : &next;
+  }
+  QuantizedNorm encode(const LayerNorm& norm, ChannelQuant input, const std::string& name) const {
+    if (!norm.is_there()) return {};
     input.scale /= 128;  // of the norm's 16-bit output
     return encode_norm({.norm = norm,
                         .output = std::move(input),
-                        .input_scale = sum_scale,
-                        .epsilon = epsilon,
-                        .name = source.name + name});
-  };
-
-  assemble_hidden_state(source, scales.input, sum_scale, layer);
-  assemble_self_attention(source, scales, parts, layer);
-  const RoundedDense& attn_out = part_of(parts, LayerPart::kAttnOut);
-  ResidualLayer attention = assemble_residual(
-      {.rounded = attn_out,
-       .weights = byte_codes(attn_out),
-       .input_scale = scales.context.scale / 127,
-       .residual = source.adds_to_input ? scales.input : residual_of(scales.input),
-       .largest_sum = source.ranges.self.sum,
-       .epsilon = epsilon,
-       .name = source.name + ".attention.output.dense"});
-  layer.self.out = std::move(attention.dense);
-  layer.record.self.out = attention.shifts;
-  sum_scale = attention.sum_scale;
-
-  if (weights.cross) {
-    layer.cross_norm = encode(weights.cross_norm, scales.cross_input, " cross LayerNorm");
-    assemble_cross_attention(source, scales, parts, layer);
-    const RoundedDense& cross_out = part_of(parts, LayerPart::kCrossOut);
-    ResidualLayer cross = assemble_residual({.rounded = cross_out,
-                                             .weights = byte_codes(cross_out),
-                                             .input_scale = scales.cross_context.scale / 127,
-                                             .residual = residual_of(scales.cross_input),
-                                             .largest_sum = source.ranges.cross.sum,
-                                             .epsilon = epsilon,
-                                             .name = source.name + ".crossattention.output.dense"});
-    layer.cross.out = std::move(cross.dense);
-    layer.record.cross.out = cross.shifts;
-    sum_scale = cross.sum_scale;
+                        .input_scale = sum_scale_,
+                        .epsilon = norm.eps_or(source_.config.layer_norm_eps),
+                        .name = source_.name + name});
+  }
+  double epsilon() const {
+    return std::max(source_.config.layer_norm_eps, source_.config.closing_norm_eps);
+  }
+  QuantizedDense finish(ResidualLayer made, BlobShifts& shifts) {
+    shifts = made.shifts;
+    sum_scale_ = made.sum_scale;
+    return std::move(made.dense);
   }
 
-  layer.ffn_norm = encode(weights.ffn_norm, scales.ffn_input, " feed-forward LayerNorm");
-  const RoundedDense& ffn_down = part_of(parts, LayerPart::kFfnDown);
-  SplitWeights split = split_outliers(ffn_down.codes);
-  const std::size_t channels = split.source.size();
-  out.copies = channels - ffn_down.codes.inputs;
-  assemble_ffn_up(source, scales, part_of(parts, LayerPart::kFfnUp), split.source, layer);
-  ResidualLayer ffn = assemble_residual(
-      {.rounded = ffn_down,
-       .weights = std::move(split.codes),
-       .input_scale = source.config.gated_ffn ? scales.activated.scale / 127
-                                              : std::ldexp(1.0 / 255, -scales.activation_exponent),
-       .residual = residual_of(scales.ffn_input),
-       .largest_sum = source.ranges.ffn_sum,
-       .epsilon = epsilon,
-       .name = source.name + ".output.dense"});
-  layer.ffn_down = std::move(ffn.dense);
-  layer.record.ffn_down = ffn.shifts;
-  out.sum_scale = ffn.sum_scale;
+  // Of rows with a fixed scale.
+  QuantizedDense from_fixed(LayerPart part, const ChannelQuant& input, ResidualSource sum,
+                            BlobShifts& shifts) {
+    sum.weights = byte_codes(part_of(parts_, part));
+    sum.input_scale = input.scale / kFixedRowMax;
+    sum.epsilon = epsilon();
+    return finish(assemble_residual(std::move(sum)), shifts);
+  }
 
-  layer.record.num_heads = static_cast<std::uint32_t>(source.ranges.self.query.size());
-  layer.record.intermediate_size = static_cast<std::uint32_t>(channels);
-  layer.record.activation_exponent = scales.activation_exponent;
-  return out;
+  void enter_bottleneck() {
+    QuantizedBottleneck& out = layer_.bottleneck.emplace();
+    const BottleneckWeights& weights = *source_.weights.bottleneck;
+    const auto make = [&](LayerPart part, const ChannelQuant& output, float largest,
+                          BlobShifts& shifts) {
+      return from_fixed(part, scales_.input,
+                        {.rounded = part_of(parts_, part),
+                         .weights = {},
+                         .input_scale = 0,
+                         .residual = nullptr,
+                         .gain = weights.residual_gain,
+                         .output = output_of(output),
+                         .largest_sum = largest,
+                         .name = source_.name + ".bottleneck"},
+                        shifts);
+    };
+    if (source_.config.bottleneck == BottleneckKind::kShared) {
+      out.query_key = make(LayerPart::kBottleneckQueryKey, scales_.query_key,
+                           source_.ranges.query_key_sum, out.record.query_key);
+      out.query_key_norm =
+          encode(weights.query_key.norm, scales_.query_key, ".bottleneck.attention.LayerNorm");
+    }
+    out.input = make(LayerPart::kBottleneckInput, scales_.intra, source_.ranges.intra_sum,
+                     out.record.input);
+    out.input_norm = encode(weights.input.norm, scales_.intra, ".bottleneck.input.LayerNorm");
+  }
+
+  void attention_output() {
+    const RoundedDense& rounded = part_of(parts_, LayerPart::kAttnOut);
+    const ChannelQuant& input = intra_input(source_, scales_);
+    const ChannelQuant residual = source_.adds_to_input ? input : residual_of(input);
+    layer_.self.out = finish(assemble_residual({.rounded = rounded,
+                                                .weights = byte_codes(rounded),
+                                                .input_scale = scales_.context.scale / 127,
+                                                .residual = &residual,
+                                                .gain = source_.weights.attention.residual_gain,
+                                                .output = output_of(scales_.ffn_input),
+                                                .largest_sum = source_.ranges.self.sum,
+                                                .epsilon = epsilon(),
+                                                .name = source_.name + ".attention.output.dense"}),
+                             layer_.record.self.out);
+  }
+
+  void cross_attention() {
+    layer_.cross_norm = encode(source_.weights.cross_norm, scales_.cross_input, " cross LayerNorm");
+    assemble_cross_attention(source_, scales_, parts_, layer_);
+    const RoundedDense& rounded = part_of(parts_, LayerPart::kCrossOut);
+    const ChannelQuant residual = residual_of(scales_.cross_input);
+    layer_.cross.out =
+        finish(assemble_residual({.rounded = rounded,
+                                  .weights = byte_codes(rounded),
+                                  .input_scale = scales_.cross_context.scale / 127,
+                                  .residual = &residual,
+                                  .gain = source_.weights.cross->residual_gain,
+                                  .output = nullptr,
+                                  .largest_sum = source_.ranges.cross.sum,
+                                  .epsilon = epsilon(),
+                                  .name = source_.name + ".crossattention.output.dense"}),
+               layer_.record.cross.out);
+  }
+
+  // `next`: how the block behind reads the sum.
+  void feed_forward(std::size_t index, const ChannelQuant& next) {
+    const FeedForwardWeights& weights = source_.weights.ffn(index);
+    const FeedForwardScales& scales = scales_.ffn(index);
+    QuantizedNorm norm;
+    if (index > 0) norm = encode(weights.ffn_norm, scales.ffn_input, " feed-forward LayerNorm");
+    const ChannelQuant residual = residual_of(scales.ffn_input);
+    AssembledFfn made = assemble_ffn(source_, scales_, parts_, index,
+                                     {.rounded = part_of(parts_, LayerPart::kFfnDown, index),
+                                      .weights = {},
+                                      .input_scale = 0,
+                                      .residual = &residual,
+                                      .gain = weights.residual_gain,
+                                      .output = output_of(next),
+                                      .largest_sum = source_.ranges.ffn(index).ffn_sum,
+                                      .epsilon = epsilon(),
+                                      .name = source_.name + ".output.dense"});
+    copies_ += made.copies;
+    if (index == 0) {
+      layer_.ffn_up = std::move(made.up);
+      layer_.record.ffn_up = made.up_shifts;
+      layer_.ffn_down = finish(std::move(made.down), layer_.record.ffn_down);
+      layer_.record.intermediate_size = made.channels;
+      layer_.record.activation_exponent = scales.activation_exponent;
+      return;
+    }
+    QuantizedStackedFfn& ffn = layer_.stacked.emplace_back();
+    ffn.norm = std::move(norm);
+    ffn.up = std::move(made.up);
+    ffn.record.up = made.up_shifts;
+    ffn.down = finish(std::move(made.down), ffn.record.down);
+    ffn.record.intermediate_size = made.channels;
+    ffn.record.activation_exponent = scales.activation_exponent;
+  }
+
+  void leave_bottleneck(const ChannelQuant& next_input) {
+    QuantizedBottleneck& out = *layer_.bottleneck;
+    const BottleneckWeights& weights = *source_.weights.bottleneck;
+    out.widening_norm =
+        encode(weights.widening_norm, scales_.bottleneck_output, ".output.LayerNorm");
+    out.output = from_fixed(LayerPart::kBottleneckOutput, scales_.bottleneck_output,
+                            {.rounded = part_of(parts_, LayerPart::kBottleneckOutput),
+                             .weights = {},
+                             .input_scale = 0,
+                             .residual = &scales_.input,
+                             .gain = weights.residual_gain,
+                             .output = output_of(next_input),
+                             .largest_sum = source_.ranges.output_sum,
+                             .name = source_.name + ".output.bottleneck.dense"},
+                            out.record.output);
+  }
+
+  const LayerSource& source_;
+  const LayerScales& scales_;
+  const RoundedLayer& parts_;
+  double sum_scale_;
+  QuantizedLayer layer_;
+  std::size_t copies_ = 0;
+};
+
+}  // namespace
+
+AssembledLayer assemble_layer(const LayerSource& source, const LayerScales& scales,
+                              const RoundedLayer& parts, double sum_scale,
+                              const ChannelQuant& next_input) {
+  return LayerAssembler(source, scales, parts, sum_scale).run(next_input);
 }
 
 }  // namespace embert::convert

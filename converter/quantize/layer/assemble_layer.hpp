@@ -15,9 +15,11 @@ struct AssembledLayer {
   std::size_t copies = 0;  ///< intermediate channels that outlier channel splitting added
 };
 
-/// `sum_scale`: that of the residual sum before the layer. The layer's input norm is not made here:
+/// `sum_scale`: that of the residual sum before the layer. `next_input`: how its output is read,
+/// where no LayerNorm stands between. The layer's input norm is not made here:
 /// layers that share weights may have different ones.
 AssembledLayer assemble_layer(const LayerSource& source, const LayerScales& scales,
-                              const RoundedLayer& parts, double sum_scale);
+                              const RoundedLayer& parts, double sum_scale,
+                              const ChannelQuant& next_input);
 
 }  // namespace embert::convert

@@ -46,10 +46,10 @@ void choose_cross_scales(const LayerSource& source, LayerScales& scales) {
 
 // The product of a gated feed-forward network is smoothed as the context is: the factors go into
 // those of the gate's requantisation.
-void choose_gate_scales(const LayerSource& source, LayerScales& scales) {
-  const LayerRanges& ranges = source.ranges;
-  const Matrix& gate_weights = source.weights.ffn_gate->weight;
-  const Matrix* readers[] = {&source.weights.ffn_down.weight};
+void choose_gate_scales(const FeedForwardWeights& weights, const FeedForwardRanges& ranges,
+                        FeedForwardScales& scales) {
+  const Matrix& gate_weights = weights.ffn_gate->weight;
+  const Matrix* readers[] = {&weights.ffn_down.weight};
   const std::size_t channels = ranges.gate.size();
   std::vector<double> amplitude(channels);
   for (std::size_t c = 0; c < channels; ++c) {
@@ -76,6 +76,67 @@ void choose_gate_scales(const LayerSource& source, LayerScales& scales) {
   while (product > 32767 * quant.scale && scales.gate_shift < 15) {
     quant.scale *= 2;
     ++scales.gate_shift;
+  }
+}
+
+// The matrices that read the hidden state in a layer with bottlenecks.
+std::vector<const Matrix*> hidden_readers(const LayerSource& source) {
+  const AttentionWeights& attention = source.weights.attention;
+  std::vector<const Matrix*> readers = {&source.weights.bottleneck->input.dense.weight};
+  switch (source.config.bottleneck) {
+    case BottleneckKind::kShared:
+      readers.push_back(&source.weights.bottleneck->query_key.dense.weight);
+      readers.push_back(&attention.value.weight);
+      break;
+    case BottleneckKind::kOutput:
+      for (const Linear* linear : {&attention.query, &attention.key, &attention.value}) {
+        readers.push_back(&linear->weight);
+      }
+      break;
+    default:
+      break;
+  }
+  return readers;
+}
+
+// A norm that is not there bounds no scale.
+Norms norms_of(const LayerNorm* const& norm) {
+  return norm->is_there() ? Norms(&norm, 1) : Norms();
+}
+
+void choose_bottleneck_scales(const LayerSource& source, LayerScales& scales) {
+  const LayerRanges& ranges = source.ranges;
+  const AttentionWeights& attention = source.weights.attention;
+  const BottleneckWeights& bottleneck = *source.weights.bottleneck;
+  const Matrix* qkv[] = {&attention.query.weight, &attention.key.weight, &attention.value.weight};
+  const LayerNorm *input_norm = &bottleneck.input.norm, *widening_norm = &bottleneck.widening_norm,
+                  *query_key_norm = &bottleneck.query_key.norm;
+  const bool is_read = source.config.bottleneck == BottleneckKind::kInput;
+  scales.intra = channel_quant(ranges.intra, norms_of(input_norm),
+                               is_read ? Readers(qkv) : Readers(), kInputAlpha);
+  if (source.config.bottleneck == BottleneckKind::kShared) {
+    scales.query_key =
+        channel_quant(ranges.query_key, norms_of(query_key_norm), Readers(qkv, 2), kInputAlpha);
+  }
+  const Matrix* output[] = {&bottleneck.output.weight};
+  scales.bottleneck_output =
+      channel_quant(ranges.bottleneck_output, norms_of(widening_norm), output, kInputAlpha);
+}
+
+void choose_ffn_scales(const LayerSource& source, const FeedForwardWeights& w,
+                       const FeedForwardRanges& ranges, FeedForwardScales& scales,
+                       std::vector<std::string>& warnings) {
+  const Matrix* matrices[] = {&w.ffn_up.weight, w.ffn_gate ? &w.ffn_gate->weight : nullptr};
+  const Readers up(matrices, w.ffn_gate ? 2 : 1);
+  const LayerNorm* norm = &w.ffn_norm;
+  scales.ffn_input = channel_quant(ranges.ffn_input, norms_of(norm), up, kFfnInputAlpha);
+  scales.activation_offset_q14 = activation_offset_q14(source.config.hidden_act);
+  scales.activation_exponent = activation_exponent(ranges.preactivation);
+  if (w.ffn_gate) choose_gate_scales(w, ranges, scales);
+  const auto reach = static_cast<double>(ranges.preactivation);
+  if (reach > std::ldexp(32767, -scales.activation_exponent)) {
+    warnings.push_back(source.name + ".intermediate.dense: inputs of the activation reach " +
+                       std::to_string(reach) + "; they are cut off at 1023");
   }
 }
 
@@ -119,29 +180,43 @@ std::int32_t activation_offset_q14(HiddenAct act) {
 LayerScales choose_layer_scales(const LayerSource& source, std::vector<std::string>& warnings) {
   LayerScales scales;
   const LayerWeights& w = source.weights;
-  const Matrix* qkv[] = {&w.attention.query.weight, &w.attention.key.weight,
-                         &w.attention.value.weight};
-  const Matrix* ffn_matrices[] = {&w.ffn_up.weight, w.ffn_gate ? &w.ffn_gate->weight : nullptr};
-  const Readers ffn_up(ffn_matrices, w.ffn_gate ? 2 : 1);
+  std::vector<const Matrix*> qkv = {&w.attention.query.weight, &w.attention.key.weight,
+                                    &w.attention.value.weight};
+  if (w.bottleneck) choose_bottleneck_scales(source, scales);
+  const std::vector<const Matrix*> readers = w.bottleneck ? hidden_readers(source) : qkv;
   // One 8-bit code stands for 128 units of a 16-bit embedding sum.
   scales.input = source.reads_embedding_sum
-                     ? per_tensor_quant(w.attention.query.weight.cols, 128 * source.embedding_scale)
-                     : channel_quant(source.ranges.input, source.input_norms, qkv, kInputAlpha);
-  scales.context =
-      context_quant(source.ranges.self.context, w.attention.out.weight, kContextAlpha,
-                    value_scale(source.ranges.self.value, w.attention.value.weight, scales.input));
+                     ? per_tensor_quant(readers.front()->cols, 128 * source.embedding_scale)
+                     : channel_quant(source.ranges.input, source.input_norms, readers, kInputAlpha);
+  scales.context = context_quant(
+      source.ranges.self.context, w.attention.out.weight, kContextAlpha,
+      value_scale(source.ranges.self.value, w.attention.value.weight, value_input(source, scales)));
   if (w.cross) choose_cross_scales(source, scales);
-  const LayerNorm* ffn_norms[] = {&w.ffn_norm};
-  scales.ffn_input = channel_quant(source.ranges.ffn_input, ffn_norms, ffn_up, kFfnInputAlpha);
-  scales.activation_offset_q14 = activation_offset_q14(source.config.hidden_act);
-  scales.activation_exponent = activation_exponent(source.ranges.preactivation);
-  if (w.ffn_gate) choose_gate_scales(source, scales);
-  const auto reach = static_cast<double>(source.ranges.preactivation);
-  if (reach > std::ldexp(32767, -scales.activation_exponent)) {
-    warnings.push_back(source.name + ".intermediate.dense: inputs of the activation reach " +
-                       std::to_string(reach) + "; they are cut off at 1023");
+  choose_ffn_scales(source, w, source.ranges, scales, warnings);
+  for (std::size_t i = 0; i < w.stacked.size(); ++i) {
+    choose_ffn_scales(source, w.stacked[i], source.ranges.stacked[i], scales.stacked.emplace_back(),
+                      warnings);
   }
   return scales;
+}
+
+const ChannelQuant& query_key_input(const LayerSource& source, const LayerScales& scales) {
+  switch (source.config.bottleneck) {
+    case BottleneckKind::kShared:
+      return scales.query_key;
+    case BottleneckKind::kInput:
+      return scales.intra;
+    default:
+      return scales.input;
+  }
+}
+
+const ChannelQuant& value_input(const LayerSource& source, const LayerScales& scales) {
+  return source.config.bottleneck == BottleneckKind::kInput ? scales.intra : scales.input;
+}
+
+const ChannelQuant& intra_input(const LayerSource& source, const LayerScales& scales) {
+  return source.config.has_bottleneck() ? scales.intra : scales.input;
 }
 
 }  // namespace embert::convert

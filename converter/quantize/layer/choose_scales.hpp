@@ -14,6 +14,11 @@ namespace embert::convert {
 /// `warnings` gets a line where inputs of the activation must be clipped.
 LayerScales choose_layer_scales(const LayerSource& source, std::vector<std::string>& warnings);
 
+/// How attention's inputs and the rows to which the layer's blocks add are written.
+const ChannelQuant& query_key_input(const LayerSource& source, const LayerScales& scales);
+const ChannelQuant& value_input(const LayerSource& source, const LayerScales& scales);
+const ChannelQuant& intra_input(const LayerSource& source, const LayerScales& scales);
+
 /// Scale of attention's 16-bit values. `largest`: their largest magnitude; `weight` makes them from
 /// `input`.
 double value_scale(float largest, const Matrix& weight, const ChannelQuant& input);

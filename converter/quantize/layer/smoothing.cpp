@@ -72,8 +72,10 @@ ChannelQuant channel_quant(const ChannelRange& range, Norms norms, Readers reade
     quant.offset[c] = (lowest + highest) / 2;
     amplitude[c] = (highest - lowest) / 2;
   }
-  quant.factor = smoothing_factors(
-      {.activation = amplitude, .weight = relative_column_weights(readers)}, alpha);
+  quant.factor = smoothing_factors({.activation = amplitude,
+                                    .weight = readers.empty() ? std::vector<double>(channels, 1.0)
+                                                              : relative_column_weights(readers)},
+                                   alpha);
   quant.scale = 0x1p-100;
   for (const LayerNorm* norm : norms) {
     quant.scale = std::max(quant.scale, least_norm_scale(*norm, quant) * kNarrowing);

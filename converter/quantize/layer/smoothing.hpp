@@ -31,7 +31,8 @@ std::vector<double> smoothing_factors(Imbalance imbalance, double alpha);
 /// How the input of `readers` is written: centred on the range, smoothed, and shifted by up to
 /// half a code so that the mean of the first token lies on the grid. Attention uses the first token
 /// as a sink, and the others' values are sensitive to its error. `norms`: the LayerNorms that write
-/// it, in turn where layers share weights; none where a dense layer does.
+/// it, in turn where layers share weights; none where a dense layer does. Without readers the
+/// channels keep their own reach.
 ChannelQuant channel_quant(const ChannelRange& range, Norms norms, Readers readers, double alpha);
 
 /// How the 16-bit attention context is written, without offsets. `largest`: [A] magnitudes,

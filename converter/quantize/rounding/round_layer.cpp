@@ -20,24 +20,75 @@ DenseSource with_bias(const std::string& name, const std::vector<const Linear*>&
 
 }  // namespace
 
-bool has_part(const LayerSource& source, LayerPart part) {
-  const bool of_cross = part == LayerPart::kCrossQuery || part == LayerPart::kCrossKeyValue ||
-                        part == LayerPart::kCrossOut;
-  return source.weights.cross.has_value() || !of_cross;
+std::vector<LayerDense> dense_of_layer(const LayerSource& source) {
+  std::vector<LayerDense> out = {{LayerPart::kQkv}, {LayerPart::kAttnOut}};
+  if (source.weights.cross) {
+    out.insert(out.end(),
+               {{LayerPart::kCrossQuery}, {LayerPart::kCrossKeyValue}, {LayerPart::kCrossOut}});
+  }
+  if (source.weights.bottleneck) {
+    out.insert(out.end(), {{LayerPart::kBottleneckInput}, {LayerPart::kBottleneckOutput}});
+  }
+  if (source.config.bottleneck == BottleneckKind::kShared) {
+    out.insert(out.end(), {{LayerPart::kValue}, {LayerPart::kBottleneckQueryKey}});
+  }
+  for (std::size_t i = 0; i <= source.weights.stacked.size(); ++i) {
+    out.insert(out.end(), {{LayerPart::kFfnUp, i}, {LayerPart::kFfnDown, i}});
+  }
+  return out;
 }
 
-RoundedDense round_layer_part(const LayerSource& source, const LayerScales& scales, LayerPart part,
-                              LayerRows& layer_rows, Rounding rounding) {
+RoundedLayer unrounded_layer(const LayerSource& source) {
+  RoundedLayer out;
+  for (const auto& [part, ffn] : dense_of_layer(source)) {
+    out.parts[static_cast<std::size_t>(part)].resize(ffn + 1);
+  }
+  return out;
+}
+
+RoundedDense round_layer_part(const LayerSource& source, const LayerScales& scales,
+                              LayerDense dense, LayerRows& layer_rows, Rounding rounding) {
   const LayerWeights& w = source.weights;
   const std::string& name = source.name;
-  switch (part) {
+  const FeedForwardWeights& ffn = w.ffn(dense.ffn);
+  const FeedForwardScales& ffn_scales = scales.ffn(dense.ffn);
+  FeedForwardRows& ffn_rows = layer_rows.ffn(dense.ffn);
+  // Layers with bottlenecks: several parts read the hidden state, so its rows stay.
+  const auto of_hidden = [&](const std::string& part, const std::vector<const Linear*>& linears) {
+    const QuantizedRows& rows = layer_rows.input;
+    return round_dense(with_bias(name + part, linears, scales.input, rows), input_rows(rows),
+                       rounding);
+  };
+  const auto of_block = [&](const std::string& part, const std::vector<const Linear*>& linears,
+                            const ChannelQuant& input, QuantizedRows& taken) {
+    const QuantizedRows rows = std::move(taken);
+    return round_dense(with_bias(name + part, linears, input, rows), input_rows(rows), rounding);
+  };
+  switch (dense.part) {
     case LayerPart::kQkv: {
-      const QuantizedRows rows = std::move(layer_rows.input);
-      return round_dense(
-          with_bias(name + ".attention.self",
-                    {&w.attention.query, &w.attention.key, &w.attention.value}, scales.input, rows),
-          input_rows(rows), rounding);
+      const AttentionWeights& a = w.attention;
+      const std::string part = ".attention.self";
+      switch (source.config.bottleneck) {
+        case BottleneckKind::kShared:
+          return of_block(part, {&a.query, &a.key}, scales.query_key, layer_rows.query_key);
+        case BottleneckKind::kInput:
+          return of_block(part, {&a.query, &a.key, &a.value}, scales.intra, layer_rows.intra);
+        case BottleneckKind::kOutput:
+          return of_hidden(part, {&a.query, &a.key, &a.value});
+        case BottleneckKind::kNone:
+          return of_block(part, {&a.query, &a.key, &a.value}, scales.input, layer_rows.input);
+      }
+      return {};
     }
+    case LayerPart::kValue:
+      return of_hidden(".attention.self.value", {&w.attention.value});
+    case LayerPart::kBottleneckInput:
+      return of_hidden(".bottleneck.input.dense", {&w.bottleneck->input.dense});
+    case LayerPart::kBottleneckQueryKey:
+      return of_hidden(".bottleneck.attention.dense", {&w.bottleneck->query_key.dense});
+    case LayerPart::kBottleneckOutput:
+      return of_block(".output.bottleneck.dense", {&w.bottleneck->output}, scales.bottleneck_output,
+                      layer_rows.bottleneck_output);
     case LayerPart::kAttnOut: {
       const QuantizedRows rows = std::move(layer_rows.context);
       return round_dense({.name = name + ".attention.output.dense",
@@ -65,17 +116,15 @@ RoundedDense round_layer_part(const LayerSource& source, const LayerScales& scal
                          input_rows(rows), rounding);
     }
     case LayerPart::kFfnUp: {
-      const QuantizedRows rows = std::move(layer_rows.ffn_input);
-      std::vector<const Linear*> ffn_up = {&w.ffn_up};
-      if (w.ffn_gate) ffn_up.push_back(&*w.ffn_gate);
-      return round_dense(with_bias(name + ".intermediate.dense", ffn_up, scales.ffn_input, rows),
-                         input_rows(rows), rounding);
+      std::vector<const Linear*> up = {&ffn.ffn_up};
+      if (ffn.ffn_gate) up.push_back(&*ffn.ffn_gate);
+      return of_block(".intermediate.dense", up, ffn_scales.ffn_input, ffn_rows.ffn_input);
     }
     case LayerPart::kFfnDown: {
-      const QuantizedRows rows = std::move(layer_rows.activated);
+      const QuantizedRows rows = std::move(ffn_rows.activated);
       return round_dense({.name = name + ".output.dense",
-                          .linears = {&w.ffn_down},
-                          .input = w.ffn_gate ? &scales.activated : nullptr,
+                          .linears = {&ffn.ffn_down},
+                          .input = ffn.ffn_gate ? &ffn_scales.activated : nullptr,
                           .split_outliers = true},
                          input_rows(rows), rounding);
     }

@@ -7,11 +7,11 @@ namespace embert {
 
 struct TokenEmbedding {
   size_t id;
-  const int16_t* position;  ///< [E]
-  const int16_t* segment;   ///< [E], null for segment 0
-  int16_t* dst;             ///< [E]
+  const int16_t* position;  ///< [W]
+  const int16_t* segment;   ///< [W], null for segment 0
+  int16_t* dst;             ///< [W]
 };
-/// dst = embedding sum of one token.
+/// dst = embedding sum of one token; before a word projection, of the word and a row of zeros.
 void embed_token(const Kernels& kernels, const Stack& stack, const TokenEmbedding& token);
 
 /// residual = embeddings of a task's rows: the sum of word, position and segment, or its projection

@@ -187,6 +187,100 @@ TEST_F(FamilyConfig, ModernBertRefusals) {
             "and tanh are");
 }
 
+TEST_F(FamilyConfig, MobileBertHasBottlenecks) {
+  const json config = sizes("mobilebert");
+  const ModelConfig model = read(config, R"({"intra_bottleneck_size": 16, "embedding_size": 24})");
+  const StackConfig& stack = model.first();
+  EXPECT_EQ(stack.bottleneck, BottleneckKind::kShared);
+  EXPECT_EQ(stack.intra_size(), 16);
+  EXPECT_EQ(stack.head_size(), 8);
+  EXPECT_EQ(stack.num_ffns, 4);
+  EXPECT_EQ(stack.hidden_act, HiddenAct::kRelu);
+  EXPECT_FALSE(stack.layer_norms);
+  EXPECT_TRUE(stack.trigrams);
+  EXPECT_EQ(stack.word_size(), 24);
+  EXPECT_EQ(stack.embedding_size(), 32);
+  EXPECT_TRUE(model.pooled.dense);
+  EXPECT_TRUE(warnings_.empty());
+
+  const StackConfig input = read(config, R"({"intra_bottleneck_size": 16, "embedding_size": 32,
+                       "use_bottleneck_attention": true, "trigram_input": false})")
+                                .first();
+  EXPECT_EQ(input.bottleneck, BottleneckKind::kInput);
+  EXPECT_FALSE(input.has_word_projection());
+  const ModelConfig plain =
+      read(config, R"({"use_bottleneck": false, "embedding_size": 32, "true_hidden_size": 7,
+                       "normalization_type": "layer_norm", "classifier_activation": false})");
+  EXPECT_EQ(plain.first().bottleneck, BottleneckKind::kNone);
+  EXPECT_EQ(plain.first().intra_size(), 32);
+  EXPECT_TRUE(plain.first().layer_norms);
+  EXPECT_FALSE(plain.pooled.dense);
+}
+
+TEST_F(FamilyConfig, MobileBertRefusals) {
+  json config = sizes("mobilebert");
+  config["intra_bottleneck_size"] = 16;
+  config["embedding_size"] = 24;
+  EXPECT_EQ(error(config, R"({"embedding_size": 33})"),
+            "config.json: embedding_size 33 above hidden_size 32 is not supported; words up to "
+            "hidden_size are");
+  EXPECT_EQ(error(config, R"({"embedding_size": 0})"),
+            "config.json: \"embedding_size\" must be a whole number from 1 to 4096, found 0");
+  EXPECT_EQ(error(config, R"({"intra_bottleneck_size": 33})"),
+            "config.json: \"intra_bottleneck_size\" must be a whole number from 1 to 32, found 33");
+  EXPECT_EQ(error(config, R"({"intra_bottleneck_size": 15})"),
+            "config.json: num_attention_heads 2 does not divide intra_bottleneck_size 15");
+  EXPECT_EQ(error(config, R"({"use_bottleneck": false, "num_attention_heads": 3})"),
+            "config.json: num_attention_heads 3 does not divide hidden_size 32");
+  EXPECT_EQ(error(config, R"({"key_query_shared_bottleneck": false})"),
+            "config.json: use_bottleneck without use_bottleneck_attention and "
+            "key_query_shared_bottleneck is not supported; it needs intra_bottleneck_size to be "
+            "hidden_size, as in transformers");
+  EXPECT_EQ(
+      error(config, R"({"num_feedforward_networks": 0})"),
+      "config.json: \"num_feedforward_networks\" must be a whole number from 1 to 16, found 0");
+  EXPECT_EQ(
+      error(config, R"({"num_feedforward_networks": 17})"),
+      "config.json: \"num_feedforward_networks\" must be a whole number from 1 to 16, found 17");
+  EXPECT_EQ(error(config, R"({"normalization_type": "rms_norm"})"),
+            "config.json: normalization_type \"rms_norm\" is not supported; no_norm and layer_norm "
+            "are");
+  EXPECT_EQ(error(config, R"({"trigram_input": 1})"),
+            "config.json: \"trigram_input\" must be true or false, found 1");
+  EXPECT_EQ(
+      error(config, R"({"hidden_act": "mish"})"),
+      "config.json: hidden_act \"mish\" is not supported; gelu, gelu_new, relu, silu and tanh "
+      "are");
+  EXPECT_EQ(error(config, R"({"is_decoder": true})"),
+            "config.json: is_decoder true is not supported; of decoders embert runs BERT's "
+            "(model_type \"bert\")");
+}
+
+TEST_F(FamilyConfig, ElectraAndAlbertRefusals) {
+  for (const char* type : {"electra", "albert"}) {
+    const json config = sizes(type);
+    EXPECT_EQ(error(config, R"({"embedding_size": 0})"),
+              "config.json: \"embedding_size\" must be a whole number from 1 to 4096, found 0");
+    EXPECT_EQ(error(config, R"({"embedding_size": 4097})"),
+              "config.json: \"embedding_size\" must be a whole number from 1 to 4096, found 4097");
+    EXPECT_EQ(error(config, R"({"position_embedding_type": "rotary"})"),
+              "config.json: position_embedding_type \"rotary\" is not supported; absolute, "
+              "relative_key, relative_key_query and sinusoidal are");
+    EXPECT_EQ(error(config, R"({"is_decoder": true})"),
+              "config.json: is_decoder true is not supported; of decoders embert runs BERT's "
+              "(model_type \"bert\")");
+  }
+  const json albert = sizes("albert");
+  EXPECT_EQ(error(albert, R"({"num_hidden_groups": 3})"),
+            "config.json: \"num_hidden_groups\" must be a whole number from 1 to 2, found 3");
+  EXPECT_EQ(error(albert, R"({"num_hidden_groups": 0})"),
+            "config.json: \"num_hidden_groups\" must be a whole number from 1 to 2, found 0");
+  EXPECT_EQ(error(albert, R"({"inner_group_num": 25})"),
+            "config.json: \"inner_group_num\" must be a whole number from 1 to 24, found 25");
+  EXPECT_EQ(error(albert, R"({"inner_group_num": 0})"),
+            "config.json: \"inner_group_num\" must be a whole number from 1 to 24, found 0");
+}
+
 TEST_F(FamilyConfig, ArchitecturesHaveTheirHeads) {
   struct Case {
     const char *model_type, *name;

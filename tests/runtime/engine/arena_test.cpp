@@ -10,9 +10,15 @@ namespace embert::test {
 namespace {
 
 TEST(Arena, IsExactBetweenGuardPages) {
-  for (std::uint32_t hidden : {3u, 36u, 64u}) {
+  for (std::uint32_t hidden : {3u, 36u, 64u, 48u, 51u}) {
     SyntheticModel shape;
     shape.hidden_size = hidden;
+    if (hidden == 48 || hidden == 51) {
+      const bool shared = hidden == 48;
+      shape.flags = kStackBottleneck | kStackWordProjection;
+      shape.bottleneck = {hidden, 3, shared ? kBottleneckShared : kBottleneckInput, 0};
+      shape.word_size = hidden;
+    }
     shape.num_heads = hidden / 3;
     shape.head_size = 3;
     shape.intermediate_size = 2 * hidden + 1;

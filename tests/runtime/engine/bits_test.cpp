@@ -77,6 +77,19 @@ SyntheticModel four_bits(std::uint32_t hidden, std::uint32_t activation, std::ui
   return model;
 }
 
+/// With what MobileBERT has: bottlenecks, several feed-forward networks, words with neighbours.
+SyntheticModel mobile(std::uint32_t hidden, BlobBottleneck bottleneck, bool layer_norms) {
+  SyntheticModel model =
+      shape(hidden, 3, bottleneck.intra_size / 3, 2 * hidden - 1, kActivationRelu);
+  model.flags = kStackBottleneck | kStackWordProjection;
+  if (!layer_norms) model.flags |= kStackEmbeddings4Bit;
+  model.bottleneck = bottleneck;
+  model.layer_norms = layer_norms;
+  model.word_size = hidden / 2;
+  model.words = bottleneck.num_ffns > 1 ? 3 : 1;
+  return model;
+}
+
 class Bits : public testing::TestWithParam<SyntheticModel> {};
 
 TEST_P(Bits, AreTheSameOnEveryIsaThreadsBatchAndDirt) {
@@ -192,7 +205,12 @@ INSTANTIATE_TEST_SUITE_P(
                     shape(128, 1, 128, 64, kActivationGelu), modern(18, 104, kActivationGelu),
                     modern(64, 150, kActivationSilu), modern(2, 5, kActivationTanh),
                     four_bits(73, kActivationGelu),
-                    four_bits(31, kActivationRelu, kStackEmbeddingProjection)),
+                    four_bits(31, kActivationRelu, kStackEmbeddingProjection),
+                    mobile(54, {21, 4, kBottleneckShared, 0}, false),
+                    mobile(55, {33, 2, kBottleneckShared, 0}, true),
+                    mobile(70, {30, 1, kBottleneckInput, 0}, false),
+                    mobile(39, {39, 2, kBottleneckOutput, 0}, true),
+                    mobile(48, {48, 3, kBottleneckNone, 0}, true)),
     [](const auto& tested) {
       return "hidden" + std::to_string(tested.param.hidden_size) + "heads" +
              std::to_string(tested.param.num_heads);
