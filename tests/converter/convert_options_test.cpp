@@ -8,6 +8,7 @@
 #include "embert/embert_run.h"
 #include "tests/support/error_text.hpp"
 #include "tests/support/model_folder.hpp"
+#include "tests/support/scratch_folder.hpp"
 #include "tests/support/synthetic_blob.hpp"
 
 namespace embert::convert {
@@ -76,6 +77,15 @@ TEST_F(ConvertFolder, MaxTokensMustHoldTheSpecialTokensAndOne) {
   EXPECT_EQ(error(),
             "config.json: max_position_embeddings 2 leaves no room for text beside 2 special "
             "tokens; at least 3 is needed");
+}
+
+TEST_F(ConvertFolder, VocabularyMustFitTheEmbeddings) {
+  ModelOptions model;
+  model.tokenizer = true;
+  test::write_model_folder(folder_.path(), model);
+  const std::string lines = test::read_bytes((folder_.path() / "vocab.txt").string());
+  folder_.write("vocab.txt", lines + "one\ntwo\n");
+  EXPECT_EQ(error(), "tokenizer: 98 tokens, but config.json says vocab_size 96");
 }
 
 TEST_F(ConvertFolder, WithoutTokenizerOneTokenIsEnough) {

@@ -21,8 +21,8 @@ fi
 corpus=$build/fuzz-corpus findings=$build/fuzz-findings
 mkdir -p "$corpus" "$findings"
 "$build/tests/fuzz/make_seeds" "$corpus/seeds"
-# Converter errors are exceptions, of which libstdc++ frees some late; folders of the readers are best in memory.
-export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+# The readers' folders are best in memory.
 if [ -d /dev/shm ]; then export TMPDIR=/dev/shm; fi
 
 status=0
@@ -32,7 +32,8 @@ for program in "${programs[@]}"; do
   log=$findings/$program.log
   prefix=$findings/$program-
   TIMEFORMAT='%U %S'
-  used=$({ time "$build/tests/fuzz/$program" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 \
+  used=$({ time "$build/tests/fuzz/$program" -max_total_time="$seconds" -timeout=120 -report_slow_units=120 \
+    -rss_limit_mb=3000 \
     -print_final_stats=1 -artifact_prefix="$prefix" "$corpus/$program" "$corpus/seeds/$program" >"$log" 2>&1; } 2>&1) || status=1
   found=$(find "$findings" -name "$program-*" | wc -l)
   printf '%-24s %12s %8s %8s  %s\n' "$program" \

@@ -3,15 +3,19 @@
 // and ends soon. An input is a section, whose header says how long it is, then CallBytes and a
 // text.
 #include <cstring>
+#include <ctime>
 #include <vector>
 
 #include "tests/fuzz/support/check_text.hpp"
+#include "tests/fuzz/support/require.hpp"
 #include "tests/fuzz/support/word_mutator.hpp"
 #include "tests/runtime/tokenizer/tokenizer_harness.hpp"
 
 using namespace embert;
 
 namespace {
+
+constexpr std::clock_t kMostTime = 5 * CLOCKS_PER_SEC;
 
 /// Bytes of the section at the begin of an input.
 std::size_t section_bytes(const std::uint8_t* data, std::size_t size) {
@@ -40,6 +44,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const test::Section section(std::vector<std::uint8_t>(data, data + bytes));
   TokenizerView view;
   if (section.open(&view) != TokenizerStatus::kOk) return 0;
+  const std::clock_t begin = std::clock();
   fuzz::check_text(view, fuzz::TextCall(data + bytes, size - bytes));
+  fuzz::require(std::clock() - begin < kMostTime, "a text ends soon");
   return 0;
 }

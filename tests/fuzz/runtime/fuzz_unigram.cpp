@@ -3,11 +3,25 @@
 #include "tests/fuzz/support/documents.hpp"
 #include "tests/fuzz/support/tokenizers.hpp"
 
+using namespace embert::fuzz;
+
+namespace {
+
+const Tokenizers& tokenizers() {
+  static const Tokenizers all(unigram_documents(), {"xlmr", "xlmr_metaspace", "xlmr_converted",
+                                                    "albert", "albert_converted", "byte_fallback"});
+  return all;
+}
+
+}  // namespace
+
+// Reads the tokenizers before libFuzzer looks at the clock.
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  tokenizers();
+  return 0;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace embert::fuzz;
-  static const Tokenizers tokenizers(
-      unigram_documents(),
-      {"xlmr", "xlmr_metaspace", "xlmr_converted", "albert", "albert_converted", "byte_fallback"});
-  tokenizers.check(TextCall(data, size));
+  tokenizers().check(TextCall(data, size));
   return 0;
 }

@@ -373,6 +373,13 @@ TEST(UnigramWriter, RefusesByName) {
             "tokenizer: precompiled_charsmap: the trie has 8 of 9 bytes");
   EXPECT_EQ(with_map(bytes_of("040000000000000078")),
             "tokenizer: precompiled_charsmap: the last replacement does not end");
+  // A node for byte 1 behind the root: it leads outside, to a replacement outside, to the root.
+  const std::string root = "0800000000000000";
+  EXPECT_EQ(with_map(bytes_of(root + "01140000" + "00")),
+            "tokenizer: precompiled_charsmap: the trie leads outside itself");
+  EXPECT_EQ(with_map(bytes_of(root + "01010000" + "00")),
+            "tokenizer: precompiled_charsmap: a replacement lies outside the charsmap");
+  EXPECT_EQ(with_map(bytes_of(root + "01040000" + "00")), "no error");
 }
 
 TEST(Unigram, TypeOfTheModelsTokenizer) {
