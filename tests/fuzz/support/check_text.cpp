@@ -121,6 +121,8 @@ void check_result(const TokenizerView& view, const Result& r, const Texts& texts
     require(r.word_ids[i] >= word[text] && r.word_ids[i] >= 0, "words ascend");
     word[text] = r.word_ids[i];
     check_offsets(r, i, boundaries[text]);
+    const bool trims = (view.header->flags & kTokenizerTrimOffsets) != 0;
+    require(trims || r.byte_offsets[2 * i] < r.byte_offsets[2 * i + 1], "a token has a place");
   }
 }
 
