@@ -83,7 +83,7 @@ StackPlan plan_stack(Cursor arena, const Model& model, size_t index,
   const Stack stack = model_stack(model, index);
   const BlobStack& config = *stack.config;
   const BlobStack& last = header.stacks[header.num_stacks - 1];
-  if ((config.flags & kStackStatic) != 0) return plan_static(arena, model, options);
+  if (has(config.flags, kStackStatic)) return plan_static(arena, model, options);
   const bool causal = (config.flags & kStackCausal) != 0;
   const bool cross = (config.flags & kStackCrossAttention) != 0;
   const bool pre_norm = (config.flags & kStackPreNorm) != 0;
@@ -145,14 +145,14 @@ StackPlan plan_stack(Cursor arena, const Model& model, size_t index,
   if (relative) {
     plan.key_rows = attention.take(block * inputs);
     plan.products = attention.take(block * plan.products_stride * 4);
-  } else if ((config.flags & kStackLocalAttention) != 0) {
+  } else if (has(config.flags, kStackLocalAttention)) {
     plan.products = attention.take(2 * head_columns * 4);
   }
   plan.scratch_bytes = largest(largest(scratch.at, attention.at), dense.at);
 
   plan.residual = arena.take(tokens * hidden * 2);
   plan.normalized = pre_norm ? arena.take(tokens * hidden * 2) : plan.residual;
-  if (stack.bottleneck != nullptr && stack.bottleneck->kind != kBottleneckNone) {
+  if (stack.has_bottleneck() && stack.bottleneck->kind != kBottleneckNone) {
     const uint64_t streams = stack.bottleneck->kind == kBottleneckShared ? 2 : 1;
     arena.take(streams * stream_bytes(options, stack.intra_size()));
   }

@@ -114,7 +114,7 @@ void project_self(const Run& run, const Layer& layer, const AttentionRows& in, c
   const Kernels& kernels = run.engine.kernels;
   const TextRows& text = at.text;
   const size_t n = run.head_size(), inputs = pad_inputs(in.width), columns = pad_columns(n);
-  const bool own_value = in.value != nullptr;
+  const bool own_value = built(kStackBottleneck) && in.value != nullptr;
   const size_t parts = own_value ? 2 : 3;
   const size_t first = at.head * parts * columns;              // the head's first column
   uint8_t* lhs = run.scratch<uint8_t>(at.task, plan.lhs);      // [block][lhs_stride]
@@ -164,7 +164,7 @@ void project_self(const Run& run, const Layer& layer, const AttentionRows& in, c
     }
     Requantize query_factor = from_column(layer.self.query, first);
     Requantize key_factor = from_column(layer.self.key, first);
-    if (layer.rotary.angles != nullptr) {
+    if (layer.rotary.turns()) {
       rotate(run, layer.rotary, text, {row, queries, acc, query_factor});
       rotate(run, layer.rotary, text, {row, m, acc + columns, key_factor});
       query_factor = key_factor = layer.rotary.factor;
@@ -388,7 +388,8 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
   const Requantize factor = twice ? doubled(head_context) : head_context;
   const bool masked = kv.mask != nullptr || how.pair_mask != nullptr || how.query_mask != nullptr;
   // A row to which masks leave no key attends to all of them, and probabilities are of all keys.
-  const bool is_local = how.reach < kv.count && !masked && how.probabilities == nullptr;
+  const bool is_local = built(kStackLocalAttention) && how.reach < kv.count && !masked &&
+                        how.probabilities == nullptr;
 
   for (size_t row = 0; row < text.queries; row += kBlockRows) {
     const ScoreBlock block = {.row = row,

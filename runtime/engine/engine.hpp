@@ -40,7 +40,7 @@ static inline const BlobStack& last_config(const Engine& engine) {
 
 /// A table of word embeddings without layers: embert_embed is all that it can do.
 static inline bool is_static(const Engine& engine) {
-  return (last_config(engine).flags & kStackStatic) != 0;
+  return has(last_config(engine).flags, kStackStatic);
 }
 
 static inline bool is_decoder(const Engine& engine) {

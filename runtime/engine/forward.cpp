@@ -422,7 +422,7 @@ Run run_stack(Engine& engine, size_t stack, const embert_input& input, const emb
 
   embed(run, /*then=*/layer_input(run, 0));
   for (size_t l = 0; l < run.num_layers(); ++l) {
-    const auto run_one = run.stack.bottleneck != nullptr ? run_bottleneck_layer : run_layer;
+    const auto run_one = run.stack.has_bottleneck() ? run_bottleneck_layer : run_layer;
     run_one(run, model_layer(engine.model, run.stack, l), /*next=*/layer_input(run, l + 1));
   }
 

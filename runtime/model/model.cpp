@@ -186,50 +186,50 @@ Stack model_stack(const Model& model, size_t index) {
   stack.embedding_size = hidden;
   // The flags keep models without these options from looking for their sections.
   stack.padding_id = UINT32_MAX;
-  if ((flags & kStackPaddingPosition) != 0) {
+  if (has(flags, kStackPaddingPosition)) {
     stack.padding_id = reinterpret_cast<const BlobPaddingPosition*>(
                            model_optional_section(model, kSectionPaddingPosition))
                            ->padding_id;
   }
-  if ((flags & kStackScoreBias) != 0) {
+  if (has(flags, kStackScoreBias)) {
     stack.score_bias =
         reinterpret_cast<const int32_t*>(model_optional_section(model, kSectionScoreBias));
   }
-  if ((flags & kStackEmbeddingProjection) != 0) {
+  if (has(flags, kStackEmbeddingProjection)) {
     add_projection(model_optional_section(model, kSectionEmbeddingProjection), stack);
   }
-  if ((flags & kStackSharedLayers) != 0) {
+  if (has(flags, kStackSharedLayers)) {
     stack.shared = reinterpret_cast<const BlobSharedLayer*>(
         model_optional_section(model, kSectionSharedLayers));
   }
-  if ((flags & kStackBottleneck) != 0) {
+  if (has(flags, kStackBottleneck)) {
     stack.bottleneck =
         reinterpret_cast<const BlobBottleneck*>(model_optional_section(model, kSectionBottleneck));
   }
   stack.word_size = stack.embedding_size;
-  if ((flags & kStackWordProjection) != 0) {
+  if (has(flags, kStackWordProjection)) {
     add_word_projection(model_optional_section(model, kSectionWordProjection), stack);
   }
-  stack.position_stride = (flags & (kStackRotary | kStackStatic)) != 0 ? 0 : stack.embedding_size;
-  if ((flags & kStackRotary) != 0) {
+  stack.position_stride = has(flags, kStackRotary | kStackStatic) ? 0 : stack.embedding_size;
+  if (has(flags, kStackRotary)) {
     stack.rotary =
         reinterpret_cast<const BlobRotary*>(model_optional_section(model, kSectionRotary));
   }
-  if ((flags & kStackStatic) != 0) {
+  if (has(flags, kStackStatic)) {
     stack.static_embeddings =
         reinterpret_cast<const BlobStatic*>(model_optional_section(model, kSectionStatic));
   }
-  if ((flags & kStackEmbeddings4Bit) != 0) {
+  if (has(flags, kStackEmbeddings4Bit)) {
     const auto* record = reinterpret_cast<const BlobEmbeddings4Bit*>(
         model_optional_section(model, kSectionEmbeddings4Bit));
     stack.word_embeddings = nullptr;
     stack.embeddings_4bit = {record->levels, reinterpret_cast<const uint8_t*>(record + 1)};
   }
-  if ((flags & kStackLocalAttention) != 0) {
+  if (has(flags, kStackLocalAttention)) {
     stack.local_attention = reinterpret_cast<const BlobLocalAttention*>(
         model_optional_section(model, kSectionLocalAttention));
   }
-  if ((flags & kStackGatedFfn) != 0) {
+  if (has(flags, kStackGatedFfn)) {
     stack.gated_ffn =
         reinterpret_cast<const BlobGatedFfn*>(model_optional_section(model, kSectionGatedFfn));
   }
@@ -246,7 +246,7 @@ namespace {
 
 /// The table of a layer's angles; layers that are local may have one of their own.
 Rotary layer_rotary(const Stack& stack, bool is_local) {
-  if (stack.rotary == nullptr) return {};
+  if (!built(kStackRotary) || stack.rotary == nullptr) return {};
   const BlobRotary& record = *stack.rotary;
   const size_t head_size = stack.config->head_size;
   const int32_t* multipliers = reinterpret_cast<const int32_t*>(&record + 1);
@@ -298,7 +298,7 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
   }
 
   const uint32_t bottleneck =
-      stack.bottleneck != nullptr ? stack.bottleneck->kind : uint32_t{kBottleneckNone};
+      stack.has_bottleneck() ? stack.bottleneck->kind : uint32_t{kBottleneckNone};
   layer.qkv = dense(parts(kSectionQkv), heads * qkv_parts(bottleneck) * columns,
                     reads_hidden(bottleneck) ? hidden : intra, {});
   layer.self = attention(kSectionScores, record.self);
@@ -309,7 +309,8 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
       factor(parts(kSectionContext).take<int32_t>(heads * columns), record.self.context);
   layer.self.out = residual_dense(parts(kSectionAttnOut), intra, width, record.self.out);
   layer.self.out.adds_to_input = l == 0 && (config.flags & kStackEmbeddingNorm) != 0;
-  const bool is_local = stack.local_attention != nullptr && l % stack.local_attention->period != 0;
+  const bool is_local = built(kStackLocalAttention) && stack.local_attention != nullptr &&
+                        l % stack.local_attention->period != 0;
   layer.reach = is_local ? stack.local_attention->reach : SIZE_MAX;
   layer.rotary = layer_rotary(stack, is_local);
   if (Parts table = parts(kSectionRelativePositions)) {
@@ -322,7 +323,7 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
         config.position_kind == kPositionRelativeKeyQuery ? ratios.take<int32_t>(heads) : nullptr,
         record.key_relative);
   }
-  if (stack.score_bias != nullptr) {
+  if (built(kStackScoreBias) && stack.score_bias != nullptr) {
     layer.relative_positions.bias = stack.score_bias;
     layer.relative_positions.query =
         factor(parts(kSectionRelativeRatios).take<int32_t>(heads), record.query_relative);

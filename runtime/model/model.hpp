@@ -5,6 +5,7 @@
 #include "embert/embert.h"
 #include "kernels/arithmetic/fixed_point.hpp"
 #include "runtime/format/blob_format.hpp"
+#include "runtime/model/built_flags.hpp"
 #include "runtime/tokenizer/tokenizer.hpp"
 
 namespace embert {
@@ -80,6 +81,8 @@ struct RelativePositions {
 struct Rotary {
   const int16_t* angles;  ///< [P][D]: D/2 cosines, then D/2 sines, Q14
   Requantize factor;      ///< [N(D)] from a turned value to an 8-bit operand
+
+  bool turns() const { return built(kStackRotary) && angles != nullptr; }
 };
 
 /// Takes a layer's input back from per-channel scales to one scale, for callers who ask for hidden
@@ -98,7 +101,7 @@ struct FeedForward {
   Activation activation;
   ResidualDense down;
 
-  bool is_gated() const { return gate_shift >= 0; }
+  bool is_gated() const { return built(kStackGatedFfn) && gate_shift >= 0; }
 };
 
 /// One layer. Each LayerNorm is named by the block that reads its output.
@@ -180,10 +183,16 @@ struct Stack {
   const BlobLocalAttention* local_attention;
   const BlobGatedFfn* gated_ffn;  ///< [num_layers]
 
-  bool has_projection() const { return projection.dense.dense.weights != nullptr; }
+  bool has_projection() const {
+    return built(kStackEmbeddingProjection) && projection.dense.dense.weights != nullptr;
+  }
+  bool has_word_projection() const {
+    return built(kStackWordProjection) && word_projection.words > 0;
+  }
+  bool has_bottleneck() const { return built(kStackBottleneck) && bottleneck != nullptr; }
   /// B: width of the rows that the blocks of a layer add to.
   size_t intra_size() const {
-    return bottleneck != nullptr ? bottleneck->intra_size : config->hidden_size;
+    return has_bottleneck() ? bottleneck->intra_size : config->hidden_size;
   }
 };
 Stack model_stack(const Model& model, size_t index);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sections behind the required ones (FORMAT.md, section 8).
 #include "runtime/model/optional_sections.hpp"
+#include "runtime/model/built_flags.hpp"
 
 #include "kernels/arithmetic/word_4bit.hpp"
 #include "runtime/model/bottleneck_sections.hpp"
@@ -163,7 +164,7 @@ void check_embeddings_4bit(Walk& walk, const BlobStack& stack, size_t word_size,
 }
 
 /// The flag that demands a kind of section; 0 for those that any model may have.
-uint32_t flag_of(uint32_t kind) {
+constexpr uint32_t flag_of(uint32_t kind) {
   switch (kind) {
     case kSectionPaddingPosition:
       return kStackPaddingPosition;
@@ -217,7 +218,7 @@ StackOptions peek_stack_options(Walk& walk, const BlobStack& stack) {
       .word_size = hidden,
       .bottleneck = {.intra_size = hidden, .num_ffns = 1, .kind = kBottleneckNone, .reserved = 0},
       .shared = nullptr};
-  if ((stack.flags & kStackEmbeddingProjection) != 0) {
+  if (has(stack.flags, kStackEmbeddingProjection)) {
     const uint8_t* section =
         walk.peek(kSectionEmbeddingProjection, sizeof(BlobEmbeddingProjection));
     walk.require(section != nullptr, EMBERT_STATUS_BLOB_SECTION);
@@ -226,7 +227,7 @@ StackOptions peek_stack_options(Walk& walk, const BlobStack& stack) {
     walk.require_value(in_range(size, 1, kMaxHiddenSize));
     options.embedding_size = options.word_size = size;
   }
-  if ((stack.flags & kStackWordProjection) != 0) {
+  if (has(stack.flags, kStackWordProjection)) {
     const uint8_t* section = walk.peek(kSectionWordProjection, sizeof(BlobWordProjection));
     walk.require(section != nullptr, EMBERT_STATUS_BLOB_SECTION);
     if (!walk.sound()) return options;
@@ -234,14 +235,14 @@ StackOptions peek_stack_options(Walk& walk, const BlobStack& stack) {
     walk.require_value(in_range(size, 1, hidden));
     options.word_size = size;
   }
-  if ((stack.flags & kStackBottleneck) != 0) {
+  if (has(stack.flags, kStackBottleneck)) {
     const uint8_t* section = walk.peek(kSectionBottleneck, sizeof(BlobBottleneck));
     walk.require(section != nullptr, EMBERT_STATUS_BLOB_SECTION);
     if (!walk.sound()) return options;
     options.bottleneck = *reinterpret_cast<const BlobBottleneck*>(section);
     walk.require_value(bottleneck_ok(options.bottleneck, stack));
   }
-  if ((stack.flags & kStackSharedLayers) != 0) {
+  if (has(stack.flags, kStackSharedLayers)) {
     const uint8_t* section =
         walk.peek(kSectionSharedLayers, stack.num_layers * sizeof(BlobSharedLayer));
     walk.require(section != nullptr, EMBERT_STATUS_BLOB_SECTION);
@@ -263,36 +264,38 @@ void check_optional_sections(Walk& walk, const BlobHeader& header, const StackOp
     walk.require(kind > previous, EMBERT_STATUS_BLOB_SECTION);
     previous = kind;
     found |= flag_of(kind);
-    if (kind == kSectionLayerBottleneck || kind == kSectionStackedFfn) {
+    if (built(kStackBottleneck) &&
+        (kind == kSectionLayerBottleneck || kind == kSectionStackedFfn)) {
       walk.require(kind == kSectionLayerBottleneck ? narrow : stacked, EMBERT_STATUS_BLOB_SECTION);
       check_layer_sections(walk, kind, stack, options);
       found_layers |= kind == kSectionLayerBottleneck ? 1 : 2;
       continue;
     }
+    const auto is = [&](uint32_t known) { return kind == known && built(flag_of(known)); };
     uint64_t bytes = 0;
     const uint8_t* section = walk.next_of_any_size(kind, &bytes);
     found_heads |= head_bit(kind);
     if (kind == kSectionPrompts) check_prompts(walk, section, bytes);
-    if (kind == kSectionPaddingPosition) check_padding_position(walk, stack, section, bytes);
-    if (kind == kSectionScoreBias) check_score_bias(walk, stack, section, bytes);
-    if (kind == kSectionEmbeddingProjection) check_projection(walk, stack, section, bytes);
-    if (kind == kSectionSharedLayers) {
+    if (is(kSectionPaddingPosition)) check_padding_position(walk, stack, section, bytes);
+    if (is(kSectionScoreBias)) check_score_bias(walk, stack, section, bytes);
+    if (is(kSectionEmbeddingProjection)) check_projection(walk, stack, section, bytes);
+    if (is(kSectionSharedLayers)) {
       // Its values are those that peek_stack_options has checked: a kind is there once.
       walk.require(bytes == stack.num_layers * sizeof(BlobSharedLayer), EMBERT_STATUS_BLOB_SECTION);
     }
-    if (kind == kSectionBottleneck) {
+    if (is(kSectionBottleneck)) {
       // As of shared layers, peek_stack_options has checked the values.
       walk.require(bytes == sizeof(BlobBottleneck), EMBERT_STATUS_BLOB_SECTION);
     }
-    if (kind == kSectionWordProjection) check_word_projection(walk, stack, section, bytes);
-    if (kind == kSectionRotary) check_rotary(walk, stack, section, bytes);
-    if (kind == kSectionLocalAttention) check_local_attention(walk, section, bytes);
-    if (kind == kSectionGatedFfn) check_gated_ffn(walk, stack, section, bytes);
+    if (is(kSectionWordProjection)) check_word_projection(walk, stack, section, bytes);
+    if (is(kSectionRotary)) check_rotary(walk, stack, section, bytes);
+    if (is(kSectionLocalAttention)) check_local_attention(walk, section, bytes);
+    if (is(kSectionGatedFfn)) check_gated_ffn(walk, stack, section, bytes);
     if (kind == kSectionPooledTransform) check_head_transform(walk, section, bytes, hidden, false);
     if (kind == kSectionTokenTransform) check_head_transform(walk, section, bytes, hidden, true);
     if (kind == kSectionLmActivation) check_lm_activation(walk, section, bytes);
-    if (kind == kSectionStatic) check_static(walk, stack, section, bytes);
-    if (kind == kSectionEmbeddings4Bit) {
+    if (is(kSectionStatic)) check_static(walk, stack, section, bytes);
+    if (is(kSectionEmbeddings4Bit)) {
       check_embeddings_4bit(walk, stack, options.word_size, section, bytes);
     }
     if (kind == kSectionVector) check_vector(walk, header, section, bytes);

@@ -4,6 +4,7 @@
 // FORMAT.md lists the same rules. Checks run in the order magic, version, size, checksum, header
 // fields, sections, so that a damaged file gets the status of a damaged file.
 #include "runtime/model/validator.hpp"
+#include "runtime/model/built_flags.hpp"
 
 #include <string.h>
 
@@ -329,6 +330,9 @@ embert_status check_blob(const uint8_t* blob, size_t blob_bytes, Crc32cFn crc32c
     return EMBERT_STATUS_BLOB_CHECKSUM;
   if (header.layout != kLayoutN16K4) return EMBERT_STATUS_LAYOUT;
   if (!header_ok(header)) return EMBERT_STATUS_BLOB_HEADER;
+  for (uint32_t i = 0; i < header.num_stacks; ++i) {
+    if ((header.stacks[i].flags & ~kBuiltStackFlags) != 0) return EMBERT_STATUS_NOT_BUILT;
+  }
 
   return check_sections(blob, header);
 }

@@ -32,8 +32,8 @@ void sum_embeddings(const Run& run, RowRange rows, GivenVectors given, int16_t* 
   const Kernels& kernels = run.engine.kernels;
   const embert_input& input = run.input;
   const size_t size = stack.embedding_size;
-  const bool counts =
-      stack.padding_id != UINT32_MAX && input.ids != nullptr && input.position_ids == nullptr;
+  const bool counts = built(kStackPaddingPosition) && stack.padding_id != UINT32_MAX &&
+                      input.ids != nullptr && input.position_ids == nullptr;
   size_t counted = 0, paddings = 0;  // tokens of the text that were looked at; padding ids of them
   TextRows text = first_text(run, Queries::kAll);
   for (size_t row = rows.begin; row < rows.end; ++row, dst += size) {
@@ -172,7 +172,7 @@ void embed_rows(const Run& run, size_t task, RowRange rows) {
   int16_t* dst = run.at<int16_t>(run.plan.residual) + rows.begin * run.hidden_size();  // [rows][H]
   if (run.stack.has_projection()) {
     project_embeddings(run, task, rows, dst);
-  } else if (run.stack.word_projection.words > 0) {
+  } else if (run.stack.has_word_projection()) {
     project_words(run, task, rows, dst);
   } else {
     sum_embeddings(run, rows, given_embeddings(run, rows.begin), dst);

@@ -34,7 +34,7 @@ typedef enum embert_status {
   EMBERT_STATUS_BLOB_SECTION = 26,       /**< a section missing, out of place or of a wrong size */
   EMBERT_STATUS_BLOB_VALUE = 27,         /**< a table value outside its range */
   EMBERT_STATUS_BLOB_TOKENIZER = 28,     /**< the tokenizer section is broken */
-  EMBERT_STATUS_NOT_BUILT = 29,          /**< a kind of tokenizer that this build leaves out */
+  EMBERT_STATUS_NOT_BUILT = 29,          /**< a tokenizer or family that this build leaves out */
   EMBERT_STATUS_ARENA_TOO_SMALL = 30,
   EMBERT_STATUS_ARENA_MISALIGNED = 31,
   EMBERT_STATUS_NO_TOKENIZER = 40,       /**< the model was converted without one */
