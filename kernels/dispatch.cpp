@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/dispatch.hpp"
 
-#include "kernels/families.hpp"
+#include "kernels/built_families.hpp"
 #include "kernels/variants.hpp"
 
 namespace embert {

@@ -450,7 +450,7 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
     // each takes a product of its own.
     const size_t step = kv.value_inputs == key_inputs ? 2 * columns : kPanelColumns;
     const int32_t* value_sums = kv.value_sums;
-    if (keys.count < kv.count && lhs_correction(LhsType::kUnsigned) != 0) {
+    if (is_local && keys.count < kv.count && lhs_correction(LhsType::kUnsigned) != 0) {
       value_sums = local_sums(kv, keys, columns, run.scratch<int32_t>(at.task, plan.products));
     }
     for (size_t column = 0; column < 2 * columns; column += step) {

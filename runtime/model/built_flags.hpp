@@ -3,7 +3,7 @@
 // the flag's families.
 #pragma once
 
-#include "kernels/families.hpp"
+#include "kernels/built_families.hpp"
 #include "runtime/format/blob_format.hpp"
 
 namespace embert {
