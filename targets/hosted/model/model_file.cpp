@@ -52,6 +52,9 @@ const char* explain(embert_status status) {
       return "its bytes were changed; copy or convert it again";
     case EMBERT_STATUS_LAYOUT:
       return "its weights are in an order that this build does not read; convert the model again";
+    case EMBERT_STATUS_NOT_BUILT:
+      return "its tokenizer or family was left out of this build of embert (EMBERT_TOKENIZERS, "
+             "EMBERT_FAMILIES)";
     default:
       return "broken; convert the model again";
   }
