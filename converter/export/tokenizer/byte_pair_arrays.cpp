@@ -47,6 +47,18 @@ std::vector<std::string> symbol_bytes(const std::vector<SymbolPair>& merges) {
 
 BytePairArrays make_byte_pair_arrays(const std::vector<SymbolPair>& merges) {
   BytePairArrays arrays;
+  // Two thirds full or less, and no look-up longer than kMaxPairProbes.
+  std::size_t slot_count = merges.size() + merges.size() / 2 + 1;
+  while (arrays.pair_probes == 0) {
+    if (slot_count > kMaxPairSlots) {
+      throw ConvertError("tokenizer: " + std::to_string(merges.size()) +
+                         " merges need a table of more than " + std::to_string(kMaxPairSlots) +
+                         " slots, the most that is supported");
+    }
+    arrays.pair_probes =
+        fill_slots(merges, static_cast<std::uint32_t>(slot_count), &arrays.pair_slots);
+    slot_count += slot_count / 8 + 1;
+  }
   std::vector<DoubleArray::Entry> entries;
   const std::vector<std::string> bytes = symbol_bytes(merges);
   for (std::size_t symbol = 0; symbol < bytes.size(); ++symbol) {
@@ -62,12 +74,6 @@ BytePairArrays make_byte_pair_arrays(const std::vector<SymbolPair>& merges) {
   arrays.units = trie.finish();
   for (const SymbolPair& pair : merges) {
     arrays.parts.insert(arrays.parts.end(), pair.begin(), pair.end());
-  }
-  // Two thirds full or less, and no look-up longer than kMaxPairProbes.
-  std::uint32_t slot_count = static_cast<std::uint32_t>(merges.size() + merges.size() / 2 + 1);
-  while (arrays.pair_probes == 0) {
-    arrays.pair_probes = fill_slots(merges, slot_count, &arrays.pair_slots);
-    slot_count += slot_count / 8 + 1;
   }
   return arrays;
 }

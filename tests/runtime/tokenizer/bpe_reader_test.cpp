@@ -134,14 +134,15 @@ TEST(BpeJsonFile, LongTokens) {
     token += token;
     json["model"]["vocab"][token] = 261 + i;
   }
+  EXPECT_TRUE(
+      bpe_error_of(json).ends_with(" makes a token of 256 bytes; at most 255 are supported"))
+      << bpe_error_of(json);
+  for (int i = 0; i < 2; ++i) {
+    json["model"]["merges"].erase(json["model"]["merges"].size() - 1);
+  }
   EXPECT_TRUE(bpe_error_of(json).ends_with("...\" has 512 bytes, at most 510 are supported"))
       << bpe_error_of(json);
-  json["model"]["merges"].erase(json["model"]["merges"].size() - 1);
   json["model"]["vocab"].erase(token);
-  EXPECT_TRUE(bpe_error_of(json).ends_with("...\" has 256 bytes, at most 255 are supported"))
-      << bpe_error_of(json);
-  json["model"]["merges"].erase(json["model"]["merges"].size() - 1);
-  json["model"]["vocab"].erase(token.substr(0, 256));
   EXPECT_EQ(bpe_error_of(json), "none");
 }
 

@@ -8,10 +8,12 @@
 #include <map>
 #include <memory>
 
+#include "converter/export/tokenizer/byte_pair_arrays.hpp"
 #include "runtime/format/byte_pair_format.hpp"
 #include "runtime/tokenizer/bpe/byte_pair_encoder.hpp"
 #include "runtime/tokenizer/bpe/byte_pair_section.hpp"
 #include "tests/runtime/tokenizer/tokenizer_harness.hpp"
+#include "tests/support/error_text.hpp"
 #include "tests/support/random.hpp"
 
 namespace embert::test {
@@ -329,6 +331,31 @@ TEST_F(BytePairSectionTest, NumbersThatDoNotAgree) {
     for (int k = 0; k < 1200; ++k) text += "abc z\u00e9"[dice(7)];
     EXPECT_EQ(tokenizer.encode(text, kWithSpecials).status, TokenizerStatus::kOk);
   }
+}
+
+// More pairs with one hash than a look-up may read: no table of any size holds them.
+TEST(BytePairSection, PairsThatCollide) {
+  constexpr std::uint32_t kLeft = 0x9E3779B1, kRight = 0x85EBCA77;  // the factors of hash_pair
+  std::uint32_t inverse = 1;  // of kRight, by Newton's iteration
+  for (int i = 0; i < 5; ++i) inverse *= 2 - kRight * inverse;
+  ASSERT_EQ(inverse * kRight, 1u);
+  constexpr std::uint32_t kSymbols = 1u << 20;
+  std::vector<convert::SymbolPair> merges;
+  for (std::uint32_t i = 0; i < kSymbols - kByteSymbols; ++i) {
+    merges.push_back({i / kByteSymbols, i % kByteSymbols});
+  }
+  std::size_t colliding = 0;
+  for (std::uint32_t left = 0; left < kSymbols; ++left) {
+    const std::uint32_t right = (0u - left * kLeft) * inverse;
+    if (right >= kSymbols) continue;
+    ASSERT_EQ(hash_pair(left, right), hash_pair(0, 0));
+    merges.push_back({left, right});
+    ++colliding;
+  }
+  ASSERT_GT(colliding, kMaxPairProbes);
+  EXPECT_EQ(error_text([&] { convert::make_byte_pair_arrays(merges); }),
+            "tokenizer: " + std::to_string(merges.size()) +
+                " merges need a table of more than 4194304 slots, the most that is supported");
 }
 
 }  // namespace

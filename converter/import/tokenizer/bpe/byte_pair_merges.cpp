@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "converter/convert_error.hpp"
+#include "runtime/format/tokenizer_format.hpp"
 
 namespace embert::convert {
 namespace {
@@ -133,6 +134,10 @@ class MergeResolver {
   // Whether merge i is the last one of those that make its token of the token's bytes.
   bool happens(std::size_t i) const {
     std::vector<std::uint32_t> parts = bytes_of(merges_[i].token);
+    if (parts.size() > kMaxTokenBytes) {
+      table_.fail(name(i) + " makes a token of " + std::to_string(parts.size()) +
+                  " bytes; at most " + std::to_string(kMaxTokenBytes) + " are supported");
+    }
     std::uint32_t last = UINT32_MAX;
     while (parts.size() > 1) {
       std::uint32_t rank = UINT32_MAX;
