@@ -260,11 +260,11 @@ TEST_F(BytePairSectionTest, EachFieldIsChecked) {
       {field(part.symbol_ids[0]), tokens, Status::kSectionBadModel},
       {field(part.symbol_ids[258]), 0xFFFFFFFF, Status::kSectionBadModel},
       {field(part.symbol_ids[259]), 1, Status::kSectionBadPadding},
-      // Strings that are not those of the parts: "abd", "cc", and "abc" for "ab".
+      // Strings that are not those of the parts: "abd", "cc", "abc" for "ab", "b" for "a".
       {field(part.tables.parts[3]), 'd', Status::kSectionBadModel},
       {field(part.tables.parts[2]), 'c', Status::kSectionBadModel},
       {field(part.symbol_ids[256]), 257, Status::kSectionBadModel},
-      {field(part.symbol_ids['a']), 'b', Status::kSectionBadModel},
+      {field(part.symbol_ids[97]), 98, Status::kSectionBadModel},
       // The trie's values are symbols: 259 would be a token, but no symbol.
       {field(view.word_units[view.header->word_root + 1 + 'z']), 'z' | 3u << 8 | 259u << 11,
        Status::kSectionBadUnit},
