@@ -15,7 +15,7 @@
 
 namespace embert::convert {
 
-/// Which tokens of the vocabulary stay (converter/README.md, "Vocabulary"); by default all.
+/// Says which tokens of the vocabulary stay (converter/README.md, "Vocabulary"); by default all do.
 struct VocabularyOptions {
   /// Texts, one a line, whose tokens stay.
   std::optional<std::filesystem::path> texts;

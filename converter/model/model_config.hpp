@@ -34,8 +34,8 @@ enum class PositionKind : std::uint32_t {
   kRelativeKeyQuery = kPositionRelativeKeyQuery
 };
 
-/// What reads the narrow rows inside a layer with bottlenecks (MobileBERT, Sun et al. 2020, section
-/// 3.1): BlobBottleneckKind.
+/// Says which parts of a layer with bottlenecks read the narrow rows (MobileBERT, Sun et al. 2020,
+/// section 3.1): BlobBottleneckKind.
 enum class BottleneckKind : std::uint32_t {
   kNone = kBottleneckNone,
   kOutput = kBottleneckOutput,

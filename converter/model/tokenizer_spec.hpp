@@ -128,7 +128,7 @@ struct UnigramSpec {
   std::vector<PreTokenizerStep> pre_tokenizer;
   std::vector<double> scores;  ///< by id, for the tokens of the vocabulary
   bool byte_fallback = false;
-  /// Where pieces have been pruned, the least score of all that there were: that of unknown
+  /// The least score of the whole vocabulary, set when pieces are pruned: the score of unknown
   /// characters follows from it.
   std::optional<double> least_score = {};
 };

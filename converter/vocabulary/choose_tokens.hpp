@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tokens stay where a vocabulary is pruned. converter/README.md, "Vocabulary", has the rules
-// and why a text of kept tokens has the same tokens as before.
+// Chooses the tokens that stay when a vocabulary is pruned. converter/README.md, "Vocabulary", has
+// the rules and why a text of kept tokens has the same tokens as before.
 #pragma once
 
 #include <cstddef>

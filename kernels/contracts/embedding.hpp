@@ -22,7 +22,7 @@ struct EmbeddingArgs {
 };
 using EmbeddingFn = void (*)(const EmbeddingArgs&);
 
-/// The same sum with a row of 4 bits a value (kernels/arithmetic/word_4bit.hpp): dst[c] =
+/// EmbeddingArgs' sum with a row of 4 bits a value (kernels/arithmetic/word_4bit.hpp): dst[c] =
 /// embedding_value(level, scale * multiplier, position[c], segment[c]). The whole row is read.
 struct Embedding4BitArgs {
   size_t n;                 ///< hidden size

@@ -372,7 +372,7 @@ struct BlobSharedLayer {
   uint32_t input_norm;  ///< whose input norm it uses
 };
 
-/// What a layer does between the hidden state and its blocks (Sun et al. 2020, section 3.1, figure
+/// Says how a layer's blocks are joined to the hidden state (Sun et al. 2020, section 3.1, figure
 /// 1). In all but the first kind a dense layer makes rows of intra_size values of the hidden state,
 /// to which the layer's blocks add, and another one brings the last sum back, which is added to the
 /// hidden state.

@@ -127,8 +127,8 @@ struct Layer {
   bool has_cross_attention() const { return cross_query.weights != nullptr; }
 };
 
-/// What a layer with bottlenecks has beside its blocks; query_key and value are zero but with
-/// kBottleneckShared.
+/// The dense layers and norms that a layer with bottlenecks has beside its blocks; query_key and
+/// value are zero but with kBottleneckShared.
 struct LayerBottleneck {
   ResidualDense input;  ///< [N(B)] x [K(H)] makes the rows that the layer's blocks add to
   Norm input_norm;

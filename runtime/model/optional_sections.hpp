@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sections behind the required ones say about a stack (FORMAT.md, section 8).
+// Checks the sections behind the required ones (FORMAT.md, section 8) and reads sizes from them.
 #pragma once
 
 #include "runtime/model/section_walk.hpp"

@@ -4,9 +4,9 @@
 
     pip install tokenizers==0.19.1        (in a virtual environment)
     cmake --build build --target tokenizer_bench
-    python tests/bench/tokenizer_bench.py build/tests/bench/tokenizer_bench ../shared/data
+    python tests/bench/tokenizer_bench.py build/tests/bench/tokenizer_bench ../shared/data [TOKENIZER.json...]
 
-Prints a markdown table: median and spread (10th to 90th percentile) of both in ms for all lines of each corpus, once
+Without files it takes uncased BERT. Prints a markdown table for each file: median and spread (10th to 90th percentile) of both in ms for all lines of each corpus, once
 calling encode() line by line and once encode_batch() over all lines (which the wheel does faster), and the ratio.
 """
 import json
@@ -67,21 +67,26 @@ def compare(program, folder, tokenizer, lines):
         return ours, single, batch
 
 
-def main():
-    program, data = sys.argv[1], pathlib.Path(sys.argv[2])
-    vocabulary = data / "tokenizer/vocab/bert-base-uncased-tokenizer.json"
-    tokenizer = Tokenizer.from_file(str(vocabulary))
-    print(f"uncased BERT, tokenizers {__version__}, one thread, ms: median (10%..90%) of {ROUNDS * REPEATS} runs\n")
+def print_table(program, data, file):
+    tokenizer = Tokenizer.from_file(str(file))
+    print(f"\n{file}, tokenizers {__version__}, one thread, ms: median (10%..90%) of {ROUNDS * REPEATS} runs\n")
     print("| corpus | lines | MB | embert | encode | encode_batch | times faster than encode | than encode_batch |")
     print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        (pathlib.Path(folder) / "tokenizer.json").write_bytes(vocabulary.read_bytes())
+        (pathlib.Path(folder) / "tokenizer.json").write_bytes(file.read_bytes())
         for name, lines in corpora(data):
             ours, single, batch = compare(program, folder, tokenizer, lines)
             mine = statistics.median(ours)
             size = sum(len(line.encode()) for line in lines) / 1e6
             print(f"| {name} | {len(lines)} | {size:.2f} | {describe(ours)} | {describe(single)} | {describe(batch)} | "
                   f"{statistics.median(single) / mine:.1f} | {statistics.median(batch) / mine:.1f} |", flush=True)
+
+
+def main():
+    program, data = sys.argv[1], pathlib.Path(sys.argv[2])
+    files = sys.argv[3:] or [data / "tokenizer/vocab/bert-base-uncased-tokenizer.json"]
+    for file in map(pathlib.Path, files):
+        print_table(program, data, file)
     return 0
 
 

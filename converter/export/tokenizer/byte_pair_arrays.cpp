@@ -47,8 +47,9 @@ std::vector<std::string> symbol_bytes(const std::vector<SymbolPair>& merges) {
 
 BytePairArrays make_byte_pair_arrays(const std::vector<SymbolPair>& merges) {
   BytePairArrays arrays;
-  // Two thirds full or less, and no look-up longer than kMaxPairProbes.
-  std::size_t slot_count = merges.size() + merges.size() / 2 + 1;
+  // Half full or less (two thirds full is 7 % slower on Chinese text), and no look-up longer than
+  // kMaxPairProbes.
+  std::size_t slot_count = 2 * merges.size() + 1;
   while (arrays.pair_probes == 0) {
     if (slot_count > kMaxPairSlots) {
       throw ConvertError("tokenizer: " + std::to_string(merges.size()) +

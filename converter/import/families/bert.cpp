@@ -30,8 +30,6 @@ void read_bert_options(const JsonFields& config, StackConfig& out,
   read_decoder(config, out);
 }
 
-constexpr TransformNames kPooler = {.dense = "pooler.dense", .in_stack = true, .norm = {}};
-
 }  // namespace
 
 constinit const Family kBert = {
@@ -41,10 +39,10 @@ constinit const Family kBert = {
     .architectures = kArchitectures,
     .read_head_options = nullptr,
     .stack = {},
-    .heads = {.pooler = kPooler,
-              .sequence = {.dense = "classifier", .transform = kPooler},
-              .next_sentence = {.dense = "cls.seq_relationship", .transform = kPooler},
-              .multiple_choice = {.dense = "classifier", .transform = kPooler},
+    .heads = {.pooler = kPoolerNames,
+              .sequence = {.dense = "classifier", .transform = kPoolerNames},
+              .next_sentence = {.dense = "cls.seq_relationship", .transform = kPoolerNames},
+              .multiple_choice = {.dense = "classifier", .transform = kPoolerNames},
               .token = {.dense = "classifier", .transform = {}},
               .answers = {.dense = "qa_outputs", .transform = {}},
               .replaced = {},

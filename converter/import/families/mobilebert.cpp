@@ -73,8 +73,6 @@ void read_mobilebert_head_options(const JsonFields& config, ModelConfig& out) {
   out.pooled.dense = config.get_bool("classifier_activation", true);
 }
 
-constexpr TransformNames kMobilePooler = {.dense = "pooler.dense", .in_stack = true, .norm = {}};
-
 constexpr StackNames mobilebert_names() {
   StackNames names;
   names.prefix = "mobilebert.";
@@ -95,10 +93,10 @@ constinit const Family kMobileBert = {
     .architectures = kMobileBertArchitectures,
     .read_head_options = read_mobilebert_head_options,
     .stack = mobilebert_names(),
-    .heads = {.pooler = kMobilePooler,
-              .sequence = {.dense = "classifier", .transform = kMobilePooler},
-              .next_sentence = {.dense = "cls.seq_relationship", .transform = kMobilePooler},
-              .multiple_choice = {.dense = "classifier", .transform = kMobilePooler},
+    .heads = {.pooler = kPoolerNames,
+              .sequence = {.dense = "classifier", .transform = kPoolerNames},
+              .next_sentence = {.dense = "cls.seq_relationship", .transform = kPoolerNames},
+              .multiple_choice = {.dense = "classifier", .transform = kPoolerNames},
               .token = {.dense = "classifier", .transform = {}},
               .answers = {.dense = "qa_outputs", .transform = {}},
               .replaced = {},

@@ -6,15 +6,12 @@
 
 namespace embert::convert {
 
-inline constexpr TransformNames kRobertaPooler = {
-    .dense = "pooler.dense", .in_stack = true, .norm = {}};
-
 inline constexpr HeadNames kRobertaHeads = {
-    .pooler = kRobertaPooler,
+    .pooler = kPoolerNames,
     .sequence = {.dense = "classifier.out_proj",
                  .transform = {.dense = "classifier.dense", .in_stack = false, .norm = {}}},
     .next_sentence = {},
-    .multiple_choice = {.dense = "classifier", .transform = kRobertaPooler},
+    .multiple_choice = {.dense = "classifier", .transform = kPoolerNames},
     .token = {.dense = "classifier", .transform = {}},
     .answers = {.dense = "qa_outputs", .transform = {}},
     .replaced = {},

@@ -76,6 +76,10 @@ struct TransformNames {
   std::string_view norm;
 };
 
+/// The pooler of BERT and its nearest kin.
+inline constexpr TransformNames kPoolerNames = {
+    .dense = "pooler.dense", .in_stack = true, .norm = {}};
+
 /// logits = dense(transform(...)); without a transform the classifier reads the hidden state.
 struct ClassifierNames {
   std::string_view dense;
@@ -87,8 +91,8 @@ struct LanguageHeadNames {
   std::string_view bias;  ///< with ".bias" or what stands for it
   std::string_view
       decoder;  ///< output embeddings: decoder.weight, and decoder.bias, a copy of bias
-  /// Where word embeddings are narrower than the hidden state: [rest of the width, vocabulary]
-  /// stands behind them in the output embeddings.
+  /// The matrix [rest of the width, vocabulary] that continues word embeddings narrower than the
+  /// hidden state, to make the output embeddings of them.
   std::string_view rest = {};
 };
 

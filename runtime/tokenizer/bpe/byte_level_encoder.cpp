@@ -172,6 +172,9 @@ class ByteLevelEncoder {
     uint32_t blanks = 0;       // and how many
     bool blank_is_idle = true;
     for (uint32_t chars = 0;; ++chars) {
+      const uint32_t skipped = stream.skip_plain(state_.view.normalized_first_bytes);
+      chars += skipped;
+      if (skipped != 0) blanks = 0;
       const ComposedStream bookmark = stream;
       NormalizedChar c;
       if (!stream.next(&c)) return stretch;

@@ -7,6 +7,7 @@
 
 #include "runtime/tokenizer/bpe/byte_level_tables.hpp"
 #include "runtime/tokenizer/hangul.hpp"
+#include "runtime/tokenizer/vocabulary.hpp"
 #include "runtime/tokenizer/wordpiece/unicode_tables.hpp"
 
 namespace embert {
@@ -206,6 +207,31 @@ NormalizedChar ComposedStream::place(const Part& part) {
     if (read_char(&originals_, &original)) last_ = original.offsets;
   }
   return out;
+}
+
+uint32_t ComposedStream::skip_plain(const uint32_t stops[8]) {
+  if (!idle()) return 0;
+  TextCursor at = originals_;
+  uint32_t count = 0;
+  NormalizedChar c;
+  for (TextCursor behind = at; read_char(&behind, &c); at = behind) {
+    if (compose_ && (unicode::text_class(c.code_point) & unicode::kComposes) != 0) {
+      if (count == 0) return 0;
+      // It may compose with the character before it.
+      at = originals_;
+      --count;
+      break;
+    }
+    // A byte that is not UTF-8 is given as U+FFFD, so its own byte says nothing about `stops`.
+    if (has_bit(stops, text_[at.byte]) || c.code_point == kReplacementCharacter ||
+        is_white_space(c.code_point)) {
+      break;
+    }
+    originals_ = at;
+    ++count;
+  }
+  originals_ = reader_.cursor = at;
+  return count;
 }
 
 bool ComposedStream::next(NormalizedChar* out) {

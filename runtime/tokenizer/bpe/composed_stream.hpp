@@ -25,6 +25,10 @@ class ComposedStream {
   /// first one that it is made of.
   bool next(NormalizedChar* out);
 
+  /// Moves over characters that stand in the text as next() would give them, up to white space or a
+  /// byte of `stops` (a set of 256 bits). Returns their number.
+  uint32_t skip_plain(const uint32_t stops[8]);
+
   /// True if nothing that was read is pending, so that another reader may go on from cursor().
   bool idle() const { return !active_ && reader_.tail_next == reader_.tail_count; }
   TextCursor cursor() const { return originals_; }

@@ -1,27 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer: any text through tokenizers of Unigram. An input is CallBytes and a text.
+// libFuzzer: any text through tokenizers of Unigram.
 #include "tests/fuzz/support/documents.hpp"
-#include "tests/fuzz/support/tokenizers.hpp"
+#include "tests/fuzz/support/text_program.hpp"
 
-using namespace embert::fuzz;
-
-namespace {
-
-const Tokenizers& tokenizers() {
+const embert::fuzz::Tokenizers& embert::fuzz::tokenizers() {
   static const Tokenizers all(unigram_documents(), {"xlmr", "xlmr_metaspace", "xlmr_converted",
                                                     "albert", "albert_converted", "byte_fallback"});
   return all;
-}
-
-}  // namespace
-
-// Reads the tokenizers before libFuzzer looks at the clock.
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  tokenizers();
-  return 0;
-}
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  tokenizers().check(TextCall(data, size));
-  return 0;
 }

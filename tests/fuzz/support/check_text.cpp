@@ -26,7 +26,8 @@ class ExactText {
   std::size_t size_;
 };
 
-/// Where characters begin, and the end: a part that is not UTF-8 is one character.
+/// Returns the bytes at which characters begin, and the end: a part that is not UTF-8 is one
+/// character.
 std::vector<std::uint32_t> boundaries_of(const ExactText& text) {
   std::vector<std::uint32_t> out = {0};
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
@@ -95,7 +96,7 @@ void check_token(const TokenizerView& view, std::int32_t id) {
   require(sum <= 255 * bytes, "bytes of a token");
 }
 
-/// Where one text's tokens lie. `boundaries` are those of the text.
+/// Checks the offsets of one text's tokens. `boundaries` are those of the text.
 void check_offsets(const Result& r, std::size_t i, const std::vector<std::uint32_t>& boundaries) {
   const std::uint32_t *bytes = &r.byte_offsets[2 * i], *chars = &r.char_offsets[2 * i];
   require(bytes[0] <= bytes[1] && bytes[1] <= boundaries.back(), "offsets within the text");
