@@ -54,6 +54,7 @@ struct SectionParts {
     return bytes.data() + bytes.size() - size;
   }
   SectionParts& codes(const CodeMatrix& m) {
+    if (m.outputs == 0) return *this;  // memset takes no null pointer
     std::uint8_t* to = grow(m.outputs * pad_inputs(m.inputs));
     pack_n16k4(m.codes.data(), m.outputs, m.inputs, reinterpret_cast<std::int8_t*>(to));
     return *this;

@@ -8,10 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "converter/convert.hpp"
 #include "converter/export/write_tokenizer_section.hpp"
 #include "converter/import/tokenizer/read_tokenizer.hpp"
 #include "tests/fuzz/support/check_text.hpp"
 #include "tests/fuzz/support/documents.hpp"
+#include "tests/fuzz/support/require.hpp"
 #include "tests/support/model_folder.hpp"
 #include "tests/support/small_tokenizer.hpp"
 #include "tests/support/synthetic_blob.hpp"
@@ -317,7 +319,26 @@ test::SyntheticSection vector_section(std::uint32_t hidden) {
   return section;
 }
 
-void add_blobs(Seeds& seeds) {
+/// With bottlenecks, more feed-forward networks and words with their neighbours.
+test::SyntheticModel small_bottlenecks(std::uint32_t kind, bool layer_norms, std::uint32_t heads) {
+  test::SyntheticModel model = small_model(kStackBottleneck | kStackWordProjection, heads);
+  model.bottleneck = {kind == kBottleneckNone ? model.hidden_size : 8u, 3, kind, 0};
+  model.layer_norms = layer_norms;
+  model.word_size = 5;
+  return model;
+}
+
+/// Adds a blob that the runtime opens.
+void add_blob(Seeds& seeds, const std::vector<std::uint8_t>& bytes) {
+  const test::AlignedBytes blob(bytes);
+  embert_model model;
+  require(
+      embert_model_open(blob.data(), blob.size(), EMBERT_ISA_SCALAR, &model) == EMBERT_STATUS_OK,
+      "a seed is a valid blob");
+  seeds.add("fuzz_blob", {bytes.begin(), bytes.end()});
+}
+
+void add_synthetic_blobs(Seeds& seeds) {
   constexpr std::uint32_t kClassifier = kHeadPooler | kHeadClassifier;
   constexpr std::uint32_t kEveryHead = kClassifier | kHeadTokenClassifier | kHeadLm |
                                        kHeadLmTransform | kHeadPooledTransform |
@@ -332,17 +353,78 @@ void add_blobs(Seeds& seeds) {
                   kEveryHead & ~std::uint32_t{kHeadPooledTransform}),
       small_model(kStackRotary, kHeadPooler | kHeadPooledAsIs | kHeadClassifier),
       small_model(0, kHeadVector),
-      small_model(kStackEmbeddings4Bit, kClassifier)};
+      small_model(kStackEmbeddings4Bit, kClassifier),
+      small_bottlenecks(kBottleneckShared, /*layer_norms=*/false, kEveryHead | kHeadLmUntied),
+      small_bottlenecks(kBottleneckShared, /*layer_norms=*/true, kHeadPooler),
+      small_bottlenecks(kBottleneckInput, /*layer_norms=*/true, kClassifier),
+      small_bottlenecks(kBottleneckOutput, /*layer_norms=*/true, kClassifier),
+      small_bottlenecks(kBottleneckNone, /*layer_norms=*/false, kClassifier)};
   models[2].rotary_tables = 2;
   models[3].num_layers = 3;
   models[3].shared = {{0, 0}, {0, 1}, {0, 1}};
   models[5].optional = {test::prompts_section(1, 0, std::string("q\0q: \0", 6)),
                         vector_section(models[5].hidden_size)};
+  models[8].flags |= kStackEmbeddings4Bit;
   for (const test::SyntheticModel& model : models) {
     for (const json& document : {wordpiece_documents()[0], unigram_documents()[2]}) {
       const std::string section = section_of(document);
-      const auto blob = test::make_synthetic_blob(model, {section.begin(), section.end()});
-      seeds.add("fuzz_blob", {blob.begin(), blob.end()});
+      add_blob(seeds, test::make_synthetic_blob(model, {section.begin(), section.end()}));
+    }
+  }
+}
+
+test::StoredTensor tensor(const char* name, const std::vector<std::uint64_t>& shape) {
+  std::uint64_t count = 1;
+  for (const std::uint64_t extent : shape) count *= extent;
+  std::vector<float> values;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    values.push_back(static_cast<float>(static_cast<int>(i * 7 % 11) - 5) / 8);
+  }
+  return test::store_floats(name, shape, values);
+}
+
+/// A Dense module of 8 to 8 values.
+void write_dense(const test::TempFolder& folder, const std::string& path, const char* activation) {
+  folder.write(path + "/config.json",
+               json{{"in_features", 8},
+                    {"out_features", 8},
+                    {"bias", true},
+                    {"activation_function", std::string("torch.nn.modules.") + activation}}
+                   .dump());
+  folder.write(
+      path + "/model.safetensors",
+      test::safetensors_bytes({tensor("linear.weight", {8, 8}), tensor("linear.bias", {8})}));
+}
+
+/// What the synthetic model does not have: static embeddings, and dense modules behind pooling.
+void add_converted_blobs(Seeds& seeds) {
+  using convert::EmbeddingBits;
+  for (const EmbeddingBits bits : {EmbeddingBits::k8, EmbeddingBits::k4}) {
+    const test::TempFolder table, encoder;
+    const json document = unigram_documents()[0];
+    const std::uint64_t tokens = document["model"]["vocab"].size() + 1;  // and <mask>
+    table.write("tokenizer.json", document.dump());
+    table.write("model.safetensors",
+                test::safetensors_bytes({tensor("embedding.weight", {tokens, 8})}));
+    test::write_model_folder(
+        encoder.path(),
+        {.hidden = 8, .layers = 1, .intermediate = 8, .positions = 8, .tokenizer = true});
+    encoder.write("1_Pooling/config.json", json{{"word_embedding_dimension", 8},
+                                                {"pooling_mode_max_tokens", true},
+                                                {"pooling_mode_mean_tokens", false}}
+                                               .dump());
+    for (const test::TempFolder* folder : {&table, &encoder}) {
+      const json first =
+          folder == &table ? module(0, ".", "StaticEmbedding") : module(0, "", "Transformer");
+      json modules = {first, module(1, "1_Pooling", "Pooling"), module(2, "2_Dense", "Dense"),
+                      module(3, "3_Dense", "Dense"), module(4, "4_Normalize", "Normalize")};
+      if (folder == &table) modules.erase(1);
+      folder->write("modules.json", modules.dump());
+      write_dense(*folder, "2_Dense", "activation.Tanh");
+      write_dense(*folder, "3_Dense", "linear.Identity");
+      add_blob(
+          seeds,
+          convert::convert({.folder = folder->path(), .embeddings = bits, .certify = false}).blob);
     }
   }
 }
@@ -362,6 +444,7 @@ int main(int count, char** arguments) {
   embert::fuzz::add_vocabularies(seeds);
   embert::fuzz::add_configs(seeds);
   embert::fuzz::add_model_folders(seeds);
-  embert::fuzz::add_blobs(seeds);
+  embert::fuzz::add_synthetic_blobs(seeds);
+  embert::fuzz::add_converted_blobs(seeds);
   std::printf("%zu seeds\n", seeds.count());
 }
