@@ -122,8 +122,9 @@ void project_self(const Run& run, const Layer& layer, const AttentionRows& in, c
   uint8_t* query = run.scratch<uint8_t>(at.task, plan.query);  // [length][K(D)]
 
   clear_padding(kv);
-  for (size_t row = 0; row < text.length; row += kBlockRows) {
-    const size_t m = smaller(kBlockRows, text.length - row);
+  size_t m = 0;
+  for (size_t row = 0; row < text.length; row += m) {
+    m = block_rows(text.length - row, kBlockRows);
     const size_t queries = text.queries > row ? smaller(m, text.queries - row) : 0;
     const auto convert = [&](uint64_t rows, size_t width) {
       kernels.convert_s8_s16({.m = m,
@@ -202,8 +203,9 @@ void project_cross_query(const Run& run, const Layer& layer, const HeadTask& at)
   uint8_t* lhs = run.scratch<uint8_t>(at.task, plan.lhs);      // [block][lhs_stride]
   int32_t* acc = run.scratch<int32_t>(at.task, plan.acc);      // [block][acc_columns]
   uint8_t* query = run.scratch<uint8_t>(at.task, plan.query);  // [length][K(D)]
-  for (size_t row = 0; row < text.queries; row += kBlockRows) {
-    const size_t m = smaller(kBlockRows, text.queries - row);
+  size_t m = 0;
+  for (size_t row = 0; row < text.queries; row += m) {
+    m = block_rows(text.queries - row, kBlockRows);
     kernels.convert_s8_s16({.m = m,
                             .k = hidden,
                             .src = rows + row * hidden,
@@ -391,13 +393,14 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
   const bool is_local = built(kStackLocalAttention) && how.reach < kv.count && !masked &&
                         how.probabilities == nullptr;
 
-  for (size_t row = 0; row < text.queries; row += kBlockRows) {
+  size_t m = 0;
+  for (size_t row = 0; row < text.queries; row += m) {
+    m = block_rows(text.queries - row, kBlockRows);
     const ScoreBlock block = {.row = row,
-                              .m = smaller(kBlockRows, text.queries - row),
+                              .m = m,
                               .query = query + row * inputs,
                               .scores = scores,
                               .stride = key_columns};
-    const size_t m = block.m;
     const KeyRange keys =
         is_local ? local_range(kv, how.reach, text.past + row, m) : KeyRange{0, kv.count};
     const size_t key_inputs = pad_inputs(keys.count);

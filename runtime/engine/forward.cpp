@@ -164,8 +164,9 @@ void attention_output(const Run& run, const ResidualDense& out, size_t width, co
     int32_t* row_max = run.scratch<int32_t>(task, plan.row_max);  // [m]
 
     const RowRange rows = task_rows(run, to.queries, task);
-    for (size_t row = rows.begin; row < rows.end; row += kBlockRows) {
-      const size_t m = smaller(kBlockRows, rows.end - row);
+    size_t m = 0;
+    for (size_t row = rows.begin; row < rows.end; row += m) {
+      m = block_rows(rows.end - row, kBlockRows);
       uint8_t* bytes = reinterpret_cast<uint8_t*>(context + row * stride);
       run.engine.kernels.quantize_s8_s16({.m = m,
                                           .k = width,
@@ -204,8 +205,10 @@ void feed_forward_rows(const Run& run, size_t task, const FeedForward& ffn, cons
   int32_t* acc = run.scratch<int32_t>(task, plan.acc);                // [m][block]
   int32_t* row_max = run.scratch<int32_t>(task, plan.row_max);        // [m]
 
-  for (size_t row = rows.begin; row < rows.end; row += plan.ffn_rows) {
-    const size_t m = smaller(plan.ffn_rows, rows.end - row), block = columns_at_a_time(plan, m);
+  size_t m = 0;
+  for (size_t row = rows.begin; row < rows.end; row += m) {
+    m = block_rows(rows.end - row, plan.ffn_rows);
+    const size_t block = columns_at_a_time(plan, m);
     kernels.convert_s8_s16({.m = m,
                             .k = width,
                             .src = normalized + row * width,
@@ -322,8 +325,9 @@ void bottleneck(const Run& run, const ResidualDense& dense, const Stream& from, 
     int32_t* row_max = run.scratch<int32_t>(task, plan.row_max);  // [m]
     for (size_t i = 0; i < kBlockRows; ++i) row_max[i] = kFixedRowMax;
     const RowRange rows = task_rows(run, to.queries, task);
-    for (size_t row = rows.begin; row < rows.end; row += kBlockRows) {
-      const size_t m = smaller(kBlockRows, rows.end - row);
+    size_t m = 0;
+    for (size_t row = rows.begin; row < rows.end; row += m) {
+      m = block_rows(rows.end - row, kBlockRows);
       run.engine.kernels.convert_s8_s16({.m = m,
                                          .k = from.width,
                                          .src = run.at<int16_t>(from.normalized) + row * from.width,

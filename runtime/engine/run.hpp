@@ -64,6 +64,16 @@ RowRange task_rows(const Run& run, Queries queries, size_t task);
 
 static inline size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
+/// Rows of the next block of `left` rows: at most `most`, which is `left` or more, or a multiple of
+/// 8. A block of one row takes as long as one of 4, so blocks share a rest of up to 4 rows (33 rows
+/// are 20 and 13, not 32 and 1), in steps of the 4 tokens that keys and values are stored in.
+static inline size_t block_rows(size_t left, size_t most) {
+  const size_t rest = left % most;
+  if (left <= most || rest == 0 || rest > kStepInputs) return smaller(left, most);
+  const size_t blocks = left / most + 1;
+  return round_up((left + blocks - 1) / blocks, kStepInputs);
+}
+
 /// Runs task(argument, i) for i in 0 .. threads-1.
 void run_tasks(const embert_options& options, void (*task)(void* argument, size_t i),
                void* argument);
