@@ -1,33 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ISA extensions of this machine. cpuinfo reads the processor, and which registers (AVX,
-// AVX-512) the operating system saves at a task switch. The cpuinfo that distributions ship (2022)
-// does not know AVX-VNNI, so this file reads that bit itself.
-
+// The ISA extensions of this machine. On x86 the processor tells its features, and which registers
+// the operating system saves at a task switch: without these the instructions fault. On ARM the
+// Linux kernel reports the hardware capabilities. No file is read. cpuinfo is not used: the one
+// that distributions ship (2022) knows neither AVX-VNNI nor I8MM, ends the process where files of
+// /sys/devices/system/cpu open but do not read, and fails where /proc/cpuinfo belongs to another
+// machine, as under an emulator.
 #include "embert/embert.h"
 #include "kernels/dispatch.hpp"
 #include "kernels/processor.hpp"
 
 #if EMBERT_X86
-#include <cpuinfo.h>
-
 #include "runtime/host/cpuid_x86.hpp"
+#elif (EMBERT_AARCH64 || EMBERT_ARMV7) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 namespace {
 
 #if EMBERT_X86
+bool all_bits(uint64_t value, uint64_t bits) { return (value & bits) == bits; }
+
+// XCR0: a bit for each group of registers that the operating system saves.
+uint64_t saved_registers() {
+  uint32_t low = 0, high = 0;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return static_cast<uint64_t>(high) << 32 | low;
+}
+
 uint32_t machine_isas() {
-  uint32_t mask = EMBERT_ISA_SCALAR;
-  // cpuinfo fails on processors that it does not know; the scalar kernels run everywhere.
-  if (!cpuinfo_initialize()) return mask;
-  if (!cpuinfo_has_x86_avx2() || !cpuinfo_has_x86_sse4_2()) return mask;
-  mask |= EMBERT_ISA_AVX2;
+  constexpr uint64_t kSse42 = 1u << 20, kXgetbv = 1u << 27, kAvx = 1u << 28;      // leaf 1, ECX
+  constexpr uint64_t kAvx2 = 1u << 5, kAvx512F = 1u << 16, kAvx512Dq = 1u << 17,  // leaf 7, EBX
+      kAvx512Bw = 1u << 30, kAvx512Vl = 1u << 31;
+  constexpr uint64_t kAvx512Vnni = 1u << 11;                // leaf 7, ECX
+  constexpr uint64_t kSavesAvx = 0x6, kSavesAvx512 = 0xe6;  // XCR0: SSE, AVX; masks, ZMM
+
+  const uint64_t basic = embert::cpuid(1, 0).ecx;
+  if (!all_bits(basic, kSse42 | kXgetbv | kAvx)) return EMBERT_ISA_SCALAR;
+  const embert::CpuidLeaf features = embert::cpuid(7, 0);
+  const uint64_t saved = saved_registers();
+  if (!all_bits(features.ebx, kAvx2) || !all_bits(saved, kSavesAvx)) return EMBERT_ISA_SCALAR;
+
+  uint32_t mask = EMBERT_ISA_AVX2;
   if (embert::has_avxvnni()) mask |= EMBERT_ISA_AVXVNNI;
-  if (cpuinfo_has_x86_avx512f() && cpuinfo_has_x86_avx512bw() && cpuinfo_has_x86_avx512dq() &&
-      cpuinfo_has_x86_avx512vl() && cpuinfo_has_x86_avx512vnni()) {
+  if (all_bits(features.ebx, kAvx512F | kAvx512Dq | kAvx512Bw | kAvx512Vl) &&
+      all_bits(features.ecx, kAvx512Vnni) && all_bits(saved, kSavesAvx512)) {
     mask |= EMBERT_ISA_AVX512VNNI;
   }
   return mask;
+}
+#elif EMBERT_AARCH64 && defined(__linux__)
+// Bits of the Linux interface by number: headers older than the processor lack the names.
+uint32_t machine_isas() {
+  const unsigned long features = getauxval(AT_HWCAP), more = getauxval(AT_HWCAP2);
+  const bool simd = (features & (1ul << 1)) != 0, crc32 = (features & (1ul << 7)) != 0;
+  const bool dotprod = (features & (1ul << 20)) != 0, i8mm = (more & (1ul << 13)) != 0;
+  uint32_t mask = EMBERT_ISA_SCALAR;
+  if (simd) mask |= EMBERT_ISA_NEON;
+  if (simd && crc32 && dotprod) mask |= EMBERT_ISA_DOTPROD;
+  if (simd && dotprod && i8mm) mask |= EMBERT_ISA_I8MM;
+  return mask;
+}
+#elif EMBERT_AARCH64
+uint32_t machine_isas() { return EMBERT_ISA_NEON; }  // part of the architecture
+#elif EMBERT_ARMV7 && defined(__linux__)
+uint32_t machine_isas() {
+  return (getauxval(AT_HWCAP) & (1ul << 12)) != 0 ? EMBERT_ISA_NEON : EMBERT_ISA_SCALAR;
 }
 #else
 uint32_t machine_isas() { return EMBERT_ISA_SCALAR; }

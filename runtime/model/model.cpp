@@ -115,11 +115,19 @@ void add_word_projection(const uint8_t* section, Stack& stack) {
 
 }  // namespace
 
+/// What a model that was never opened shows: one stack of nothing, so that range checks refuse
+/// all that a caller asks of it.
+static constexpr BlobHeader kUnopenedHeader = {
+    .num_stacks = 1, .start_id = UINT32_MAX, .end_id = UINT32_MAX};
+
 Model model_of(const embert_model& object) {
   Model model;
   memcpy(&model, object.opaque, sizeof(model));
+  if (model.header == nullptr) model = {.header = &kUnopenedHeader};
   return model;
 }
+
+bool is_open(const Model& model) { return model.blob != nullptr; }
 
 const uint8_t* model_section(const Model& model, BlobSectionKind kind) {
   return model.blob + section(model, kind).offset;
@@ -171,6 +179,7 @@ size_t model_vector_size(const Model& model) {
 Stack model_stack(const Model& model, size_t index) {
   Stack stack = {};
   stack.config = model.header->stacks + index;
+  if (!is_open(model)) return stack;
   for (size_t i = 0; i < index; ++i) {
     stack.first_section += stack_sections(model.header->stacks[i].num_layers);
   }

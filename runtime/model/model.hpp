@@ -19,8 +19,12 @@ struct Model {
   TokenizerView tokenizer;  ///< valid with has_tokenizer
 };
 
-/// A copy of what the public object holds: C++ does not allow to read its array as a struct.
+/// A copy of what the public object holds: C++ does not allow to read its array as a struct. Of an
+/// object of zeros, which was never opened, a model without sections whose header has zeros and one
+/// stack.
 Model model_of(const embert_model& object);
+/// False for an object of zeros.
+bool is_open(const Model& model);
 
 /// How a text becomes the input of a run: with special tokens, cut to max_tokens, the longer text
 /// of a pair first.

@@ -127,6 +127,7 @@ embert_status embert_model_get_info(const embert_model* object, embert_model_inf
   const embert_status status = check_struct(*info);
   if (status != EMBERT_STATUS_OK) return status;
   const Model model = model_of(*object);
+  if (!is_open(model)) return EMBERT_STATUS_INVALID_OPTION;
   const BlobHeader& header = *model.header;
   const BlobStack& stack = *model_last_stack(model).config;
   embert_model_info found = {};
@@ -169,7 +170,7 @@ embert_status embert_model_get_stack(const embert_model* object, uint32_t index,
   const embert_status status = check_struct(*info);
   if (status != EMBERT_STATUS_OK) return status;
   const Model model = model_of(*object);
-  if (index >= model.header->num_stacks) return EMBERT_STATUS_INVALID_OPTION;
+  if (!is_open(model) || index >= model.header->num_stacks) return EMBERT_STATUS_INVALID_OPTION;
   embert_stack_info found = {};
   copy_sizes(model.header->stacks[index], &found);
   write_struct(found, info);
@@ -187,7 +188,7 @@ uint32_t embert_model_pooling(const embert_model* object, uint32_t index) {
   if (object == nullptr) return UINT32_MAX;
   const Model model = model_of(*object);
   const BlobVector* vector = model_vector(model);
-  if (index >= (vector != nullptr ? vector->num_poolings : 1)) return UINT32_MAX;
+  if (!is_open(model) || index >= (vector != nullptr ? vector->num_poolings : 1)) return UINT32_MAX;
   return vector != nullptr ? vector->poolings[index] : model.header->pooling;
 }
 

@@ -35,7 +35,7 @@
 extern "C" {
 #endif
 
-typedef enum embert_hosted_result {
+typedef enum embert_hosted_result EMBERT_ENUM_TYPE {
   EMBERT_HOSTED_OK = 0,
   EMBERT_HOSTED_ARGUMENT = 1,  /**< an argument is wrong, or the model cannot do what is asked */
   EMBERT_HOSTED_FILE = 2,      /**< a file cannot be read, or is not what it should be */
@@ -104,7 +104,7 @@ typedef struct embert_hosted_texts {
 
 /* ---- Vectors --------------------------------------------------------------------------------- */
 
-typedef enum embert_vector_format {
+typedef enum embert_vector_format EMBERT_ENUM_TYPE {
   EMBERT_VECTOR_FLOAT32 = 0,
   EMBERT_VECTOR_INT16 = 1,     /**< as the runtime gives it, real = value * scale */
   EMBERT_VECTOR_INT8 = 2,      /**< each vector scaled to -127..127 by its largest magnitude */

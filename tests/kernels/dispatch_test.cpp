@@ -13,8 +13,6 @@
 #include <unistd.h>
 #endif
 
-extern "C" uint32_t isa_detect_portable(void);
-
 namespace embert {
 namespace {
 
@@ -95,9 +93,6 @@ TEST(Dispatch, LaterRowsAreBetterExtensions) {
 }
 
 #if defined(__linux__)
-// The detection of builds without host libraries agrees with that of this build: cpuinfo's on x86.
-TEST(Dispatch, DetectionWithoutCpuinfoAgrees) { EXPECT_EQ(isa_detect_portable(), runnable_isas()); }
-
 // embert_isa_detect against a second source: the compiler's own detection, the identification
 // registers that Linux shows to programs, or a process that tries an instruction.
 TEST(Dispatch, DetectionAgreesWithTheMachine) {

@@ -64,7 +64,7 @@ TEST(Allocation, CountsAllocations) {
 /// Allocations from opening the blob to the answer; all memory exists before.
 size_t allocations_of_a_run(const AlignedBytes& blob, const std::string& words,
                             embert_status* outcome) {
-  const uint32_t isa_mask = embert_isa_detect();  // cpuinfo allocates
+  const uint32_t isa_mask = embert_isa_detect();
   AlignedBytes arena(4u << 20);
   std::vector<int32_t> numbers(4096);
   std::vector<int16_t> vector(4096);

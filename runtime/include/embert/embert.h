@@ -31,8 +31,7 @@
  * `embert_options options = {.size = sizeof(options)};`, or call its ..._default function. A member
  * behind the line "optional" may be missing in an older program and is then zero. INVALID_OPTION:
  * size is 0 (forgotten), ends before that line or is over 4096, or the struct is longer than this
- * library's and the bytes that the library does not know are not zero. Structs without `size` never
- * change.
+ * library's and has more than zeros there. Structs without `size` never change.
  */
 #ifndef EMBERT_EMBERT_H_
 #define EMBERT_EMBERT_H_
@@ -66,8 +65,7 @@ const char* embert_version(void);
 #define EMBERT_ISA_MVE 0x10000u
 #define EMBERT_ISA_DSP 0x20000u
 
-/** The ISA extensions that both this machine and this build have. On hosted systems cpuinfo reads
- * the machine on the first call, which allocates; on bare metal the build decides. */
+/** The ISA extensions that both this machine (on bare metal: the build) and this build have. */
 uint32_t embert_isa_detect(void);
 /** Name of the fastest extension in the mask: "scalar", "avx2", "avxvnni", "avx512vnni", "neon",
  * "dotprod", "i8mm", "mve", "dsp". */
@@ -75,12 +73,14 @@ const char* embert_isa_name(uint32_t isa_mask);
 
 /* ---- Model ----------------------------------------------------------------------------------- */
 
+/** One of zeros, which was never opened, is refused: INVALID_OPTION, NO_TOKENIZER; sizes are 0. */
 typedef struct embert_model {
   uint64_t opaque[48];
 } embert_model;
 
 /** Validates every byte of the blob that later code relies on, and fills in model. Copies nothing:
- * the blob stays in use. isa_mask: the kernels allowed, embert_isa_detect() or a part of it. */
+ * the blob stays in use and must not change (replace a mapped file by rename, never in place).
+ * isa_mask: the kernels allowed, embert_isa_detect() or a part of it. */
 embert_status embert_model_open(const void* blob, size_t blob_bytes, uint32_t isa_mask,
                                 embert_model* model);
 

@@ -15,13 +15,13 @@
 extern "C" {
 #endif
 
-typedef enum embert_classifier_task {
+typedef enum embert_classifier_task EMBERT_ENUM_TYPE {
   EMBERT_CLASSIFIER_SEQUENCE = 0,
   EMBERT_CLASSIFIER_NEXT_SENTENCE = 1,  /**< label 0: the second text follows the first */
   EMBERT_CLASSIFIER_MULTIPLE_CHOICE = 2 /**< one logit a text, compared between choices */
 } embert_classifier_task;
 
-typedef enum embert_token_task {
+typedef enum embert_token_task EMBERT_ENUM_TYPE {
   EMBERT_TOKENS_LABELS = 0,
   EMBERT_TOKENS_ANSWER = 1 /**< label 0: an answer starts here, 1: it ends here */
 } embert_token_task;
@@ -103,7 +103,7 @@ typedef struct embert_section {
 embert_status embert_model_section(const embert_model* model, uint32_t index,
                                    embert_section* section);
 
-typedef enum embert_tokenizer_type {
+typedef enum embert_tokenizer_type EMBERT_ENUM_TYPE {
   EMBERT_TOKENIZER_WORDPIECE = 0,
   EMBERT_TOKENIZER_UNIGRAM = 1,
   EMBERT_TOKENIZER_BPE = 2 /**< of bytes */

@@ -121,7 +121,7 @@ static inline embert_generate_options embert_generate_options_default(const embe
   return options;
 }
 
-typedef enum embert_finish {
+typedef enum embert_finish EMBERT_ENUM_TYPE {
   EMBERT_FINISH_END = 0,       /**< the end token, which is the last of ids */
   EMBERT_FINISH_LENGTH = 1,    /**< max_new_tokens */
   EMBERT_FINISH_CACHE_FULL = 2 /**< options.max_tokens of the engine: the KV cache has no room for

@@ -81,7 +81,7 @@ embert_status embert_run(embert_engine* engine, const embert_input* input, ember
 embert_status embert_last_hidden_state(embert_engine* engine, const embert_input* input,
                                        const int16_t** hidden, embert_scale* scale);
 
-typedef enum embert_pooling {
+typedef enum embert_pooling EMBERT_ENUM_TYPE {
   EMBERT_POOLING_MEAN = 0,
   EMBERT_POOLING_CLS = 1,
   EMBERT_POOLING_MAX = 2,

@@ -5,17 +5,24 @@
 #ifndef EMBERT_EMBERT_STATUS_H_
 #define EMBERT_EMBERT_STATUS_H_
 
+#include <stdint.h>
+
+/** A fixed type for enumerations: without it a value outside the enumeration is undefined behaviour
+ * in C++ before a function can refuse it. */
 #ifdef __cplusplus
+#define EMBERT_ENUM_TYPE : uint32_t
 extern "C" {
+#else
+#define EMBERT_ENUM_TYPE
 #endif
 
 /** The values never change. They come in decades: 1x and 5x arguments, 2x blob, 3x memory, 4x not
  * supported by this model or build, 6x the machine. */
-typedef enum embert_status {
+typedef enum embert_status EMBERT_ENUM_TYPE {
   EMBERT_STATUS_OK = 0,
   EMBERT_STATUS_NULL_ARGUMENT = 10,
-  EMBERT_STATUS_INVALID_OPTION = 11,     /**< an option or enumerator outside its range, or a struct
-                                          * whose size was not set */
+  EMBERT_STATUS_INVALID_OPTION = 11,     /**< an option or enumerator outside its range, a struct
+                                          * whose size was not set, a model that was not opened */
   EMBERT_STATUS_EMPTY_INPUT = 12,        /**< no text, or a text without a token */
   EMBERT_STATUS_TOO_MANY_TOKENS = 13,    /**< a text longer than options.max_tokens */
   EMBERT_STATUS_TOO_MANY_TEXTS = 14,     /**< more texts than options.max_batch */

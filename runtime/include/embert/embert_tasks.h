@@ -58,13 +58,13 @@ typedef struct embert_logits {
 
 /* ---- Classification: labels, choices, next sentence, pairs ----------------------------------- */
 
-typedef enum embert_problem {
+typedef enum embert_problem EMBERT_ENUM_TYPE {
   EMBERT_PROBLEM_SINGLE_LABEL = 0,
   EMBERT_PROBLEM_MULTI_LABEL = 1,
   EMBERT_PROBLEM_REGRESSION = 2
 } embert_problem;
 
-typedef enum embert_score_function {
+typedef enum embert_score_function EMBERT_ENUM_TYPE {
   EMBERT_SCORE_SOFTMAX = 0,
   EMBERT_SCORE_SIGMOID = 1,
   EMBERT_SCORE_NONE = 2 /**< the logit is the answer; scores are 0 */
@@ -86,7 +86,7 @@ embert_status embert_rank_labels(const embert_logits* logits, embert_score_funct
  * their first token (FIRST), with the label of the highest mean score (AVERAGE), or with that of
  * the token with the highest score (MAX). An entity's score is the mean over its tokens or
  * words. */
-typedef enum embert_aggregation {
+typedef enum embert_aggregation EMBERT_ENUM_TYPE {
   EMBERT_AGGREGATION_NONE = 0,
   EMBERT_AGGREGATION_SIMPLE = 1,
   EMBERT_AGGREGATION_FIRST = 2,
@@ -98,7 +98,7 @@ typedef struct embert_tag_options {
   size_t size;               /**< sizeof(embert_tag_options) */
   const char* const* labels; /**< [num_labels] names such as "O", "B-person" */
   size_t num_labels;
-  embert_aggregation aggregation;
+  uint32_t aggregation;      /**< embert_aggregation */
   /* ---- optional ---- */
   const char* ignored; /**< label (NONE) or group that gives no entity, usually "O"; null: none */
 } embert_tag_options;

@@ -17,7 +17,7 @@ extern "C" {
 /* ---- Text to ids ----------------------------------------------------------------------------- */
 
 /** How a text that is too long is cut: from the longer one of a pair, or from the one named. */
-typedef enum embert_truncation {
+typedef enum embert_truncation EMBERT_ENUM_TYPE {
   EMBERT_TRUNCATION_NONE = 0,
   EMBERT_TRUNCATION_LONGEST_FIRST = 1,
   EMBERT_TRUNCATION_ONLY_FIRST = 2,

@@ -3,7 +3,9 @@
 #include "tests/runtime/engine/engine_session.hpp"
 
 #include "embert/embert_inspect.h"
+#include "embert/embert_lm.h"
 #include "embert/embert_run.h"
+#include "embert/embert_tasks.h"
 #include "embert/embert_tokenizer.h"
 
 namespace embert::test {
@@ -42,6 +44,60 @@ TEST_F(Arguments, DefaultOptionsAreTheModels) {
   EXPECT_EQ(options_.max_batch, 1u);
   EXPECT_EQ(options_.threads, 1u);
   EXPECT_EQ(embert_options_default(nullptr).max_tokens, 0u);
+}
+
+// A zeroed object: on a board without memory protection a null header is read silently.
+TEST(UnopenedModel, HasNothing) {
+  const embert_model model = {};
+  embert_model_info info = {.size = sizeof(info)};
+  EXPECT_EQ(embert_model_get_info(&model, &info), EMBERT_STATUS_INVALID_OPTION);
+  embert_stack_info stack = {.size = sizeof(stack)};
+  EXPECT_EQ(embert_model_get_stack(&model, 0, &stack), EMBERT_STATUS_INVALID_OPTION);
+  embert_section section = {.size = sizeof(section)};
+  EXPECT_EQ(embert_model_section(&model, 0, &section), EMBERT_STATUS_INVALID_OPTION);
+  embert_options options = embert_options_default(&model);
+  EXPECT_EQ(options.max_tokens, 0u);
+  options.max_tokens = 1;
+  std::size_t bytes = 0;
+  EXPECT_EQ(embert_arena_bytes(&model, &options, &bytes), EMBERT_STATUS_INVALID_OPTION);
+  AlignedBytes arena = AlignedBytes(std::vector<std::uint8_t>(64));
+  embert_engine* engine = nullptr;
+  EXPECT_EQ(embert_engine_init(&model, &options, arena.data(), arena.size(), &engine),
+            EMBERT_STATUS_INVALID_OPTION);
+  EXPECT_EQ(engine, nullptr);
+  EXPECT_EQ(embert_vector_size(&model), 0u);
+  EXPECT_EQ(embert_hidden_size(&model), 0u);
+  EXPECT_EQ(embert_num_labels(&model), 0u);
+  EXPECT_EQ(embert_model_label(&model, 0), nullptr);
+  EXPECT_EQ(embert_model_token_label(&model, 0), nullptr);
+  EXPECT_EQ(embert_model_prompt_name(&model, 0), nullptr);
+  EXPECT_EQ(embert_model_layer_heads(&model, 0, 0), 0u);
+  EXPECT_EQ(embert_model_pooling(&model, 0), UINT32_MAX);
+  EXPECT_EQ(embert_tokenize_options_default(&model).max_tokens, 0);
+  EXPECT_EQ(embert_generate_options_default(&model).end_id, UINT32_MAX);
+  const embert_text text = {.text = "a", .text_bytes = 1, .pair = nullptr, .pair_bytes = 0};
+  std::int32_t id = 0;
+  embert_tokens tokens = {.size = sizeof(tokens), .capacity = 1, .ids = &id};
+  EXPECT_EQ(embert_tokenize(&model, &text, nullptr, &tokens), EMBERT_STATUS_NO_TOKENIZER);
+}
+
+// Braces make a value of an enumeration only where its type is fixed; without that, a number
+// outside the enumeration is undefined behaviour before the function that refuses it.
+template <typename T>
+concept TakesAnyNumber = requires {
+  T{1000u};
+};
+
+TEST(Enumerations, TakeAnyNumber) {
+  static_assert(TakesAnyNumber<embert_status> && TakesAnyNumber<embert_pooling> &&
+                TakesAnyNumber<embert_score_function> && TakesAnyNumber<embert_problem>);
+  EXPECT_STREQ(embert_status_name(embert_status{1000u}), "unknown status");
+  const std::int32_t logit = 1;
+  const embert_logits logits = {.values = &logit, .count = 1, .scale = {0x3F800000u}};
+  embert_label_score score = {};
+  embert_labels labels = {.items = &score, .capacity = 1, .count = 0, .scale = {}};
+  EXPECT_EQ(embert_rank_labels(&logits, embert_score_function{1000u}, 1, &labels),
+            EMBERT_STATUS_INVALID_OPTION);
 }
 
 TEST_F(Arguments, OptionsOutOfRange) {
