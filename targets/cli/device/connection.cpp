@@ -54,11 +54,6 @@ speed_t termios_speed(const std::string& text) {
   throw UsageError("baud \"" + one_line(text) + "\": expected one of " + known);
 }
 
-void no_delay(int socket) {
-  const int on = 1;
-  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-}
-
 }  // namespace
 
 Connection::Connection(const std::string& address, Time until) : address_(address) {
@@ -168,7 +163,8 @@ void Connection::open_socket(const std::string& host_and_port, Time until) {
       if (wait(s, POLLOUT, until)) getsockopt(s, SOL_SOCKET, SO_ERROR, &reason, &bytes);
     }
     if (reason == 0) {
-      no_delay(s);
+      const int on = 1;
+      setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
       in_ = out_ = s;
       return;
     }
@@ -225,28 +221,6 @@ std::vector<uint8_t> Connection::read(Time until) {
     return bytes;
   }
   return {};
-}
-
-int accept_one(uint16_t port) {
-  const auto fail = [&](const char* what) {
-    throw InputError("port " + std::to_string(port) + ": " + what + ": " + std::strerror(errno));
-  };
-  const int listener = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (listener < 0) fail("socket");
-  const int on = 1, off = 0;
-  setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-  sockaddr_in6 address = {};
-  address.sin6_family = AF_INET6;
-  address.sin6_port = htons(port);
-  address.sin6_addr = in6addr_any;
-  if (bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) fail("bind");
-  if (listen(listener, 1) != 0) fail("listen");
-  const int accepted = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-  if (accepted < 0) fail("accept");
-  close(listener);
-  no_delay(accepted);
-  return accepted;
 }
 
 }  // namespace embert::cli

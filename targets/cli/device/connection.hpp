@@ -47,8 +47,4 @@ class Connection {
   int alive_ = -1;     ///< a pipe that stays open as long as this program runs
 };
 
-/// Waits for one connection to a TCP port of this machine, on any interface, and returns its file
-/// descriptor. Throws InputError.
-int accept_one(uint16_t port);
-
 }  // namespace embert::cli
