@@ -10,6 +10,7 @@
 #include "embert/embert_lm.h"
 #include "targets/cli/bench/bench_engine.hpp"
 #include "targets/cli/bench/bench_table.hpp"
+#include "targets/cli/bench/length_plot.hpp"
 #include "targets/cli/bench/peak.hpp"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
@@ -25,6 +26,7 @@ constexpr double kWarmUpSeconds = 0.15;
 constexpr double kMeasureSeconds = 1.0;
 constexpr uint32_t kFewestRepeats = 5;
 constexpr uint32_t kMostRepeats = 2000;
+constexpr uint32_t kPlotRepeats = 10;
 
 struct BenchOptions {
   std::string model;
@@ -32,7 +34,7 @@ struct BenchOptions {
   std::vector<uint32_t> threads = {1};
   std::string isa = "auto";
   uint32_t repeats = 0;  ///< 0: about a second
-  bool json = false, markdown = false, csv = false;
+  bool json = false, markdown = false, csv = false, svg = false;
 
   BenchFormat format() const {
     return json       ? BenchFormat::kJson
@@ -107,10 +109,51 @@ std::vector<uint32_t> lengths_to_measure(const BenchOptions& options, uint32_t p
   return lengths;
 }
 
+/// The least of `repeats` times of each length up to `longest`, in ms. All lengths take turns, so
+/// that a drift of the machine hits all of them.
+LengthCurve time_lengths(const BenchEngine& bench, const embert_model_info& info, uint32_t longest,
+                         uint32_t repeats) {
+  LengthCurve curve = {
+      std::to_string(bench.threads()) + (bench.threads() == 1 ? " thread" : " threads"),
+      std::vector<double>(longest)};
+  for (uint32_t repeat = 0; repeat < repeats; ++repeat) {
+    for (uint32_t tokens = 1; tokens <= longest; ++tokens) {
+      const Batch batch = random_text(info, tokens);
+      const double ms = seconds_of_run(bench, batch.input()) * 1e3;
+      double& least = curve.ms[tokens - 1];
+      if (repeat == 0 || ms < least) least = ms;
+    }
+  }
+  return curve;
+}
+
+void plot_lengths(const BenchOptions& options, const ModelFile& file) {
+  const std::vector<uint32_t> lengths = lengths_to_measure(options, file.info().max_positions);
+  const uint32_t longest = *std::max_element(lengths.begin(), lengths.end());
+  std::vector<double> macs;
+  for (uint32_t tokens = 1; tokens <= longest; ++tokens) {
+    macs.push_back(encoder_macs(file.info(), tokens));
+  }
+  std::vector<LengthCurve> curves;
+  for (const uint32_t threads : options.threads) {
+    const BenchEngine bench(file, threads, longest);
+    curves.push_back(time_lengths(bench, file.info(), longest,
+                                  options.repeats != 0 ? options.repeats : kPlotRepeats));
+    const LengthStep step = largest_step(curves.back().ms, macs);
+    if (step.tokens == 0) continue;
+    note(curves.back().name + ": the largest step is that to " + std::to_string(step.tokens) +
+         " tokens, " + fixed(step.percent, 1) + " % beyond the multiply-adds");
+  }
+  output().line(length_plot(
+      options.model + ", " + embert_isa_name(file.info().isa_mask) + ": time of one text", curves));
+  output().flush();
+}
+
 void run_bench(const BenchOptions& options) {
   const uint32_t isa_mask = isa_mask_of(options.isa);
   const ModelFile file(options.model, isa_mask);
   require_task(file, Task::kEmbed);
+  if (options.svg) return plot_lengths(options, file);
   const std::vector<uint32_t> lengths = lengths_to_measure(options, file.info().max_positions);
   write_bench_header(options.format());
   for (const uint32_t threads : options.threads) {
@@ -151,13 +194,18 @@ void add_bench_command(CLI::App& app) {
   auto* json = command->add_flag("--json", options->json, "JSON Lines, one a measurement");
   auto* markdown = command->add_flag("--markdown", options->markdown, "A Markdown table");
   auto* csv = command->add_flag("--csv", options->csv, "Comma-separated values");
-  json->excludes(markdown)->excludes(csv);
-  markdown->excludes(csv);
+  auto* svg =
+      command->add_flag("--svg", options->svg,
+                        "A plot of the least times of all lengths up to the longest, 10 runs each");
+  json->excludes(markdown)->excludes(csv)->excludes(svg);
+  markdown->excludes(csv)->excludes(svg);
+  csv->excludes(svg);
   command->footer(
       "gmac_per_s counts the multiply-adds of dense layers and attention, at the median time.\n"
       "percent_of_peak compares with the multiply-add instruction alone, measured on the spot.\n"
       "Example:\n"
-      "  embert bench minilm.emb --tokens 16,128,512 --threads 1,2 --markdown");
+      "  embert bench minilm.emb --tokens 16,128,512 --threads 1,2 --markdown\n"
+      "  embert bench minilm.emb --svg > lengths.svg");
   command->callback([options] { run_bench(*options); });
 }
 

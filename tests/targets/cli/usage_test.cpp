@@ -76,7 +76,8 @@ TEST(Usage, WrongCallsExitWith1) {
       {"generate", model, "--beams", "2", "--sample", "text"},
       {"bench", model, "--tokens", "0"},
       {"bench", model, "--tokens", "16,x"},
-      {"bench", model, "--json", "--csv"}};
+      {"bench", model, "--json", "--csv"},
+      {"bench", model, "--svg", "--csv"}};
   for (const auto& call : calls) {
     const ToolResult result = run_tool(call);
     EXPECT_EQ(result.exit_code, 1) << ::testing::PrintToString(call) << result.err;
@@ -230,6 +231,15 @@ TEST(Bench, HasTheColumnsInEveryFormat) {
             "| ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |");
   EXPECT_EQ(run_tool(call).lines().size(), 3u);
   expect_refused(run_tool({"bench", model, "--tokens", "512"}), 1, "64 positions");
+  const ToolResult plot = with("--svg");
+  ASSERT_EQ(plot.exit_code, 0) << plot.err;
+  EXPECT_EQ(plot.lines().at(0).find("<svg "), 0u);
+  EXPECT_EQ(plot.lines().back(), "</svg>");
+  const size_t curve = plot.out.find("points=\"");
+  ASSERT_NE(curve, std::string::npos);
+  const std::string points = plot.out.substr(curve, plot.out.find('>', curve) - curve);
+  EXPECT_EQ(std::count(points.begin(), points.end(), ','), 16) << "a point for each length";
+  EXPECT_NE(plot.err.find("1 thread: the largest step is that to "), std::string::npos) << plot.err;
   const ToolResult all =
       run_tool({"bench", model, "--tokens", "8", "--threads", "0", "--repeats", "1", "--json"});
   ASSERT_EQ(all.exit_code, 0) << all.err;
