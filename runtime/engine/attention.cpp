@@ -396,11 +396,8 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
   size_t m = 0;
   for (size_t row = 0; row < text.queries; row += m) {
     m = block_rows(text.queries - row, kBlockRows);
-    const ScoreBlock block = {.row = row,
-                              .m = m,
-                              .query = query + row * inputs,
-                              .scores = scores,
-                              .stride = key_columns};
+    const ScoreBlock block = {
+        .row = row, .m = m, .query = query + row * inputs, .scores = scores, .stride = key_columns};
     const KeyRange keys =
         is_local ? local_range(kv, how.reach, text.past + row, m) : KeyRange{0, kv.count};
     const size_t key_inputs = pad_inputs(keys.count);
