@@ -129,6 +129,11 @@ const Json* JsonFields::find(const char* key) const {
   return at == object_.end() || at->is_null() ? nullptr : &*at;
 }
 
+bool JsonFields::is_null(const char* key) const {
+  const auto at = object_.find(key);
+  return at != object_.end() && at->is_null();
+}
+
 const Json& JsonFields::required(const char* key) const {
   const Json* value = find(key);
   if (value == nullptr) throw ConvertError(file_ + ": \"" + key + "\" is missing");

@@ -41,6 +41,8 @@ class JsonFields {
   JsonFields(const Json& object, std::string file);
 
   bool has(const char* key) const { return find(key) != nullptr; }
+  /// Whether the field is there and null, for the few that mean something by it.
+  bool is_null(const char* key) const;
   /// The field, or null when it is absent or null.
   const Json* find(const char* key) const;
 

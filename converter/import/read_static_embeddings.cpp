@@ -150,7 +150,7 @@ void read_model2vec(const std::filesystem::path& folder, ModelFolder& out) {
   out.pooling.is_static = true;
   out.pooling.normalize = config.get_bool("normalize", false);
   constexpr int kLongest = 1 << 30, kDefaultLength = 512;
-  const bool unlimited = document.contains("max_length") && document["max_length"].is_null();
+  const bool unlimited = config.is_null("max_length");
   const auto length = static_cast<int>(config.get_int("max_length", 1, kLongest, kDefaultLength));
   out.pooling.max_seq_length = length;
   if (unlimited || length > static_cast<int>(kMaxPositions)) {

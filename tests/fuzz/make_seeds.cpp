@@ -13,6 +13,7 @@
 #include "converter/import/tokenizer/read_tokenizer.hpp"
 #include "tests/fuzz/support/check_text.hpp"
 #include "tests/fuzz/support/documents.hpp"
+#include "tests/fuzz/support/folder_input.hpp"
 #include "tests/fuzz/support/require.hpp"
 #include "tests/support/model_folder.hpp"
 #include "tests/support/small_tokenizer.hpp"
@@ -134,7 +135,10 @@ void add_vocabularies(Seeds& seeds) {
         {"strip_accents", nullptr},
         {"tokenize_chinese_chars", true},
         {"model_max_length", 512},
-        {"tokenizer_class", "BertTokenizer"}}},
+        {"tokenizer_class", "BertTokenizer"},
+        {"added_tokens_decoder",
+         {{"4", {{"content", "[MASK]"}, {"lstrip", true}, {"special", true}}},
+          {std::to_string(test::small_spec().tokens.size()), {{"content", "new"}}}}}}},
       {"special_tokens_map.json", {{"unk_token", "[UNK]"}, {"mask_token", "[MASK]"}}}};
   seeds.add("fuzz_tokenizer_folder", bert.dump());
   const json document = byte_pair_documents()[0];
@@ -280,11 +284,13 @@ void add_model_folders(Seeds& seeds) {
                 {"modules.json", {module(0, ".", "StaticEmbedding")}},
                 {"model.safetensors", weights_header({{"embedding.weight", {tokens, 4}}})}};
   seeds.add("fuzz_model_folder", fixed.dump());
+  json mapped =
+      weights_header({{"embeddings", {3, 4}}, {"weights", {tokens}}, {"mapping", {tokens}}});
+  mapped[kDataKey] = {0, 0, 0, 64};  // 2 as float32
   json distilled = {
       {"tokenizer.json", tokenizer},
       {"config.json", {{"model_type", "model2vec"}, {"normalize", true}, {"max_length", 512}}},
-      {"model.safetensors",
-       weights_header({{"embeddings", {3, 4}}, {"weights", {tokens}}, {"mapping", {tokens}}})}};
+      {"model.safetensors", mapped}};
   seeds.add("fuzz_model_folder", distilled.dump());
 }
 

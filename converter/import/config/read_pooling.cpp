@@ -45,6 +45,11 @@ std::vector<Module> read_modules(const fs::path& folder) {
     const std::string type = fields.get_string("type");
     Module module{type.substr(type.rfind('.') + 1), fields.get_string("path", "")};
     check_inner_path(module.path, fields.file());
+    // Messages about the module's files begin with it.
+    if (const std::string shown = printable(module.path); shown != module.path) {
+      throw ConvertError(fields.file() + ": path \"" + shown +
+                         "\" is too long or holds control characters");
+    }
     modules.push_back(std::move(module));
   }
   return modules;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ModernBERT (Warner et al. 2024): rotary positions, local and global attention, gated feed-forward
 // networks, pre-LayerNorm with a LayerNorm behind the embeddings in place of layer 0's own.
+#include <algorithm>
+#include <string>
+
 #include "converter/convert_error.hpp"
 #include "converter/import/config/stack_options.hpp"
 #include "converter/import/families/families.hpp"
@@ -18,6 +21,10 @@ constexpr Architecture kModernBertArchitectures[] = {
     {"ModernBertForTokenClassification", ClassifierTask::kNone, TokenTask::kTokenClassification},
     {"ModernBertForQuestionAnswering", ClassifierTask::kNone, TokenTask::kQuestionAnswering}};
 
+// Kinds of layers.
+constexpr const char* kFullAttention = "full_attention";
+constexpr const char* kSlidingAttention = "sliding_attention";
+
 double read_theta(const JsonFields& config, const char* key, double absent) {
   const double theta = config.get_number(key, absent);
   if (!(theta > 1) || theta > 1e12) {
@@ -28,28 +35,80 @@ double read_theta(const JsonFields& config, const char* key, double absent) {
   return theta;
 }
 
+// Of one kind of layers in rope_parameters.
+double read_layer_theta(const JsonFields& parameters, const char* kind, double absent) {
+  const Json* value = parameters.find(kind);
+  if (value == nullptr) return absent;
+  const JsonFields fields(*value, parameters.file() + ": " + kind);
+  const std::string type = fields.get_string("rope_type", fields.get_string("type", "default"));
+  if (type != "default") {
+    refuse_option(fields.file(), "rope_type \"" + printable(type) + "\"", "default is");
+  }
+  return read_theta(fields, "rope_theta", absent);
+}
+
+// transformers 4 writes two keys, transformers 5 rope_parameters in their place.
+RotaryConfig read_rotary(const JsonFields& config) {
+  if (config.has("rope_scaling")) {
+    refuse_option(config.file(), "rope_scaling", "rotary positions without scaling are");
+  }
+  RotaryConfig out;
+  out.theta = read_theta(config, "global_rope_theta", 160000);
+  const bool same = config.is_null("local_rope_theta");
+  out.local_theta = same ? out.theta : read_theta(config, "local_rope_theta", 10000);
+  const Json* value = config.find("rope_parameters");
+  if (value == nullptr) return out;
+  const JsonFields parameters(*value, config.file() + ": rope_parameters");
+  for (const auto& item : value->items()) {
+    if (item.key() != kFullAttention && item.key() != kSlidingAttention) {
+      refuse_option(parameters.file(), std::string("\"").append(printable(item.key())).append("\""),
+                    "full_attention and sliding_attention are");
+    }
+  }
+  out.theta = read_layer_theta(parameters, kFullAttention, out.theta);
+  out.local_theta = read_layer_theta(parameters, kSlidingAttention, out.local_theta);
+  return out;
+}
+
+// transformers 5 also writes the kind of each layer, which counts before the period.
+int read_period(const JsonFields& config, int layers) {
+  const auto period = static_cast<int>(config.get_int("global_attn_every_n_layers", 1, 1 << 16, 3));
+  const Json* types = config.find("layer_types");
+  if (types == nullptr) return period;
+  const auto count = static_cast<std::size_t>(layers);
+  const auto is_known = [](const Json& type) {
+    return type == kFullAttention || type == kSlidingAttention;
+  };
+  if (!types->is_array() || types->size() != count || !std::ranges::all_of(*types, is_known)) {
+    throw ConvertError(
+        config.file() + ": layer_types must be an array of " + std::to_string(count) +
+        " times full_attention or sliding_attention, found " + describe_json(*types));
+  }
+  std::size_t found = 1;
+  while (found < count && (*types)[found] != kFullAttention) ++found;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (((*types)[i] == kFullAttention) != (i % found == 0)) {
+      refuse_option(
+          config.file(),
+          "layer_types with " + (*types)[i].get<std::string>() + " in layer " + std::to_string(i),
+          "full_attention in every n-th layer from layer 0 on is");
+    }
+  }
+  return static_cast<int>(found);
+}
+
 void read_modernbert_options(const JsonFields& config, StackConfig& out,
                              std::vector<std::string>& /*warnings*/) {
   if (out.head_size() % 2 != 0) {
     refuse_option(config.file(), "a head size of " + std::to_string(out.head_size()),
                   "rotary positions turn pairs of channels: it must be even");
   }
-  // transformers 5 writes these in place of the keys below.
-  for (const char* key : {"rope_parameters", "rope_scaling"}) {
-    if (config.has(key)) {
-      refuse_option(config.file(), std::string(key),
-                    "global_rope_theta and local_rope_theta, as transformers 4 writes them, are");
-    }
-  }
   if (!config.has("norm_eps")) out.layer_norm_eps = 1e-5;
   out.norm_position = NormPosition::kPre;
   out.embedding_layer_norm = out.final_layer_norm = true;
-  out.rotary =
-      RotaryConfig{.theta = read_theta(config, "global_rope_theta", 160000), .local_theta = 0};
-  // transformers takes null for "the same"; a JsonFields does not tell null from absent.
-  out.rotary->local_theta = read_theta(config, "local_rope_theta", out.rotary->theta);
+  out.rotary = read_rotary(config);
   out.local_attention = LocalAttentionConfig{
-      .period = static_cast<int>(config.get_int("global_attn_every_n_layers", 1, 1 << 16, 3)),
+      .period = read_period(config, out.num_hidden_layers),
       .reach = static_cast<int>(config.get_int("local_attention", 0, 1 << 16, 128)) / 2};
   out.gated_ffn = true;
   out.attention_bias = config.get_bool("attention_bias", false);

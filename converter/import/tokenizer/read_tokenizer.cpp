@@ -145,6 +145,12 @@ void read_added_tokens(const Json& list, const std::string& file, TokenizerSpec*
                          std::to_string(spec->tokens.size()) + "; ids must have no holes");
     }
     if (id == spec->tokens.size()) {
+      const auto known = std::ranges::find(spec->tokens, token.content);
+      if (known != spec->tokens.end()) {
+        throw ConvertError(name + " has id " + std::to_string(id) +
+                           ", but the vocabulary has it as " +
+                           std::to_string(known - spec->tokens.begin()) + "; tokens must differ");
+      }
       spec->tokens.push_back(token.content);
       spec->in_vocabulary.push_back(false);
     } else if (spec->tokens[id] != token.content) {

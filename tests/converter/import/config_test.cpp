@@ -274,6 +274,9 @@ TEST_F(Config, PairByOneConfig) {
       "config.json: model_type \"bert\" with is_encoder_decoder true and architecture BertModel "
       "is not supported; the config of an EncoderDecoderModel has model_type "
       "\"encoder-decoder\"");
+  EXPECT_EQ(
+      error(R"({"architectures": null, "is_encoder_decoder": true, "decoder_vocab_size": 0})"),
+      "config.json: \"decoder_vocab_size\" must be a whole number from 1 to 1048576, found 0");
   EXPECT_EQ(error(R"({"architectures": null, "is_encoder_decoder": true, "is_decoder": true})"),
             "config.json: is_decoder true with is_encoder_decoder true is not supported; the "
             "decoder of a pair needs no is_decoder");
@@ -340,6 +343,10 @@ TEST_F(NestedConfig, Refusals) {
   EXPECT_EQ(pair_error(R"({"decoder": {"tie_encoder_decoder": true}})"),
             "config.json: decoder: tie_encoder_decoder true is not supported; embert reads pairs "
             "with weights of their own");
+  EXPECT_EQ(
+      pair_error(R"({"decoder": {"cross_attention_hidden_size": 4097}})"),
+      "config.json: decoder: \"cross_attention_hidden_size\" must be a whole number from 1 to "
+      "4096, found 4097");
   EXPECT_EQ(pair_error(R"({"decoder": {"hidden_size": 4097}})"),
             "config.json: decoder: \"hidden_size\" must be a whole number from 1 to 4096, found "
             "4097");
@@ -410,6 +417,8 @@ TEST_F(Config, ClassificationHead) {
   EXPECT_EQ(
       error(R"({"architectures": ["BertForSequenceClassification"], "id2label": {"0": [1]}})"),
       "config.json: id2label: \"0\" must be a string, found an array of 1");
+  EXPECT_EQ(error(R"({"architectures": ["BertForSequenceClassification"], "id2label": ["a"]})"),
+            "config.json: id2label must be an object with 1 to 4096 names, found an array of 1");
   EXPECT_EQ(error(R"({"architectures": ["BertForSequenceClassification"], "id2label": {"0": "a"},
                       "num_labels": 3})"),
             "config.json: id2label has 1 names, but num_labels is 3");

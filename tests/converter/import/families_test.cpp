@@ -111,6 +111,12 @@ TEST_F(FamilyConfig, DistilBertHasNamesOfItsOwn) {
 
   EXPECT_EQ(error(distilbert(), R"({"n_layers": null})"), "config.json: \"n_layers\" is missing");
   EXPECT_EQ(error(distilbert(), R"({"dim": 33})"), "config.json: n_heads 2 does not divide dim 33");
+  EXPECT_EQ(error(distilbert(), R"({"dim": 4097})"),
+            "config.json: \"dim\" must be a whole number from 1 to 4096, found 4097");
+  EXPECT_EQ(error(distilbert(), R"({"n_heads": 0})"),
+            "config.json: \"n_heads\" must be a whole number from 1 to 128, found 0");
+  EXPECT_EQ(error(distilbert(), R"({"hidden_dim": "64"})"),
+            "config.json: \"hidden_dim\" must be a whole number from 1 to 4224, found \"64\"");
   EXPECT_EQ(error(distilbert(), R"({"activation": "quick_gelu"})"),
             "config.json: activation \"quick_gelu\" is not supported; gelu, gelu_new, relu, silu "
             "and tanh are");
@@ -125,6 +131,9 @@ TEST_F(FamilyConfig, MpnetHasABiasAndFixedPadding) {
   EXPECT_EQ(error(sizes("mpnet"), R"({"relative_attention_num_buckets": 64})"),
             "config.json: relative_attention_num_buckets 64 is not supported; transformers "
             "computes MPNet with 32");
+  EXPECT_EQ(error(sizes("mpnet"), R"({"relative_attention_num_buckets": 0})"),
+            "config.json: \"relative_attention_num_buckets\" must be a whole number from 1 to "
+            "65536, found 0");
   EXPECT_EQ(error(sizes("mpnet"), R"({"pruned_heads": {"0": [1]}})"),
             "config.json: pruned_heads of MPNet is not supported; its table of score biases is for "
             "all attention heads");
@@ -163,6 +172,33 @@ TEST_F(FamilyConfig, ModernBertHasOptionsOfItsOwn) {
                            "config.json: max_position_embeddings 8192; the first 512 are kept"}));
 }
 
+// Written by transformers 5.23 for the same values.
+TEST_F(FamilyConfig, ModernBertOfTransformers5) {
+  json config = sizes("modernbert");
+  config["num_hidden_layers"] = 6;
+  const StackConfig stack = read(config, R"({"rope_parameters": {
+                         "full_attention": {"rope_theta": 500.5, "rope_type": "default"},
+                         "sliding_attention": {"rope_theta": 20.0, "rope_type": "default"}},
+                       "global_attn_every_n_layers": 3,
+                       "layer_types": ["full_attention", "sliding_attention", "full_attention",
+                                       "sliding_attention", "full_attention", "sliding_attention"]})")
+                                .first();
+  EXPECT_EQ(stack.rotary->theta, 500.5);
+  EXPECT_EQ(stack.rotary->local_theta, 20);
+  EXPECT_EQ(stack.local_attention->period, 2);  // layer_types count
+
+  const auto thetas = [&](const char* change) {
+    const RotaryConfig rotary = *read(config, change).first().rotary;
+    return std::pair(rotary.theta, rotary.local_theta);
+  };
+  EXPECT_EQ(thetas("{}"), std::pair(160000.0, 10000.0));
+  EXPECT_EQ(thetas(R"({"rope_parameters": {"full_attention": null}, "global_rope_theta": 7})"),
+            std::pair(7.0, 10000.0));
+  // transformers 4 takes null for the same base in all layers. A merge patch can not write it.
+  config["local_rope_theta"] = nullptr;
+  EXPECT_EQ(thetas("{}"), std::pair(160000.0, 160000.0));
+}
+
 TEST_F(FamilyConfig, ModernBertRefusals) {
   const json config = sizes("modernbert");
   EXPECT_EQ(error(config, R"({"hidden_size": 30})"),
@@ -172,14 +208,40 @@ TEST_F(FamilyConfig, ModernBertRefusals) {
             "config.json: \"global_rope_theta\" must be above 1 and at most 1e12, found 1");
   EXPECT_EQ(error(config, R"({"local_rope_theta": -3})"),
             "config.json: \"local_rope_theta\" must be above 1 and at most 1e12, found -3");
-  EXPECT_EQ(error(config, R"({"rope_parameters": {}})"),
-            "config.json: rope_parameters is not supported; global_rope_theta and "
-            "local_rope_theta, as transformers 4 writes them, are");
+  EXPECT_EQ(error(config, R"({"rope_scaling": {"factor": 2}})"),
+            "config.json: rope_scaling is not supported; rotary positions without scaling are");
+  const std::string parameters = "config.json: rope_parameters";
+  EXPECT_EQ(error(config, R"({"rope_parameters": 3})"),
+            parameters + ": expected a JSON object, found 3");
+  EXPECT_EQ(error(config, R"({"rope_parameters": {"rope_theta": 10000}})"),
+            parameters +
+                ": \"rope_theta\" is not supported; full_attention and "
+                "sliding_attention are");
+  EXPECT_EQ(error(config, R"({"rope_parameters": {"full_attention": {"rope_type": "yarn"}}})"),
+            parameters + ": full_attention: rope_type \"yarn\" is not supported; default is");
+  EXPECT_EQ(error(config, R"({"rope_parameters": {"sliding_attention": {"rope_theta": 0}}})"),
+            parameters +
+                ": sliding_attention: \"rope_theta\" must be above 1 and at most 1e12, "
+                "found 0");
+  EXPECT_EQ(error(config, R"({"layer_types": ["full_attention"]})"),
+            "config.json: layer_types must be an array of 2 times full_attention or "
+            "sliding_attention, found an array of 1");
+  EXPECT_EQ(error(config, R"({"layer_types": ["full_attention", "linear_attention"]})"),
+            "config.json: layer_types must be an array of 2 times full_attention or "
+            "sliding_attention, found an array of 2");
+  EXPECT_EQ(error(config, R"({"layer_types": ["sliding_attention", "full_attention"]})"),
+            "config.json: layer_types with sliding_attention in layer 0 is not supported; "
+            "full_attention in every n-th layer from layer 0 on is");
   EXPECT_EQ(error(config, R"({"global_attn_every_n_layers": 0})"),
             "config.json: \"global_attn_every_n_layers\" must be a whole number from 1 to 65536, "
             "found 0");
   EXPECT_EQ(error(config, R"({"local_attention": -1})"),
             "config.json: \"local_attention\" must be a whole number from 0 to 65536, found -1");
+  EXPECT_EQ(error(config, R"({"norm_eps": 0})"),
+            "config.json: \"norm_eps\" must be above 0 and at most 1, found 0");
+  EXPECT_EQ(error(config, R"({"max_position_embeddings": 65537})"),
+            "config.json: \"max_position_embeddings\" must be a whole number from 1 to 65536, "
+            "found 65537");
   EXPECT_EQ(error(config, R"({"classifier_pooling": "max"})"),
             "config.json: classifier_pooling \"max\" is not supported; cls and mean are");
   EXPECT_EQ(error(config, R"({"hidden_activation": "relu6"})"),

@@ -151,6 +151,9 @@ TEST_F(Pooling, WrongModules) {
   EXPECT_EQ(error(), "modules.json: no Pooling module after Transformer");
   modules(module("Transformer", "") + "," + module("Pooling", "../1_Pooling"));
   EXPECT_EQ(error(), "modules.json: module 1: path \"../1_Pooling\" leaves the model folder");
+  modules(module("Transformer", "") + "," + module("Pooling", "1_\\nPooling"));
+  EXPECT_EQ(error(),
+            "modules.json: module 1: path \"1_?Pooling\" is too long or holds control characters");
   modules(module("Transformer", "") + "," + module("Pooling", "3_Pooling"));
   EXPECT_EQ(error(), "3_Pooling/config.json: file not found");
   modules("3");

@@ -33,11 +33,27 @@ std::uint64_t data_bytes(const json& header) {
   return std::min(bytes, kMostData);
 }
 
+/// `size` bytes that repeat those of a list; zeros without one.
+std::string repeated(const json& list, std::size_t size) {
+  std::string bytes(size, '\0');
+  if (!list.is_array() || list.empty()) return bytes;
+  for (std::size_t i = 0; i < size; ++i) {
+    const json& value = list[i % list.size()];
+    if (value.is_number_integer()) bytes[i] = static_cast<char>(value.get<std::uint64_t>());
+  }
+  return bytes;
+}
+
 std::string content_of(const std::string& name, const json& value) {
   if (value.is_string()) return value.get<std::string>();
-  const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
-  if (!name.ends_with(".safetensors")) return text;
-  return test::safetensors_bytes(text, std::string(data_bytes(value), '\0'));
+  const auto text_of = [](const json& document) {
+    return document.dump(-1, ' ', false, json::error_handler_t::replace);
+  };
+  if (!name.ends_with(".safetensors") || !value.is_object()) return text_of(value);
+  json header = value;
+  const json data = header.value(kDataKey, json());
+  header.erase(kDataKey);
+  return test::safetensors_bytes(text_of(header), repeated(data, data_bytes(header)));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A folder as one input: a JSON object of its files. A string is written as it is, any other value
-// as JSON. Of a file whose name ends with ".safetensors" an object is the header; the data behind
-// it are zeros.
+// as JSON. Of a file whose name ends with ".safetensors" an object is the header. Its kDataKey is
+// no tensor, but a list of bytes that the data repeat; without the list they are zeros.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,8 @@
 #include "tests/support/model_folder.hpp"
 
 namespace embert::fuzz {
+
+inline constexpr const char* kDataKey = "data";
 
 /// Writes the files of an input into an empty folder; false where it is no such object. Files whose
 /// names lead out of the folder are left out.

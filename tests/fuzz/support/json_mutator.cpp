@@ -49,6 +49,19 @@ json extreme_value(Random& random) {
   return values[random.below(std::size(values))];
 }
 
+/// Sizes must often fit one another, such as a width and its divisors: powers of two do.
+std::int64_t other_integer(const json& value, Random& random) {
+  const auto number = value.get<std::uint64_t>();
+  switch (random.below(3)) {
+    case 0:
+      return static_cast<std::int64_t>(number + random.below(5) - 2);
+    case 1:
+      return static_cast<std::int64_t>(number << random.below(10));
+    default:
+      return std::int64_t{1} << random.below(32);
+  }
+}
+
 std::string mutate_text(std::string text, Random& random) {
   const std::size_t size = text.size();
   text.resize(size + 64);
@@ -103,7 +116,7 @@ void change(json& value, const json& other, Random& random) {
   if (value.is_string()) {
     value = mutate_text(value.get<std::string>(), random);
   } else if (value.is_number_integer()) {
-    value = static_cast<std::int64_t>(value.get<std::uint64_t>() + random.below(5) - 2);
+    value = other_integer(value, random);
   } else if (value.is_number()) {
     value = value.get<double>() * (random.below(2) == 0 ? -1 : 1.0000001);
   } else if (value.is_boolean()) {
@@ -128,10 +141,14 @@ std::size_t mutate_json(std::uint8_t* data, std::size_t size, std::size_t max_si
   if (root.is_discarded() || is_deep || random.below(8) == 0) {
     return mutate_bytes(data, size, max_size);
   }
-  std::vector<json*> values;
-  collect(root, values);
-  const json other = *values[random.below(values.size())];
-  change(*values[random.below(values.size())], other, random);
+  // Mostly one change; several at once get past checks that compare two values.
+  for (std::size_t changes = random.below(3) == 0 ? 1 + random.below(4) : 1; changes > 0;
+       --changes) {
+    std::vector<json*> values;
+    collect(root, values);
+    const json other = *values[random.below(values.size())];
+    change(*values[random.below(values.size())], other, random);
+  }
   const std::string text = root.dump(-1, ' ', random.below(2) == 0, json::error_handler_t::replace);
   if (text.size() > max_size) return mutate_bytes(data, size, max_size);
   std::copy(text.begin(), text.end(), data);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/fuzz/support/section_check.hpp"
 
+#include <set>
 #include <string>
 
 #include "converter/export/write_tokenizer_section.hpp"
@@ -11,6 +12,8 @@
 namespace embert::fuzz {
 
 void check_section_of(const convert::TokenizerSpec& spec) {
+  const std::set<std::string> different(spec.tokens.begin(), spec.tokens.end());
+  require(different.size() == spec.tokens.size(), "tokens differ");
   const test::Section section(convert::write_tokenizer_section(spec));
   TokenizerView view;
   const TokenizerStatus status = section.open(&view);

@@ -96,6 +96,14 @@ TEST(BpeJsonFile, SettingsThatAreNotComputed) {
             file + "pre_tokenizer \"Metaspace\" is not supported with BPE; expected one ByteLevel");
 }
 
+TEST(BpeJsonFile, BadVocabularies) {
+  const std::string line = "tokenizer.json: model: \"vocab\" must be an object of tokens and ids";
+  EXPECT_EQ(with_field("/model/vocab", 3), line);
+  EXPECT_EQ(with_field("/model/vocab", Json::object()), line);
+  EXPECT_EQ(with_field("/model/dropout", "0.1"),
+            "tokenizer.json: model: \"dropout\" must be a number, found \"0.1\"");
+}
+
 TEST(BpeJsonFile, BadMerges) {
   const std::string file = "tokenizer.json: ";
   EXPECT_EQ(with_field("/model/merges/1", "a b"),
@@ -204,6 +212,10 @@ TEST_F(VocabMergesFolder, Errors) {
             "tokenizer_config.json: \"add_bos_token\" true is not supported; expected false");
   write("tokenizer_config.json", R"({"tokenizer_class": "GPT2Tokenizer"})");
   EXPECT_EQ(error(), "vocab.json: special token \"<|endoftext|>\" (unk_token) is missing");
+  write("tokenizer_config.json",
+        R"({"tokenizer_class": "RobertaTokenizer", "added_tokens_decoder": {"x": {}}})");
+  EXPECT_EQ(error(),
+            "tokenizer_config.json: added_tokens_decoder: \"x\" is no token id with a token");
   write("tokenizer_config.json", R"({"tokenizer_class": "RobertaTokenizer"})");
   write("merges.txt", "#version: 0.2\na b\nbc\n");
   EXPECT_EQ(error(), "merges.txt: line 3: expected two tokens with a blank between, found \"bc\"");

@@ -7,6 +7,8 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "converter/import/tokenizer/token_table.hpp"
+#include "runtime/format/tokenizer_format.hpp"
 #include "tests/runtime/tokenizer/tokenizer_harness.hpp"
 #include "tests/support/error_text.hpp"
 
@@ -139,6 +141,46 @@ TEST(TokenizerJsonFile, UnsupportedPartsAreNamed) {
   EXPECT_EQ(with("/added_tokens/2/single_word", true),
             "tokenizer.json: added token \"Extra\": \"single_word\": true is not supported");
   EXPECT_EQ(with("/added_tokens/2/content", ""), "tokenizer.json: added_tokens: a token is empty");
+  EXPECT_EQ(with("/pre_tokenizer/type", "ByteLevel"),
+            "tokenizer.json: pre_tokenizer \"ByteLevel\" is not supported with WordPiece; expected "
+            "one BertPreTokenizer");
+}
+
+TEST(TokenizerJsonFile, MissingParts) {
+  const auto with = [](const char* pointer, const Json& value) {
+    Json json = small_json();
+    json[Json::json_pointer(pointer)] = value;
+    return error_of(json);
+  };
+  EXPECT_EQ(with("/model", nullptr), "tokenizer.json: \"model\" is missing");
+  EXPECT_EQ(with("/model/vocab", Json::array({1})),
+            "tokenizer.json: model: \"vocab\" must be an object of tokens and ids");
+  EXPECT_EQ(with("/model/vocab", Json::object()),
+            "tokenizer.json: model: \"vocab\" must be an object of tokens and ids");
+  EXPECT_EQ(with("/model/max_input_chars_per_word", 0),
+            "tokenizer.json: model: \"max_input_chars_per_word\" must be a whole number from 1 to "
+            "200, found 0");
+  EXPECT_EQ(with("/added_tokens", 3), "tokenizer.json: \"added_tokens\" must be an array, found 3");
+  EXPECT_EQ(with("/added_tokens/2/id", nullptr),
+            "tokenizer.json: added token \"Extra\": \"id\" is missing");
+  const std::string head = "tokenizer.json: post_processor: ";
+  EXPECT_EQ(with("/post_processor", {{"type", "Sequence"}, {"processors", 1}}),
+            head + "\"processors\" must be an array");
+  EXPECT_EQ(with("/post_processor/sep", "[SEP]"), head + "\"sep\" must be a token and its id");
+  const auto with_template = [&](const Json& single, const Json& token) {
+    return with("/post_processor", {{"type", "TemplateProcessing"},
+                                    {"single", single},
+                                    {"pair", Json::array()},
+                                    {"special_tokens", {{"S", token}}}});
+  };
+  const Json special = {{"SpecialToken", {{"id", "S"}, {"type_id", 0}}}};
+  EXPECT_EQ(with_template(Json::array({special}), {{"ids", 3}}),
+            head + "special token \"S\": \"ids\" must be an array");
+  EXPECT_EQ(with_template(Json::array({Json::object()}), {{"ids", {3}}}),
+            head + "\"single\": expected Sequence or SpecialToken, found an object");
+  const Json far = {{"Sequence", {{"id", "A"}, {"type_id", 256}}}};
+  EXPECT_EQ(with_template(Json::array({far}), {{"ids", {3}}}),
+            head + "\"single\": \"type_id\" must be a whole number from 0 to 255, found 256");
 }
 
 TEST(TokenizerJsonFile, BadIds) {
@@ -219,6 +261,14 @@ TEST_F(TokenizerFolder, AddedTokensOfTheConfig) {
   EXPECT_EQ(
       error(),
       "tokenizer_config.json: added token \"new\" has id 3, which is \"[SEP]\" in the vocabulary");
+  write("tokenizer_config.json", R"({"added_tokens_decoder": {"7": {"content": "a"}}})");
+  EXPECT_EQ(error(),
+            "tokenizer_config.json: added token \"a\" has id 7, but the vocabulary has it as 5; "
+            "tokens must differ");
+  write("tokenizer_config.json", R"({"added_tokens_decoder": [1]})");
+  EXPECT_EQ(error(), "tokenizer_config.json: \"added_tokens_decoder\" must be an object");
+  write("tokenizer_config.json", R"({"added_tokens_decoder": {"seven": {"content": "new"}}})");
+  EXPECT_EQ(error(), "tokenizer_config.json: added_tokens_decoder: \"seven\" is no token id");
   write("tokenizer_config.json", "{}");
   write("added_tokens.json", R"({"new": 7})");
   EXPECT_EQ(error(),
@@ -241,6 +291,41 @@ TEST_F(TokenizerFolder, BrokenVocabularies) {
   EXPECT_EQ(error(), "vocab.txt: token \"</s>\" is missing");
 }
 
+TEST_F(TokenizerFolder, FilesThatCanNotBeRead) {
+  std::filesystem::create_directories(folder_ / "vocab.txt");
+  EXPECT_EQ(error(), "vocab.txt: not a regular file");
+  std::filesystem::remove(folder_ / "vocab.txt");
+  write("vocab.txt", "");
+  std::filesystem::resize_file(folder_ / "vocab.txt", (64 << 20) + 1);  // takes no room on the disk
+  EXPECT_EQ(error(), "vocab.txt: 67108865 bytes, at most 67108864 expected");
+  write("spiece.model", "");
+  write("tokenizer_config.json", R"({"tokenizer_class": "T5Tokenizer"})");
+  EXPECT_EQ(error(),
+            "spiece.model: tokenizer_class \"T5Tokenizer\" is not supported; embert reads "
+            "AlbertTokenizer from this file");
+}
+
+// Empty lines stand in vocabularies that people made by hand. The package tokenizers gives these
+// ids, too: no word matches an empty entry, nor the prefix alone.
+TEST_F(TokenizerFolder, EmptyEntriesMatchNothing) {
+  write("vocab.txt", vocab_ + "\n##\n#\n");
+  const TestTokenizer tokenizer(*read());
+  using Ids = std::vector<std::int32_t>;
+  EXPECT_EQ(tokenizer.encode("", kPlain).ids, Ids());
+  EXPECT_EQ(tokenizer.encode("ab", kPlain).ids, (Ids{5, 6}));
+  EXPECT_EQ(tokenizer.encode("abb a", kPlain).ids, (Ids{5, 6, 6, 5}));
+  EXPECT_EQ(tokenizer.encode("ax", kPlain).ids, Ids{1});
+  EXPECT_EQ(tokenizer.encode("## a#", kPlain).ids, (Ids{9, 9, 5, 9}));
+  EXPECT_EQ(tokenizer.encode("a ##b", kPlain).ids, (Ids{5, 9, 9, 1}));
+}
+
+TEST(TokenTable, HasARoomForIds) {
+  convert::TokenTable table("t.json");
+  table.add("a", kMaxTokenizerTokens - 1, true);
+  EXPECT_EQ(error_text([&] { table.add("b", kMaxTokenizerTokens, true); }),
+            "t.json: more than 1048576 tokens");
+}
+
 TEST(TokenizerSectionWriter, Limits) {
   const auto error_with = [](const std::function<void(TokenizerSpec*)>& change) {
     TokenizerSpec spec = small_spec();
@@ -261,6 +346,33 @@ TEST(TokenizerSectionWriter, Limits) {
     s->added_tokens.push_back({.content = "\u00e9", .id = 5, .normalized = true});
   });
   EXPECT_NE(accents.find("is \"normalized\" and not ASCII"), std::string::npos) << accents;
+  EXPECT_EQ(error_with([](TokenizerSpec* s) { s->tokens.clear(); }),
+            "tokenizer: 0 tokens, 1 to 1048576 are supported");
+  EXPECT_EQ(error_with([](TokenizerSpec* s) { s->pair[0].type_id = 256; }),
+            "tokenizer: type_id 256 in the template, at most 255 is supported");
+  EXPECT_EQ(error_with([](TokenizerSpec* s) { s->wordpiece().continuing_prefix.assign(17, '#'); }),
+            "tokenizer: continuing_subword_prefix \"#################\" is longer than 16 bytes");
+  EXPECT_EQ(error_with([](TokenizerSpec* s) { s->added_tokens.resize(65537); }),
+            "tokenizer: 65537 added tokens, at most 65536 are supported");
+  EXPECT_EQ(error_with([](TokenizerSpec* s) {
+              s->added_tokens.push_back({.content = "\x01", .id = 5, .normalized = true});
+            }),
+            "tokenizer: an added token is empty after normalisation");
+  EXPECT_EQ(error_with([](TokenizerSpec* s) {
+              s->added_tokens.push_back({.content = std::string(256, 'a'), .id = 5});
+            }),
+            "tokenizer: added token \"" + std::string(40, 'a') + "...\" has more than 255 bytes");
+  // Strings of BPE may have twice as many bytes, and a block of 256 strings holds 65,535.
+  TokenizerSpec long_strings = small_byte_level_spec({});
+  while (long_strings.tokens.size() < 512) {
+    const std::string number = std::to_string(long_strings.tokens.size());
+    long_strings.tokens.push_back(number + std::string(400, 'x'));
+    long_strings.in_vocabulary.push_back(true);
+  }
+  const std::string block = error_text([&] { convert::write_tokenizer_section(long_strings); });
+  EXPECT_TRUE(block.starts_with("tokenizer: the tokens from 256 to ") &&
+              block.ends_with(" bytes, at most 65535 can be stored"))
+      << block;
 }
 
 TEST(TokenizerFiles, SharedModelsAgreeInBothForms) {

@@ -87,6 +87,10 @@ TEST(SentencePieceFile, BrokenFiles) {
             "sentencepiece.bpe.model: model_type 2 is not supported; expected 1, Unigram");
   EXPECT_EQ(model_error(good, Family::kAlbert),
             "sentencepiece.bpe.model: token \"[CLS]\" is missing");
+  std::string albert;
+  for (const char* token : {"[CLS]", "[SEP]", "[MASK]", "<pad>"}) albert += piece(token, 0);
+  EXPECT_EQ(model_error(albert + bytes_field(2, "\x18\x01\xc0\x02\x04"), Family::kAlbert),
+            "sentencepiece.bpe.model: unk_id 4 is no piece");
   for (std::size_t length = 0; length < good.size(); ++length) model_error(good.substr(0, length));
 }
 

@@ -2,9 +2,13 @@
 // Unigram in tokenizer.json: every refusal of its reader with the exact message.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "converter/convert_error.hpp"
 #include "converter/import/json_file.hpp"
 #include "converter/import/tokenizer/read_tokenizer.hpp"
+#include "converter/import/tokenizer/tokenizer_json.hpp"
+#include "tests/support/error_text.hpp"
 
 namespace embert::test {
 namespace {
@@ -78,6 +82,11 @@ TEST(UnigramJsonFile, ScoresThatAreNoNumbers) {
             file + "parse error at line 1, column 68: " + syntax +
                 "invalid number; expected digit after '-'; last read: '-I'");
   EXPECT_EQ(with_text("-1.5", "-1e999"), file + "number overflow parsing '-1e999'");
+  // A caller's own document may hold one.
+  Json json = unigram_json();
+  json["model"]["vocab"][1][1] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(error_text([&] { convert::parse_tokenizer_json(json, "tokenizer.json"); }),
+            "tokenizer.json: model: \"vocab\": entry 1: score of \"a\" is not finite");
 }
 
 TEST(UnigramJsonFile, UnknownPiece) {

@@ -364,6 +364,18 @@ TEST(UnigramWriter, RefusesByName) {
                         {.kind = Step::Kind::kReplace, .pattern = "xc", .content = "y"}}),
             "tokenizer: normalizer Replace of \"xc\" is not supported behind one that shares a "
             "character with it");
+  EXPECT_EQ(with_steps({{.kind = Step::Kind::kReplace, .pattern = "abcde", .content = "x"}}),
+            "tokenizer: normalizer Replace of \"abcde\" is not supported; up to 4 patterns of 1 to "
+            "4 characters are");
+  EXPECT_EQ(with_steps({{.kind = Step::Kind::kReplace, .pattern = "a", .content = "xy"}}),
+            "tokenizer: normalizer Replace of \"a\" by \"xy\" is not supported; expected one "
+            "character");
+  EXPECT_EQ(refusal([](Spec* s, Unigram* u) {
+              u->normalizer = {{.kind = Step::Kind::kReplace, .pattern = "<", .content = "x"}};
+              s->added_tokens = {{.content = "a<b", .id = 1, .normalized = true}};
+            }),
+            "tokenizer: added token \"a<b\" is \"normalized\" and holds characters that the "
+            "normalizer replaces, which is not supported; set \"normalized\" to false");
   const auto with_map = [&](std::vector<std::uint8_t> map) {
     return with_steps({{.kind = Step::Kind::kPrecompiled, .charsmap = std::move(map)}});
   };
@@ -380,6 +392,12 @@ TEST(UnigramWriter, RefusesByName) {
   EXPECT_EQ(with_map(bytes_of(root + "01010000" + "00")),
             "tokenizer: precompiled_charsmap: a replacement lies outside the charsmap");
   EXPECT_EQ(with_map(bytes_of(root + "01040000" + "00")), "no error");
+  // The replacement at byte 257, which the node's own bits name.
+  std::string strings;
+  for (int i = 0; i < 257; ++i) strings += "78";
+  EXPECT_EQ(with_map(bytes_of(root + "01010000" + strings + "ff00")),
+            "tokenizer: precompiled_charsmap: replacement \"?\" is no UTF-8 text of at most 255 "
+            "bytes");
 }
 
 TEST(Unigram, TypeOfTheModelsTokenizer) {
