@@ -49,6 +49,16 @@
 #endif
 #endif
 
+// WebAssembly's vectors of 128 bits. A build of the module has them or not; the page's loader asks
+// the browser which one it can run.
+#ifndef EMBERT_SIMD128
+#if defined(__wasm_simd128__)
+#define EMBERT_SIMD128 1
+#else
+#define EMBERT_SIMD128 0
+#endif
+#endif
+
 namespace embert {
 
 /// ISA extensions that kernels are written for, as bits of a mask; embert.h repeats the values. A
@@ -64,6 +74,7 @@ enum Isa : uint32_t {
   kIsaI8mm = 1u << 10,       ///< SMMLA, beside SDOT
   kIsaMve = 1u << 16,        ///< Helium (integer M-profile vector extension)
   kIsaDsp = 1u << 17,        ///< SMLAD and its like of Cortex-M4 and M7
+  kIsaSimd128 = 1u << 24,    ///< fixed-width SIMD of WebAssembly
 };
 
 /// The one list of ISA extensions, in the order of their bits. The name is the last word of kernels
@@ -82,6 +93,7 @@ static constexpr IsaExtension kIsaExtensions[] = {
     {kIsaI8mm, "i8mm", kIsaNeon | kIsaDotprod},
     {kIsaMve, "mve", 0},
     {kIsaDsp, "dsp", 0},
+    {kIsaSimd128, "simd128", 0},
 };
 
 }  // namespace embert

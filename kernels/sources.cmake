@@ -106,6 +106,10 @@ set(kernel_sources_helium
   helium/scores_mve.cpp
   helium/softmax_mve.cpp)
 
+# WebAssembly with vectors of 128 bits.
+set(kernel_sources_simd128
+  wasm/gemm_simd128.cpp)
+
 # Cortex-M with DSP instructions and no vectors, such as the M4 and M7.
 set(kernel_sources_dsp
   dsp/activation_dsp.cpp

@@ -12,6 +12,7 @@ static_assert(EMBERT_ISA_DOTPROD == embert::kIsaDotprod, "pinned value");
 static_assert(EMBERT_ISA_I8MM == embert::kIsaI8mm, "pinned value");
 static_assert(EMBERT_ISA_MVE == embert::kIsaMve, "pinned value");
 static_assert(EMBERT_ISA_DSP == embert::kIsaDsp, "pinned value");
+static_assert(EMBERT_ISA_SIMD128 == embert::kIsaSimd128, "pinned value");
 
 const char* embert_status_name(embert_status status) {
   switch (status) {

@@ -87,6 +87,7 @@ int run(int argc, char** argv) {
 #if EMBERT_HAS_CONVERTER
   add_verify_command(app);
 #endif
+  add_checksum_command(app);
   add_bench_command(app);
   add_device_command(app);
 

@@ -34,6 +34,7 @@ class TextRunner {
   RunReply run(const char* text, size_t text_bytes);
 
   const embert_model* model() const { return &model_; }
+  embert_engine* engine() const { return engine_; }
   const embert_model_info& info() const { return info_; }
   uint32_t max_tokens() const { return max_tokens_; }
   size_t arena_bytes() const { return arena_bytes_; }

@@ -10,10 +10,10 @@ import sys
 ROW = re.compile(r"^EMBERT_KERNEL\((\w+), (\w+), (\w+), (\w+)\)$", re.M)
 EXTENSION = re.compile(r'^    \{(kIsa\w+), "(\w+)", [^}]*\},$', re.M)
 FUNCTION_TYPE = re.compile(r"^using (\w+)Fn = ", re.M)
-VARIANT = re.compile(r"^kernels/(scalar|x86|arm|helium|dsp)/(\w+)_([a-z0-9]+)\.cpp$")
+VARIANT = re.compile(r"^kernels/(scalar|x86|arm|helium|dsp|wasm)/(\w+)_([a-z0-9]+)\.cpp$")
 CONTRACT = re.compile(r"^kernels/contracts/(\w+)\.hpp$")
 TEST = re.compile(r"^tests/kernels/(\w+)_test\.cpp$")
-LISTED = re.compile(r"^\s+((?:scalar|x86|arm|helium|dsp)/\w+\.cpp)\)?$", re.M)
+LISTED = re.compile(r"^\s+((?:scalar|x86|arm|helium|dsp|wasm)/\w+\.cpp)\)?$", re.M)
 TESTS_OF_MORE = {"dispatch", "fixed_point", "layernorm_error"}  # of the table and of the reference arithmetic
 
 

@@ -10,8 +10,8 @@ import re
 import sys
 
 C_HEADERS = {"stdint.h", "stddef.h", "string.h"}
-INTRINSICS = {"immintrin.h", "nmmintrin.h", "arm_neon.h", "arm_mve.h", "arm_acle.h"}
-VARIANT_FOLDERS = ("kernels/x86/", "kernels/arm/", "kernels/helium/", "kernels/dsp/")
+INTRINSICS = {"immintrin.h", "nmmintrin.h", "arm_neon.h", "arm_mve.h", "arm_acle.h", "wasm_simd128.h"}
+VARIANT_FOLDERS = ("kernels/x86/", "kernels/arm/", "kernels/helium/", "kernels/dsp/", "kernels/wasm/")
 PACKING = ("kernels/arithmetic/", "kernels/processor.hpp")
 ANY = None
 

@@ -64,11 +64,11 @@ const char* embert_version(void);
 #define EMBERT_ISA_I8MM 0x400u
 #define EMBERT_ISA_MVE 0x10000u
 #define EMBERT_ISA_DSP 0x20000u
+#define EMBERT_ISA_SIMD128 0x1000000u
 
 /** The ISA extensions that both this machine (on bare metal: the build) and this build have. */
 uint32_t embert_isa_detect(void);
-/** Name of the fastest extension in the mask: "scalar", "avx2", "avxvnni", "avx512vnni", "neon",
- * "dotprod", "i8mm", "mve", "dsp". */
+/** Name of the fastest extension in the mask, such as "avx512vnni"; "scalar" if it has none. */
 const char* embert_isa_name(uint32_t isa_mask);
 
 /* ---- Model ----------------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@ void add_answer_command(CLI::App& app);
 void add_fill_mask_command(CLI::App& app);
 void add_generate_command(CLI::App& app);
 void add_verify_command(CLI::App& app);
+void add_checksum_command(CLI::App& app);
 void add_bench_command(CLI::App& app);
 void add_device_command(CLI::App& app);
 

@@ -4,9 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "embert/embert_inspect.h"
+#include "tests/support/synthetic_blob.hpp"
 #include "tests/targets/cli/tool_runner.hpp"
 
 namespace embert::test {
@@ -131,6 +137,41 @@ TEST(Classify, RanksLabels) {
   EXPECT_EQ(top["scores"].size(), 3u);
   const ToolResult text = run_tool({"classify", kModel, "what is my account balance"});
   EXPECT_NE(text.out.find("\tbalance\twhat is my account balance\n"), std::string::npos);
+}
+
+TEST(Checksum, IsThatOfTheLogitsInTheOrderOfTheLabels) {
+  std::ifstream file(kModel, std::ios::binary);
+  const std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
+  const AlignedBytes blob(bytes);
+  embert_model model;
+  ASSERT_EQ(embert_model_open(blob.data(), blob.size(), EMBERT_ISA_SCALAR, &model),
+            EMBERT_STATUS_OK);
+  const embert_options options = embert_options_default(&model);
+  size_t arena_bytes = 0;
+  ASSERT_EQ(embert_arena_bytes(&model, &options, &arena_bytes), EMBERT_STATUS_OK);
+  AlignedBytes arena(arena_bytes);
+  embert_engine* engine = nullptr;
+  ASSERT_EQ(embert_engine_init(&model, &options, arena.data(), arena_bytes, &engine),
+            EMBERT_STATUS_OK);
+  const std::string text = "freeze my account";
+  const embert_text input = {
+      .text = text.data(), .text_bytes = text.size(), .pair = nullptr, .pair_bytes = 0};
+  std::vector<embert_label_score> items(embert_num_labels(&model));
+  embert_labels labels = {.items = items.data(), .capacity = items.size(), .count = 0, .scale = {}};
+  ASSERT_EQ(embert_classify_text(engine, &input, &labels), EMBERT_STATUS_OK);
+  std::vector<int32_t> logits(items.size());
+  for (const embert_label_score& item : items) logits[item.label] = item.logit;
+  char expected[9];
+  std::snprintf(expected, sizeof(expected), "%08x",
+                embert_crc32c(0, logits.data(), logits.size() * sizeof(int32_t)));
+
+  EXPECT_EQ(run_tool({"checksum", kModel, text}).out, std::string(expected) + "\n");
+  EXPECT_EQ(run_tool({"checksum", kModel, "--isa", "scalar"}, text + "\n").out,
+            std::string(expected) + "\n");
+  const Json line = json_of({"checksum", kModel, "--json", text}).at(0);
+  EXPECT_EQ(keys_of(line), (std::vector<std::string>{"text", "tokens", "checksum"}));
+  EXPECT_EQ(line["checksum"], expected);
+  EXPECT_NE(run_tool({"checksum", kModel, "freeze my accounts"}).out, std::string(expected) + "\n");
 }
 
 TEST(Texts, OneWithoutTokensGetsNoResultAndLosesNoOther) {

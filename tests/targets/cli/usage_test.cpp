@@ -20,8 +20,8 @@ std::string synthetic_blob() {
 }
 
 const std::vector<std::string> kTextCommands = {
-    "tokenize", "embed", "similarity", "classify",  "rerank",  "next-sentence",
-    "choose",   "tag",   "answer",     "fill-mask", "generate"};
+    "tokenize", "embed", "similarity", "classify",  "rerank",   "next-sentence",
+    "choose",   "tag",   "answer",     "fill-mask", "generate", "checksum"};
 const std::vector<std::string> kModelCommands = [] {
   std::vector<std::string> commands = kTextCommands;
   commands.insert(commands.end(), {"inspect", "bench"});

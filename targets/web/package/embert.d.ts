@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+export type Kernels = "simd128" | "scalar";
+
+/** What Embert.load reads: the bytes of a model, its URL (in Node also a path), or a response. */
+export type ModelSource = ArrayBuffer | ArrayBufferView | string | URL | Response;
+
+export interface LoadOptions {
+  /** The longest text in tokens, special ones included; longer ones are cut. Default: the model's. */
+  maxTokens?: number;
+  /** Default: detectKernels(). The results have the same bits. */
+  kernels?: Kernels;
+}
+
+export interface EmbedOptions {
+  /** Name of one of the model's prompts; "" for none. Default: the model's default prompt. */
+  prompt?: string;
+}
+
+export interface LabelScore {
+  label: string;
+  /** Probability, 0 to 1; 0 of a regression, whose result is the logit. */
+  score: number;
+  logit: number;
+}
+
+export interface RankedPassage {
+  /** Place among the passages given. */
+  index: number;
+  passage: string;
+  /** The cross-encoder's logit. */
+  score: number;
+}
+
+export interface Tokens {
+  ids: number[];
+  typeIds: number[];
+  /** Words counted in each text; -1 of special tokens. */
+  wordIds: number[];
+  tokens: string[];
+  /** Begin and end of each token in its text, in code points. */
+  offsets: [number, number][];
+}
+
+/** A model that is ready. One call runs at a time; results are copies. */
+export class Embert {
+  static load(source: ModelSource, options?: LoadOptions): Promise<Embert>;
+  private constructor();
+
+  /** The text's vector, `dimensions` values, pooled and normalised as the model was made for. */
+  embed(text: string, options?: EmbedOptions): Float32Array;
+  /** The labels of a text or of a pair of texts, best first. */
+  classify(text: string, options?: { pair?: string | null; topK?: number }): LabelScore[];
+  /** The cosine of two texts' vectors. */
+  similarity(text: string, other: string, options?: EmbedOptions): number;
+  /** The passages in the order of a cross-encoder's scores, best first. */
+  rerank(query: string, passages: string[]): RankedPassage[];
+  /** The tokens that the model reads. */
+  tokenize(text: string, options?: { pair?: string | null }): Tokens;
+  /** The checksum of the bits of the text's result, as `embert checksum` prints it. */
+  checksum(text: string): string;
+
+  readonly maxTokens: number;
+  readonly dimensions: number;
+  readonly labels: string[];
+  readonly prompts: Record<string, string>;
+  readonly defaultPrompt: string;
+  readonly isa: Kernels;
+  /** The checksum of the model file. */
+  readonly modelChecksum: string;
+  /** Bytes of WebAssembly memory in use. */
+  readonly memoryBytes: number;
+}
+
+export class EmbertError extends Error {
+  /** Such as "EMBERT_STATUS_BLOB_CHECKSUM"; null where no function of embert failed. */
+  readonly status: string | null;
+}
+
+/** The fastest kernels that this browser runs. */
+export function detectKernels(): Kernels;
+
+/** The cosine of two vectors of the same length. */
+export function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number;

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// BERT in int8 as WebAssembly: text in; vector, labels, tokens or checksum out, with the bits that
+// embert gives on every other processor. For browsers and Node, without dependencies.
+//
+//   import { Embert } from "embert";
+//   const model = await Embert.load("minilm.emb");
+//   const vector = model.embed("a cat on a mat");   // Float32Array
+
+const PAGE = 65536;
+const ALIGNMENT = 64;
+const MAX_PAGES = 65536;  // 4 GiB, all that 32-bit addresses reach
+// A module whose one function uses a vector instruction: browsers without these refuse it.
+const SIMD_PROBE = Uint8Array.of(
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11);
+
+// What each status means for a caller of this file; others say their name alone.
+const MEANINGS = {
+  EMBERT_STATUS_EMPTY_INPUT: "the text has no token, and the model adds none",
+  EMBERT_STATUS_INVALID_OPTION: "maxTokens is not in 1 .. the model's positions",
+  EMBERT_STATUS_TOO_MANY_TOKENS: "maxTokens leaves no room beside the special tokens, or the text has 2^30 bytes or more",
+  EMBERT_STATUS_TYPE_OUT_OF_RANGE: "the model takes single texts, not pairs",
+  EMBERT_STATUS_BLOB_TRUNCATED: "the model file ends early: copy it again",
+  EMBERT_STATUS_BLOB_MAGIC: "this is no embert model: make one with `embert convert`",
+  EMBERT_STATUS_BLOB_VERSION: "the model file has a format version that this package does not read: update the older of the two",
+  EMBERT_STATUS_BLOB_CHECKSUM: "the model file is damaged: copy it again",
+  EMBERT_STATUS_BLOB_HEADER: "the model file is broken: convert the model again",
+  EMBERT_STATUS_BLOB_SECTION: "the model file is broken: convert the model again",
+  EMBERT_STATUS_BLOB_VALUE: "the model file is broken: convert the model again",
+  EMBERT_STATUS_BLOB_TOKENIZER: "the model file is broken: convert the model again",
+  EMBERT_STATUS_NOT_BUILT: "this module leaves out the model's family or tokenizer",
+  EMBERT_STATUS_NO_TOKENIZER: "the model was converted without a tokenizer",
+  EMBERT_STATUS_NO_CLASSIFIER: "the model has no classifier: use embed()",
+  EMBERT_STATUS_TOKEN_OUT_OF_RANGE: "the vocabulary has no such token",
+};
+
+/** What went wrong. `status` is embert's name of it, such as "EMBERT_STATUS_BLOB_CHECKSUM", or null
+ * where no function of embert was called. */
+export class EmbertError extends Error {
+  constructor(message, status = null) {
+    super(message);
+    this.name = "EmbertError";
+    this.status = status;
+  }
+}
+
+const aligned = (address) => Math.ceil(address / ALIGNMENT) * ALIGNMENT;
+
+async function bytesOf(source) {
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) {
+    const buffer = ArrayBuffer.isView(source) ? source.buffer : source;
+    if (buffer.detached === true || (buffer.byteLength === 0 && source.byteLength === 0)) {
+      throw new EmbertError("the model's bytes are gone: the buffer is empty or was given to another thread");
+    }
+    return ArrayBuffer.isView(source)
+      ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
+      : new Uint8Array(source);
+  }
+  if (typeof Response !== "undefined" && source instanceof Response) {
+    if (!source.ok) throw new EmbertError(`${source.url}: HTTP status ${source.status}`);
+    return new Uint8Array(await source.arrayBuffer());
+  }
+  if (typeof source === "string" || source instanceof URL) {
+    const url = typeof source === "string" && typeof location !== "undefined" ? new URL(source, location.href) : source;
+    if (typeof process !== "undefined" && process.versions?.node && !/^https?:/.test(String(url))) {
+      const { readFile } = await import("node:fs/promises");
+      return new Uint8Array(await readFile(url));
+    }
+    return bytesOf(await fetch(url));
+  }
+  throw new EmbertError("Embert.load takes bytes (ArrayBuffer, typed array), a URL or a Response");
+}
+
+const compiled = {};  // promises of the compiled modules, by kernels
+
+/** The fastest kernels that this browser runs: "simd128" or "scalar". */
+export function detectKernels() {
+  return WebAssembly.validate(SIMD_PROBE) ? "simd128" : "scalar";
+}
+
+async function compiledModule(kernels) {
+  compiled[kernels] ??= bytesOf(new URL(`./embert-${kernels}.wasm`, import.meta.url))
+    .then((bytes) => WebAssembly.compile(bytes));
+  return compiled[kernels];
+}
+
+/** A model that is ready. Results are copies. */
+export class Embert {
+  #memory;
+  #wasm;
+  #texts;  // address of the memory for texts
+  #encoder = new TextEncoder();
+  #decoder = new TextDecoder();
+
+  /** Reads a model and makes it ready for texts of up to `maxTokens` tokens; longer ones are cut. By
+   * default as many as the model was made for. `kernels`: "simd128" or "scalar"; results have the
+   * same bits. */
+  static async load(source, { maxTokens, kernels = detectKernels() } = {}) {
+    if (kernels !== "simd128" && kernels !== "scalar") {
+      throw new EmbertError(`kernels is ${JSON.stringify(kernels)}; expected "simd128" or "scalar"`);
+    }
+    const [module, blob] = await Promise.all([compiledModule(kernels), bytesOf(source)]);
+    return new Embert(await Embert.#instance(module), blob, maxTokens);
+  }
+
+  static async #instance(module) {
+    // The module's import says how many pages it begins with.
+    for (let initial = 2; ; initial *= 2) {
+      const memory = new WebAssembly.Memory({ initial, maximum: MAX_PAGES });
+      try {
+        return { memory, wasm: (await WebAssembly.instantiate(module, { env: { memory } })).exports };
+      } catch (error) {
+        if (!(error instanceof WebAssembly.LinkError) || initial >= 256) throw error;
+      }
+    }
+  }
+
+  /** Not for callers: use Embert.load. */
+  constructor({ memory, wasm }, blob, maxTokens) {
+    this.#memory = memory;
+    this.#wasm = wasm;
+    const blobAt = aligned(wasm.__heap_base.value);
+    this.#reserve(blobAt + blob.byteLength);
+    new Uint8Array(memory.buffer, blobAt, blob.byteLength).set(blob);
+    this.#check(wasm.open(blobAt, blob.byteLength), "the model");
+    const tokens = maxTokens ?? wasm.max_tokens();
+    if (!Number.isInteger(tokens) || tokens < 1 || tokens > wasm.max_positions()) {
+      throw new EmbertError(`maxTokens is ${tokens}; the model takes 1 to ${wasm.max_positions()}`,
+        "EMBERT_STATUS_INVALID_OPTION");
+    }
+    const engineAt = aligned(blobAt + blob.byteLength);
+    const room = wasm.room(tokens) >>> 0;
+    this.#reserve(engineAt + room);
+    this.#check(wasm.start(tokens, engineAt), "the model");
+    this.#texts = engineAt + room;
+    this.maxTokens = tokens;
+    this.dimensions = wasm.vector_size();
+    this.labels = Array.from({ length: wasm.num_labels() }, (_, i) => this.#string(wasm.label_name(i)));
+    this.prompts = Object.fromEntries(Array.from({ length: wasm.num_prompts() }, (_, i) =>
+      [this.#string(wasm.prompt_name(i)), this.#string(wasm.prompt_text(i))]));
+    const prompt = wasm.default_prompt() >>> 0;
+    this.defaultPrompt = prompt < wasm.num_prompts() ? this.#string(wasm.prompt_name(prompt)) : "";
+    this.isa = this.#string(wasm.isa());
+    this.modelChecksum = hex(wasm.model_checksum());
+  }
+
+  /** The text's vector, pooled and normalised as the model was made for. `prompt` is the name of one
+   * of the model's prompts, "" none. */
+  embed(text, { prompt = this.defaultPrompt } = {}) {
+    const { at, bytes } = this.#texts_of([this.#prompted(text, prompt)])[0];
+    this.#check(this.#wasm.embed(at, bytes), "embed");
+    const values = new Int16Array(this.#memory.buffer, this.#wasm.vector(), this.dimensions);
+    const scale = this.#wasm.scale();
+    return Float32Array.from(values, (value) => value * scale);
+  }
+
+  /** The labels of a text, or of a pair of texts, best first. */
+  classify(text, { pair = null, topK = this.labels.length } = {}) {
+    const [first, second] = this.#texts_of(pair === null ? [text] : [text, pair]);
+    this.#check(this.#wasm.classify(first.at, first.bytes, second?.at ?? 0, second?.bytes ?? 0), "classify");
+    const words = new Int32Array(this.#memory.buffer, this.#wasm.labels(), 3 * this.#wasm.label_count());
+    const scale = this.#wasm.scale();
+    return Array.from({ length: Math.min(topK, this.#wasm.label_count()) }, (_, i) => ({
+      label: this.labels[words[3 * i]],
+      score: (words[3 * i + 2] >>> 0) / 2 ** 30,
+      logit: words[3 * i + 1] * scale,
+    }));
+  }
+
+  /** The cosine of two texts' vectors. */
+  similarity(text, other, options = {}) {
+    return cosine(this.embed(text, options), this.embed(other, options));
+  }
+
+  /** The passages with the cross-encoder's logit for each, best first. */
+  rerank(query, passages) {
+    return passages
+      .map((passage, index) => ({ index, passage, score: this.classify(query, { pair: passage })[0].logit }))
+      .sort((a, b) => b.score - a.score || a.index - b.index);
+  }
+
+  /** The tokens that the model reads, with their offsets in the text in code points. */
+  tokenize(text, { pair = null } = {}) {
+    const [first, second] = this.#texts_of(pair === null ? [text] : [text, pair]);
+    this.#check(this.#wasm.tokenize(first.at, first.bytes, second?.at ?? 0, second?.bytes ?? 0), "tokenize");
+    const count = this.#wasm.tokens();
+    const words = (address, n) => Array.from(new Int32Array(this.#memory.buffer, address, n));
+    const offsets = words(this.#wasm.char_offsets(), 2 * count);
+    const ids = words(this.#wasm.ids(), count);
+    return {
+      ids,
+      typeIds: words(this.#wasm.type_ids(), count),
+      wordIds: words(this.#wasm.word_ids(), count),
+      tokens: ids.map((id) => this.#token(id)),
+      offsets: ids.map((_, i) => [offsets[2 * i], offsets[2 * i + 1]]),
+    };
+  }
+
+  /** The checksum of the text's output bits, as `embert checksum` prints it on every processor. */
+  checksum(text) {
+    const [{ at, bytes }] = this.#texts_of([text]);
+    this.#check(this.#wasm.checksum(at, bytes), "checksum");
+    return hex(this.#wasm.checksum_value());
+  }
+
+  /** Bytes of WebAssembly memory in use: the model, its arena and the longest text so far. */
+  get memoryBytes() {
+    return this.#memory.buffer.byteLength;
+  }
+
+  #prompted(text, prompt) {
+    if (prompt === "") return text;
+    if (!Object.hasOwn(this.prompts, prompt)) {
+      const names = Object.keys(this.prompts).map((name) => JSON.stringify(name)).join(", ");
+      throw new EmbertError(`the model has no prompt ${JSON.stringify(prompt)}; it has ${names || "none"}`);
+    }
+    return this.prompts[prompt] + text;
+  }
+
+  // Writes texts as UTF-8, one behind the other.
+  #texts_of(texts) {
+    let at = this.#texts;
+    return texts.map((text) => {
+      if (typeof text !== "string") throw new EmbertError(`expected a string, found ${text === null ? "null" : typeof text}`);
+      const utf8 = this.#encoder.encode(text);
+      this.#reserve(at + utf8.length + 1);
+      new Uint8Array(this.#memory.buffer, at, utf8.length).set(utf8);
+      const place = { at, bytes: utf8.length };
+      at += utf8.length + 1;
+      return place;
+    });
+  }
+
+  #reserve(end) {
+    const missing = end - this.#memory.buffer.byteLength;
+    if (missing <= 0) return;
+    try {
+      this.#memory.grow(Math.ceil(missing / PAGE));
+    } catch {
+      throw new EmbertError(`no memory: ${Math.ceil(end / 2 ** 20)} MiB are needed for model, arena and text`);
+    }
+  }
+
+  #token(id) {
+    this.#check(this.#wasm.find_token(id), "tokenize");
+    return this.#decoder.decode(new Uint8Array(this.#memory.buffer, this.#wasm.token(), this.#wasm.token_bytes()).slice());
+  }
+
+  #string(address) {
+    const bytes = new Uint8Array(this.#memory.buffer, address);
+    return this.#decoder.decode(bytes.slice(0, bytes.indexOf(0)));
+  }
+
+  #check(status, call) {
+    if (status === 0) return;
+    const name = this.#string(this.#wasm.status_name(status));
+    throw new EmbertError(`${call}: ${MEANINGS[name] ?? name}`, name);
+  }
+}
+
+const hex = (value) => (value >>> 0).toString(16).padStart(8, "0");
+
+/** The cosine of two vectors of the same length. */
+export function cosine(a, b) {
+  let ab = 0, aa = 0, bb = 0;
+  for (let i = 0; i < a.length; ++i) {
+    ab += a[i] * b[i];
+    aa += a[i] * a[i];
+    bb += b[i] * b[i];
+  }
+  return aa === 0 || bb === 0 ? 0 : ab / Math.sqrt(aa * bb);
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JavaScript package in Node, beside the command line tool. targets/web/run.sh --test sets
+//   EMBERT_PACKAGE  the folder with embert.js and both modules
+//   EMBERT_TOOL     the command line tool
+//   EMBERT_MODEL    the bundled model
+//   EMBERT_TEXTS    a table of the bundled model's test texts: a line of names, then id, tab, text, tab ...
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+const { EMBERT_PACKAGE, EMBERT_TOOL, EMBERT_MODEL, EMBERT_TEXTS } = process.env;
+const { Embert, EmbertError, detectKernels, cosine } = await import(pathToFileURL(`${EMBERT_PACKAGE}/embert.js`));
+
+const blob = new Uint8Array(readFileSync(EMBERT_MODEL));
+const texts = readFileSync(EMBERT_TEXTS, "utf8").split("\n").slice(1, 501).map((line) => line.split("\t")[1]);
+
+function tool(command, ...options) {
+  const input = texts.map((text) => text + "\n").join("");
+  return execFileSync(EMBERT_TOOL, [command, EMBERT_MODEL, "--json", ...options], { input, maxBuffer: 1 << 28 })
+    .toString().trim().split("\n").map((line) => JSON.parse(line));
+}
+
+for (const kernels of ["simd128", "scalar"]) {
+  test(`${kernels}: 500 checksums are the tool's`, async () => {
+    const model = await Embert.load(blob, { kernels });
+    assert.equal(model.isa, kernels);
+    const expected = tool("checksum");
+    assert.equal(expected.length, 500);
+    texts.forEach((text, i) => assert.equal(model.checksum(text), expected[i].checksum, text));
+  });
+}
+
+test("the default kernels are the fastest that run here", async () => {
+  assert.equal(detectKernels(), "simd128");
+  assert.equal((await Embert.load(blob)).isa, "simd128");
+});
+
+test("labels, vectors and tokens are the tool's", async () => {
+  const model = await Embert.load(blob);
+  const labels = tool("classify"), vectors = tool("embed"), tokens = tool("tokenize");
+  for (let i = 0; i < texts.length; i += 10) {
+    const [best] = model.classify(texts[i], { topK: 1 });
+    assert.equal(best.label, labels[i].label);
+    assert.ok(Math.abs(best.score - labels[i].score) < 1e-6, `${best.score} ${labels[i].score}`);
+    assert.deepEqual(model.embed(texts[i]), Float32Array.from(vectors[i].embedding));
+    const found = model.tokenize(texts[i]);
+    assert.deepEqual(found.ids, tokens[i].ids);
+    assert.deepEqual(found.tokens, tokens[i].tokens);
+    assert.deepEqual(found.offsets, tokens[i].char_offsets);
+    assert.deepEqual(found.wordIds.map((id) => (id < 0 ? null : id)), tokens[i].word_ids);
+  }
+});
+
+test("similarity is the cosine of two vectors", async () => {
+  const model = await Embert.load(blob);
+  assert.ok(Math.abs(model.similarity("hello", "hello") - 1) < 1e-6);
+  assert.equal(model.similarity("hello", "good bye"), cosine(model.embed("hello"), model.embed("good bye")));
+  assert.equal(cosine([0, 0], [1, 2]), 0);
+});
+
+test("a model is read from a path, a URL, a Response and any view of bytes", async () => {
+  const expected = (await Embert.load(blob)).checksum("hello");
+  const shifted = new Uint8Array(blob.length + 3);
+  shifted.set(blob, 3);
+  for (const source of [EMBERT_MODEL, pathToFileURL(EMBERT_MODEL), new Response(blob), blob.buffer,
+    shifted.subarray(3), new DataView(shifted.buffer, 3)]) {
+    assert.equal((await Embert.load(source)).checksum("hello"), expected);
+  }
+});
+
+test("two models at a time do not disturb each other", async () => {
+  const [one, other] = await Promise.all([Embert.load(blob), Embert.load(blob, { maxTokens: 8 })]);
+  assert.equal(other.maxTokens, 8);
+  const before = one.checksum(texts[0]);
+  other.checksum(texts[1]);
+  assert.equal(one.checksum(texts[0]), before);
+});
+
+test("bad input is an exception with one sentence, and the next call works", async () => {
+  const model = await Embert.load(blob);
+  const expected = model.checksum("hello");
+  const changed = (offset, value) => {
+    const copy = blob.slice();
+    copy[offset] = value;
+    return copy;
+  };
+  const detached = blob.slice().buffer;
+  structuredClone(detached, { transfer: [detached] });
+  const loads = [
+    [blob.subarray(0, 64), "EMBERT_STATUS_BLOB_TRUNCATED"],
+    [blob.subarray(0, blob.length - 64), "EMBERT_STATUS_BLOB_TRUNCATED"],
+    [changed(0, 0), "EMBERT_STATUS_BLOB_MAGIC"],
+    [changed(8, 99), "EMBERT_STATUS_BLOB_VERSION"],
+    [changed(blob.length >> 1, blob[blob.length >> 1] ^ 1), "EMBERT_STATUS_BLOB_CHECKSUM"],
+    [new Uint8Array(0), null],
+    [detached, null],
+    [17, null],
+    [new Response("", { status: 404 }), null],
+  ];
+  for (const [source, status] of loads) {
+    await assert.rejects(Embert.load(source), (error) => {
+      assert.ok(error instanceof EmbertError, String(error));
+      assert.equal(error.status, status, error.message);
+      assert.doesNotMatch(error.message, /\n/);
+      return true;
+    });
+  }
+  for (const maxTokens of [0, -1, 1.5, 100000, "8"]) {
+    await assert.rejects(Embert.load(blob, { maxTokens }), { name: "EmbertError", status: "EMBERT_STATUS_INVALID_OPTION" });
+  }
+  await assert.rejects(Embert.load(blob, { kernels: "avx2" }), { name: "EmbertError" });
+  for (const text of [undefined, null, 3, {}, ["a"]]) {
+    assert.throws(() => model.embed(text), { name: "EmbertError" });
+    assert.throws(() => model.classify("a", { pair: text ?? 3 }), { name: "EmbertError" });
+  }
+  assert.throws(() => model.embed("a", { prompt: "query" }), { name: "EmbertError" });
+  assert.equal(model.checksum("hello"), expected);
+});
+
+test("any string has a result: lone surrogates, NUL, ten million characters", async () => {
+  const model = await Embert.load(blob);
+  for (const text of ["", "\ud800", "\0", "a".repeat(10_000_000)]) {
+    assert.match(model.checksum(text), /^[0-9a-f]{8}$/);
+    assert.ok(model.tokenize(text).ids.length <= model.maxTokens);
+  }
+});
+
+test("memory does not grow with the number of texts", async () => {
+  const model = await Embert.load(blob);
+  texts.forEach((text) => model.embed(text));
+  const before = model.memoryBytes;
+  for (let i = 0; i < 10_000; ++i) model.embed(texts[i % texts.length]);
+  assert.equal(model.memoryBytes, before);
+});
