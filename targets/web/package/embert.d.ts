@@ -72,6 +72,32 @@ export class Embert {
   readonly memoryBytes: number;
 }
 
+/** A model in a worker, so that a page never freezes. If the worker ends, the calls that wait fail,
+ * and the next one starts another worker. */
+export class EmbertWorker {
+  /** A source of bytes is copied. */
+  static load(source: ModelSource, options?: LoadOptions): Promise<EmbertWorker>;
+  private constructor();
+
+  embed(text: string, options?: EmbedOptions): Promise<Float32Array>;
+  classify(text: string, options?: { pair?: string | null; topK?: number }): Promise<LabelScore[]>;
+  similarity(text: string, other: string, options?: EmbedOptions): Promise<number>;
+  rerank(query: string, passages: string[]): Promise<RankedPassage[]>;
+  tokenize(text: string, options?: { pair?: string | null }): Promise<Tokens>;
+  checksum(text: string): Promise<string>;
+  memoryBytes(): Promise<number>;
+  /** Ends the worker. Calls that wait fail, and so do later ones. */
+  close(): void;
+
+  readonly maxTokens: number;
+  readonly dimensions: number;
+  readonly labels: string[];
+  readonly prompts: Record<string, string>;
+  readonly defaultPrompt: string;
+  readonly isa: Kernels;
+  readonly modelChecksum: string;
+}
+
 export class EmbertError extends Error {
   /** Such as "EMBERT_STATUS_BLOB_CHECKSUM"; null where no function of embert failed. */
   readonly status: string | null;

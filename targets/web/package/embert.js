@@ -60,12 +60,16 @@ async function bytesOf(source) {
     return new Uint8Array(await source.arrayBuffer());
   }
   if (typeof source === "string" || source instanceof URL) {
-    const url = typeof source === "string" && typeof location !== "undefined" ? new URL(source, location.href) : source;
-    if (typeof process !== "undefined" && process.versions?.node && !/^https?:/.test(String(url))) {
+    if (typeof process !== "undefined" && process.versions?.node && !/^https?:/.test(String(source))) {
       const { readFile } = await import("node:fs/promises");
-      return new Uint8Array(await readFile(url));
+      const path = /^file:/.test(String(source)) ? new URL(source) : source;
+      return readFile(path).then((bytes) => new Uint8Array(bytes), (error) => {
+        throw new EmbertError(`${source}: ${error.message}`);
+      });
     }
-    return bytesOf(await fetch(url));
+    return bytesOf(await fetch(source).catch((error) => {
+      throw new EmbertError(`${source}: ${error.message}`);
+    }));
   }
   throw new EmbertError("Embert.load takes bytes (ArrayBuffer, typed array), a URL or a Response");
 }
@@ -256,6 +260,115 @@ export class Embert {
     throw new EmbertError(`${call}: ${MEANINGS[name] ?? name}`, name);
   }
 }
+
+/** A model in a worker, so that a page never freezes: the calls of Embert, as promises. If the worker
+ * ends, the calls that wait fail, and the next one starts another worker. */
+export class EmbertWorker {
+  #source;
+  #options;
+  #worker = null;
+  #waiting = new Map();  // resolve and reject of each call, by its number
+  #calls = 0;
+  #closed = false;
+
+  /** The arguments of Embert.load. */
+  static async load(source, options = {}) {
+    // A response is read once; a worker that starts again reads the bytes. Bytes are copied, as the
+    // caller may change or give away his.
+    const isAddress = typeof source === "string" || source instanceof URL;
+    const model = new EmbertWorker(isAddress ? absolute(source) : (await bytesOf(source)).slice(), options);
+    await model.#start();
+    return model;
+  }
+
+  /** Not for callers: use EmbertWorker.load. */
+  constructor(source, options) {
+    this.#source = source;
+    this.#options = options;
+  }
+
+  embed(...values) { return this.#call("embed", values); }
+  classify(...values) { return this.#call("classify", values); }
+  similarity(...values) { return this.#call("similarity", values); }
+  rerank(...values) { return this.#call("rerank", values); }
+  tokenize(...values) { return this.#call("tokenize", values); }
+  checksum(...values) { return this.#call("checksum", values); }
+  /** A promise of Embert's memoryBytes. */
+  memoryBytes() { return this.#call("memoryBytes", []); }
+
+  /** Ends the worker. Calls that wait fail, and so do later ones. */
+  close() {
+    this.#closed = true;
+    this.#end("the model was closed");
+  }
+
+  async #start() {
+    const file = new URL("./embert-worker.js", import.meta.url);
+    const isNode = typeof Worker === "undefined";
+    const worker = isNode ? new (await import("node:worker_threads")).Worker(file) : new Worker(file, { type: "module" });
+    const ended = (reason) => worker === this.#worker && this.#end(`the worker ended: ${reason}`);
+    if (isNode) {
+      worker.on("message", (message) => this.#receive(message));
+      worker.on("error", (error) => ended(error.message));
+      worker.on("exit", (code) => ended(`exit code ${code}`));
+      worker.unref();
+    } else {
+      worker.addEventListener("message", (event) => this.#receive(event.data));
+      worker.addEventListener("error", (event) => ended(event.message));
+    }
+    this.#worker = worker;
+    Object.assign(this, await this.#send("load", [this.#source, this.#options]));
+  }
+
+  async #call(call, values) {
+    if (this.#closed) throw new EmbertError("the model was closed");
+    if (this.#worker === null) await this.#start();
+    return this.#send(call, values);
+  }
+
+  #send(call, values) {
+    const id = ++this.#calls;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      if (this.#waiting.size === 1) this.#worker.ref?.();
+      try {
+        this.#worker.postMessage({ id, call, values });
+      } catch (error) {  // such as a function among the values
+        this.#settle(id).reject(new EmbertError(`${call}: ${error.message}`));
+      }
+    });
+  }
+
+  // Node ends when nobody waits.
+  #settle(id) {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (this.#waiting.size === 0) this.#worker?.unref?.();
+    return waiting;
+  }
+
+  #receive({ id, result, error }) {
+    const { resolve, reject } = this.#settle(id);
+    if (error) {
+      reject(new EmbertError(error.message, error.status));
+    } else {
+      resolve(result);
+    }
+  }
+
+  #end(message) {
+    this.#worker?.terminate();
+    this.#worker = null;
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { reject } of waiting) reject(new EmbertError(message));
+  }
+}
+
+const absolute = (source) => {
+  const isPath = typeof source === "string" && typeof location === "undefined";
+  return isPath ? source : new URL(source, globalThis.location?.href).href;
+};
 
 const hex = (value) => (value >>> 0).toString(16).padStart(8, "0");
 

@@ -7,14 +7,26 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
+import threads from "node:worker_threads";
 
 const { EMBERT_PACKAGE, EMBERT_TOOL, EMBERT_MODEL, EMBERT_TEXTS } = process.env;
-const { Embert, EmbertError, detectKernels, cosine } = await import(pathToFileURL(`${EMBERT_PACKAGE}/embert.js`));
+const { Embert, EmbertError, EmbertWorker, detectKernels, cosine } = await import(pathToFileURL(`${EMBERT_PACKAGE}/embert.js`));
 
 const blob = new Uint8Array(readFileSync(EMBERT_MODEL));
 const texts = readFileSync(EMBERT_TEXTS, "utf8").split("\n").slice(1, 501).map((line) => line.split("\t")[1]);
+
+// The package's worker that was started last.
+let started = null;
+threads.Worker = class extends threads.Worker {
+  constructor(...values) {
+    super(...values);
+    started = this;
+  }
+};
+syncBuiltinESMExports();
 
 function tool(command, ...options) {
   const input = texts.map((text) => text + "\n").join("");
@@ -97,6 +109,8 @@ test("bad input is an exception with one sentence, and the next call works", asy
     [new Uint8Array(0), null],
     [detached, null],
     [17, null],
+    ["no-such-file.emb", null],
+    ["http://127.0.0.1:9/model.emb", null],
     [new Response("", { status: 404 }), null],
   ];
   for (const [source, status] of loads) {
@@ -133,4 +147,41 @@ test("memory does not grow with the number of texts", async () => {
   const before = model.memoryBytes;
   for (let i = 0; i < 10_000; ++i) model.embed(texts[i % texts.length]);
   assert.equal(model.memoryBytes, before);
+});
+
+test("a model in a worker gives the same results", async () => {
+  const model = await Embert.load(blob), worker = await EmbertWorker.load(blob);
+  assert.deepEqual(worker.labels, model.labels);
+  assert.equal(worker.dimensions, model.dimensions);
+  const found = await Promise.all(texts.slice(0, 50).map((text) => worker.checksum(text)));
+  assert.deepEqual(found, texts.slice(0, 50).map((text) => model.checksum(text)));
+  assert.deepEqual(await worker.embed("hello"), model.embed("hello"));
+  assert.deepEqual(await worker.classify("hello", { topK: 3 }), model.classify("hello", { topK: 3 }));
+  assert.ok((await worker.memoryBytes()) > blob.length);
+  worker.close();
+  await assert.rejects(worker.embed("hello"), { name: "EmbertError", message: "the model was closed" });
+});
+
+test("errors of a worker are those of the model, and the next call works", async () => {
+  await assert.rejects(EmbertWorker.load(blob.subarray(0, 64)), { name: "EmbertError", status: "EMBERT_STATUS_BLOB_TRUNCATED" });
+  const worker = await EmbertWorker.load(pathToFileURL(EMBERT_MODEL));
+  await assert.rejects(worker.embed(3), { name: "EmbertError" });
+  await assert.rejects(worker.embed(() => 3), { name: "EmbertError" });
+  assert.match(await worker.checksum("hello"), /^[0-9a-f]{8}$/);
+  worker.close();
+});
+
+test("a worker that ends in the middle fails the calls that wait, and the next call works", async () => {
+  const worker = await EmbertWorker.load(blob);
+  const expected = await worker.checksum("hello");
+  const waiting = [worker.embed("a".repeat(1_000_000)), worker.embed("b")];
+  const settled = Promise.allSettled(waiting);
+  await started.terminate();
+  for (const { status, reason } of await settled) {
+    assert.equal(status, "rejected");
+    assert.equal(reason.name, "EmbertError");
+    assert.match(reason.message, /^the worker ended/);
+  }
+  assert.equal(await worker.checksum("hello"), expected);
+  worker.close();
 });
