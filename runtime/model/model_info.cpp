@@ -129,10 +129,12 @@ embert_status embert_model_get_info(const embert_model* object, embert_model_inf
   const Model model = model_of(*object);
   if (!is_open(model)) return EMBERT_STATUS_INVALID_OPTION;
   const BlobHeader& header = *model.header;
-  const BlobStack& stack = *model_last_stack(model).config;
+  const Stack last = model_last_stack(model);
+  const BlobStack& stack = *last.config;
   embert_model_info found = {};
   found.num_stacks = header.num_stacks;
   copy_sizes(stack, &found);
+  found.embedding_size = static_cast<uint32_t>(last.word_size);
   found.is_decoder = (stack.flags & kStackCausal) != 0;
   found.cross_hidden_size = stack.cross_hidden_size;
   found.max_tokens = header.max_tokens;

@@ -6,6 +6,7 @@
 #include "runtime/model/model.hpp"
 #include "runtime/model/struct_size.hpp"
 #include "runtime/tokenizer/bpe/byte_alphabet.hpp"
+#include "runtime/tokenizer/unigram/unigram_section.hpp"
 
 namespace embert {
 namespace {
@@ -127,30 +128,30 @@ class ByteText {
   uint32_t pending_bytes_ = 0;
 };
 
-/// Byte-level BPE: the bytes of all tokens one after another. An added token that is no string of
-/// the byte alphabet stands as it is.
-embert_status join_bytes(const TokenizerView& tokenizer, const int32_t* ids, size_t count,
-                         const embert_detokenize_options& options, embert_text_buffer* buffer) {
+struct TokenIds {
+  const TokenizerView& tokenizer;
+  const int32_t* ids;  ///< [count]
+  size_t count;
+};
+
+/// The strings of the tokens one after another; `put` writes one of them.
+template <typename Put>
+embert_status join_strings(const TokenIds& tokens, const embert_detokenize_options& options,
+                           const Put& put, embert_text_buffer* buffer) {
+  const TokenizerView& tokenizer = tokens.tokenizer;
   ByteText text(buffer);
-  for (size_t i = 0; i < count; ++i) {
+  bool first = true;
+  for (size_t i = 0; i < tokens.count; ++i) {
     const char* string = nullptr;
     size_t bytes = 0;
-    const embert_status status = find_token(tokenizer, ids[i], &string, &bytes);
+    const embert_status status = find_token(tokenizer, tokens.ids[i], &string, &bytes);
     if (status != EMBERT_STATUS_OK) return status;
-    if (options.skip_special != 0 && is_special(*tokenizer.header, static_cast<uint32_t>(ids[i])))
+    if (options.skip_special != 0 &&
+        is_special(*tokenizer.header, static_cast<uint32_t>(tokens.ids[i])))
       continue;
-    const uint8_t* at = reinterpret_cast<const uint8_t*>(string);
-    const uint8_t* const end = at + bytes;
-    const bool of_bytes = is_byte_string(at, static_cast<uint32_t>(bytes));
-    while (at < end) {
-      const Utf8Char c = decode_utf8(at, end);
-      if (of_bytes) {
-        text.put(static_cast<uint8_t>(byte_of_character(c.code_point)));
-      } else {
-        for (uint32_t k = 0; k < c.bytes; ++k) text.put(at[k]);
-      }
-      at += c.bytes;
-    }
+    const uint8_t* begin = reinterpret_cast<const uint8_t*>(string);
+    put(text, begin, begin + bytes, first);
+    first = false;
   }
   text.finish();
   buffer->bytes = text.length();
@@ -159,48 +160,95 @@ embert_status join_bytes(const TokenizerView& tokenizer, const int32_t* ids, siz
   return EMBERT_STATUS_OK;
 }
 
-bool begins_with_space(const char* string, size_t bytes) {
-  return bytes >= 2 && memcmp(string, "\xC4\xA0", 2) == 0;
+/// Byte-level BPE: the bytes that the characters stand for. An added token that is no string of the
+/// byte alphabet stands as it is.
+void put_bytes(ByteText& text, const uint8_t* at, const uint8_t* end, bool /*first*/) {
+  const bool of_bytes = is_byte_string(at, static_cast<uint32_t>(end - at));
+  while (at < end) {
+    const Utf8Char c = decode_utf8(at, end);
+    if (of_bytes) {
+      text.put(static_cast<uint8_t>(byte_of_character(c.code_point)));
+    } else {
+      for (uint32_t k = 0; k < c.bytes; ++k) text.put(at[k]);
+    }
+    at += c.bytes;
+  }
 }
 
-bool ends_with_space(const char* string, size_t bytes) {
-  return bytes >= 2 && memcmp(string + bytes - 2, "\xC4\xA0", 2) == 0;
-}
+/// Unigram: each word mark is a space. Those of the first token vanish where the tokenizer puts one
+/// before a text. So does the decoder Metaspace of the package tokenizers.
+struct PutMarked {
+  const UnigramHeader& header;
+
+  void operator()(ByteText& text, const uint8_t* at, const uint8_t* end, bool first) const {
+    const bool drops =
+        first && (header.flags & (kUnigramPrependAlways | kUnigramPrependFirst)) != 0;
+    while (at < end) {
+      const Utf8Char c = decode_utf8(at, end);
+      if (c.code_point != header.word_mark) {
+        for (uint32_t k = 0; k < c.bytes; ++k) text.put(at[k]);
+      } else if (!drops) {
+        text.put(' ');
+      }
+      at += c.bytes;
+    }
+  }
+};
 
 /// As transformers judges tokens without a prefix for subwords: a token that is not at the begin of
-/// the text continues a word unless it begins with a space or stands behind one.
-embert_status mark_without_space(const TokenizerView& tokenizer, const int32_t* ids,
-                                 const uint32_t* char_offsets, size_t tokens, uint8_t* is_subword) {
+/// the text continues a word unless it begins with a space or stands behind one. `space` is the
+/// character that strings of tokens have for it.
+embert_status mark_without_space(const TokenIds& tokens, uint32_t space,
+                                 const uint32_t* char_offsets, uint8_t* is_subword) {
+  const TokenizerView& tokenizer = tokens.tokenizer;
+  uint8_t utf8[4];
+  const uint32_t length = encode_utf8(space, utf8);
   bool behind_space = false;
-  for (size_t i = 0; i < tokens; ++i) {
+  for (size_t i = 0; i < tokens.count; ++i) {
     const char* string = nullptr;
     size_t bytes = 0;
-    const embert_status status = find_token(tokenizer, ids[i], &string, &bytes);
+    const embert_status status = find_token(tokenizer, tokens.ids[i], &string, &bytes);
     if (status != EMBERT_STATUS_OK) return status;
-    const bool unknown = static_cast<uint32_t>(ids[i]) == tokenizer.header->unk_id;
-    is_subword[i] =
-        !unknown && char_offsets[2 * i] != 0 && !behind_space && !begins_with_space(string, bytes);
-    behind_space = ends_with_space(string, bytes);
+    const bool unknown = static_cast<uint32_t>(tokens.ids[i]) == tokenizer.header->unk_id;
+    const bool fits = bytes >= length;
+    const bool begins = fits && memcmp(string, utf8, length) == 0;
+    is_subword[i] = !unknown && char_offsets[2 * i] != 0 && !behind_space && !begins;
+    behind_space = fits && memcmp(string + bytes - length, utf8, length) == 0;
   }
   return EMBERT_STATUS_OK;
 }
 
-bool is_byte_level(const TokenizerView& tokenizer) {
-  return tokenizer.header->model == static_cast<uint32_t>(TokenizerModel::kBpe);
+TokenizerModel kind_of(const TokenizerView& tokenizer) {
+  return static_cast<TokenizerModel>(tokenizer.header->model);
 }
 
 }  // namespace
 
 embert_status detokenize(const TokenizerView& tokenizer, const int32_t* ids, size_t count,
                          const embert_detokenize_options& options, embert_text_buffer* buffer) {
-  return is_byte_level(tokenizer) ? join_bytes(tokenizer, ids, count, options, buffer)
-                                  : join_pieces(tokenizer, ids, count, options, buffer);
+  const TokenIds tokens = {tokenizer, ids, count};
+  switch (kind_of(tokenizer)) {
+    case TokenizerModel::kBpe:
+      return join_strings(tokens, options, put_bytes, buffer);
+    case TokenizerModel::kUnigram: {
+      const PutMarked put = {*unigram_section(tokenizer).header};
+      return join_strings(tokens, options, put, buffer);
+    }
+    default:
+      return join_pieces(tokenizer, ids, count, options, buffer);
+  }
 }
 
 embert_status mark_subwords(const TokenizerView& tokenizer, const int32_t* ids,
                             const uint32_t* char_offsets, size_t tokens, uint8_t* is_subword) {
-  if (is_byte_level(tokenizer))
-    return mark_without_space(tokenizer, ids, char_offsets, tokens, is_subword);
+  constexpr uint32_t kByteSpace = 0x120;  // of the byte alphabet
+  if (kind_of(tokenizer) == TokenizerModel::kBpe) {
+    return mark_without_space({tokenizer, ids, tokens}, kByteSpace, char_offsets, is_subword);
+  }
+  if (kind_of(tokenizer) == TokenizerModel::kUnigram) {
+    const uint32_t mark = unigram_section(tokenizer).header->word_mark;
+    return mark_without_space({tokenizer, ids, tokens}, mark, char_offsets, is_subword);
+  }
   for (size_t i = 0; i < tokens; ++i) {
     const char* string = nullptr;
     size_t bytes = 0;

@@ -125,6 +125,17 @@ void add_sentencepiece(Seeds& seeds) {
   }
 }
 
+// A file's bytes as Latin-1, which may become anything but UTF-8.
+json bytes_of(const std::string& text) {
+  std::string latin1;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x80) latin1 += static_cast<char>(0xC0 | byte >> 6);
+    latin1 += static_cast<char>(byte >= 0x80 ? 0x80 | (byte & 0x3F) : byte);
+  }
+  return {{kBytesKey, latin1}};
+}
+
 void add_vocabularies(Seeds& seeds) {
   std::string lines;
   for (const std::string& token : test::small_spec().tokens) lines += token + "\n";
@@ -141,6 +152,7 @@ void add_vocabularies(Seeds& seeds) {
           {std::to_string(test::small_spec().tokens.size()), {{"content", "new"}}}}}}},
       {"special_tokens_map.json", {{"unk_token", "[UNK]"}, {"mask_token", "[MASK]"}}}};
   seeds.add("fuzz_tokenizer_folder", bert.dump());
+  seeds.add("fuzz_tokenizer_folder", json{{"vocab.txt", bytes_of(lines)}}.dump());
   const json document = byte_pair_documents()[0];
   json vocab = document["model"]["vocab"];
   std::string merges = "#version: 0.2\n";
@@ -155,7 +167,7 @@ void add_vocabularies(Seeds& seeds) {
         {"content", "<s>"},   {"lstrip", false},      {"rstrip", false},
         {"normalized", true}, {"single_word", false}, {"special", true}};
     seeds.add("fuzz_tokenizer_folder", json{{"vocab.json", vocab},
-                                            {"merges.txt", merges},
+                                            {"merges.txt", bytes_of(merges)},
                                             {"tokenizer_config.json", config},
                                             {"config.json", {{"model_type", "roberta"}}}}
                                            .dump());
@@ -291,6 +303,8 @@ void add_model_folders(Seeds& seeds) {
       {"tokenizer.json", tokenizer},
       {"config.json", {{"model_type", "model2vec"}, {"normalize", true}, {"max_length", 512}}},
       {"model.safetensors", mapped}};
+  seeds.add("fuzz_model_folder", distilled.dump());
+  distilled["model.safetensors"] = weights_header({{"embeddings", {tokens, 4}}});
   seeds.add("fuzz_model_folder", distilled.dump());
 }
 

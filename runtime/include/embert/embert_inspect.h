@@ -53,7 +53,7 @@ typedef struct embert_model_info {
   uint32_t vector_size;      /**< values of the vector of a text (embert_embed) */
   uint32_t num_poolings;     /**< side by side in a vector: embert_model_pooling */
   uint32_t num_vector_dense; /**< dense layers behind pooling */
-  uint32_t reserved;         /**< 0 */
+  uint32_t embedding_size;   /**< width of the word embeddings; mostly hidden_size */
 } embert_model_info;
 
 embert_status embert_model_get_info(const embert_model* model, embert_model_info* info);

@@ -88,7 +88,8 @@ typedef struct embert_text_buffer {
 } embert_text_buffer;
 
 /** Text of ids [count]: pieces of a word joined, a blank between words, none before . ? ! and a
- * comma. UTF-8, not terminated. Null options: both 0. */
+ * comma. BPE and Unigram have their spaces in the tokens and give these; of Unigram the first one
+ * vanishes if the tokenizer put it there. UTF-8, not terminated. Null options: both 0. */
 embert_status embert_detokenize(const embert_model* model, const int32_t* ids, size_t count,
                                 const embert_detokenize_options* options,
                                 embert_text_buffer* text);

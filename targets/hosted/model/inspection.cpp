@@ -32,6 +32,7 @@ Json header_of(const ModelFile& file) {
           {"decoder", info.is_decoder != 0},
           {"cross_hidden_size", info.cross_hidden_size},
           {"hidden_size", info.hidden_size},
+          {"embedding_size", info.embedding_size},
           {"layers", info.num_layers},
           {"heads", info.num_heads},
           {"head_size", info.head_size},

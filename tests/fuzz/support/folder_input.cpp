@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "converter/model/code_points.hpp"
+
 namespace embert::fuzz {
 namespace {
 
@@ -44,8 +46,19 @@ std::string repeated(const json& list, std::size_t size) {
   return bytes;
 }
 
+/// The bytes whose Latin-1 text this is: JSON itself holds UTF-8 alone.
+std::string from_latin1(const std::string& text) {
+  std::string bytes;
+  for (const std::uint32_t c : convert::code_points(text)) bytes += static_cast<char>(c & 255);
+  return bytes;
+}
+
 std::string content_of(const std::string& name, const json& value) {
   if (value.is_string()) return value.get<std::string>();
+  if (value.is_object() && value.size() == 1 && value.contains(kBytesKey) &&
+      value[kBytesKey].is_string()) {
+    return from_latin1(value[kBytesKey].get<std::string>());
+  }
   const auto text_of = [](const json& document) {
     return document.dump(-1, ' ', false, json::error_handler_t::replace);
   };

@@ -22,6 +22,21 @@ void collect(json& value, std::vector<json*>& values) {
   for (json& item : value) collect(item, values);
 }
 
+/// Any value of the document. Every second time by a walk from its root, as in a long vocabulary
+/// the settings beside it would hardly ever be picked.
+json& pick(json& root, Random& random) {
+  if (random.below(2) == 0) {
+    std::vector<json*> values;
+    collect(root, values);
+    return *values[random.below(values.size())];
+  }
+  json* value = &root;
+  while (value->is_structured() && !value->empty() && random.below(8) != 0) {
+    value = &*std::next(value->begin(), static_cast<std::ptrdiff_t>(random.below(value->size())));
+  }
+  return *value;
+}
+
 json extreme_value(Random& random) {
   const json values[] = {nullptr,
                          true,
@@ -70,6 +85,15 @@ std::string mutate_text(std::string text, Random& random) {
   return text;
 }
 
+/// Keys may be numbers, such as ids.
+std::string mutate_key(const std::string& key, Random& random) {
+  const bool is_number = !key.empty() && key.find_first_not_of("0123456789") == std::string::npos;
+  if (is_number && random.below(2) == 0) {
+    return std::to_string(random.below(std::size_t{1} << random.below(24)));
+  }
+  return mutate_text(key, random);
+}
+
 void change_members(json& value, const json& other, Random& random) {
   const std::size_t at = random.below(value.size());
   if (value.is_array()) {
@@ -95,7 +119,7 @@ void change_members(json& value, const json& other, Random& random) {
       return;
     case 1:
       value.erase(key);
-      value[mutate_text(key, random)] = content;
+      value[mutate_key(key, random)] = content;
       return;
     default:
       value[key + "2"] = content;
@@ -144,10 +168,8 @@ std::size_t mutate_json(std::uint8_t* data, std::size_t size, std::size_t max_si
   // Mostly one change; several at once get past checks that compare two values.
   for (std::size_t changes = random.below(3) == 0 ? 1 + random.below(4) : 1; changes > 0;
        --changes) {
-    std::vector<json*> values;
-    collect(root, values);
-    const json other = *values[random.below(values.size())];
-    change(*values[random.below(values.size())], other, random);
+    const json other = pick(root, random);
+    change(pick(root, random), other, random);
   }
   const std::string text = root.dump(-1, ' ', random.below(2) == 0, json::error_handler_t::replace);
   if (text.size() > max_size) return mutate_bytes(data, size, max_size);

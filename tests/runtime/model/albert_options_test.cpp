@@ -55,6 +55,23 @@ TEST_F(AlbertOptions, AreAccepted) {
   EXPECT_EQ(status_of(groups), "EMBERT_STATUS_OK");
 }
 
+TEST(EmbeddingSize, IsThatOfTheWords) {
+  const auto size_of = [](std::uint32_t flags) {
+    SyntheticModel shape;  // hidden_size 64, embedding_size 12, word_size 20
+    shape.flags = flags;
+    const AlignedBytes blob(make_synthetic_blob(shape));
+    embert_model model;
+    EXPECT_EQ(embert_model_open(blob.data(), blob.size(), EMBERT_ISA_SCALAR, &model),
+              EMBERT_STATUS_OK);
+    embert_model_info info = {.size = sizeof(info)};
+    EXPECT_EQ(embert_model_get_info(&model, &info), EMBERT_STATUS_OK);
+    return info.embedding_size;
+  };
+  EXPECT_EQ(size_of(0), 64u);
+  EXPECT_EQ(size_of(kStackEmbeddingProjection), 12u);
+  EXPECT_EQ(size_of(kStackWordProjection), 20u);
+}
+
 TEST_F(AlbertOptions, FlagsAndSectionsGoTogether) {
   BlobStack& stack = header().stacks[0];
   // Word embeddings then have another size, and layers no records, which the validator sees first.

@@ -7,6 +7,7 @@
 #include "embert/embert_tasks.h"
 #include "embert/embert_tokenizer.h"
 #include "tests/runtime/tokenizer/tokenizer_harness.hpp"
+#include "tests/support/small_unigram.hpp"
 #include "tests/support/synthetic_blob.hpp"
 
 namespace embert::test {
@@ -134,6 +135,18 @@ TEST(TokenText, ByteLevelSubwords) {
   ASSERT_EQ(mark_subwords(tokenizer.view(), ids, offsets, 8, is_subword), EMBERT_STATUS_OK);
   EXPECT_EQ(std::vector<int>(is_subword, is_subword + 8),
             (std::vector<int>{0, 0, 0, 1, 0, 0, 1, 0}));
+}
+
+// Each judged by the rule of transformers: a blank stands before the token or in it.
+TEST(TokenText, UnigramSubwords) {
+  const TestTokenizer tokenizer(
+      unigram_spec({{"\u2581he", -1}, {"llo", -1}, {"\u2581", -1}, {"x", -1}}));
+  // "hello x?xhe": the mark alone stands behind the blank.
+  const std::int32_t ids[] = {1, 2, 3, 4, 0, 4, 1};
+  const std::uint32_t offsets[] = {0, 2, 2, 5, 6, 7, 6, 7, 7, 8, 8, 9, 9, 11};
+  std::uint8_t is_subword[7];
+  ASSERT_EQ(mark_subwords(tokenizer.view(), ids, offsets, 7, is_subword), EMBERT_STATUS_OK);
+  EXPECT_EQ(std::vector<int>(is_subword, is_subword + 7), (std::vector<int>{0, 1, 0, 0, 0, 1, 0}));
 }
 
 class TokenTextOfModel : public testing::Test {

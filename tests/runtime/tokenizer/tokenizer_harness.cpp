@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/runtime/tokenizer/tokenizer_harness.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <filesystem>
@@ -117,6 +118,18 @@ const TestTokenizer& reference_tokenizer(const std::string& setting) {
     slot = std::make_unique<TestTokenizer>(convert::read_vocabulary(file, settings));
   }
   return *slot;
+}
+
+bool has_same_offsets(const std::string& text, const Tokens& tokens) {
+  std::vector<std::uint32_t> starts;
+  for (std::uint32_t i = 0; i < text.size(); ++i) {
+    if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) starts.push_back(i);
+  }
+  starts.push_back(static_cast<std::uint32_t>(text.size()));
+  const auto is_same = [&](std::uint32_t character, std::uint32_t byte) {
+    return character < starts.size() && starts[character] == byte;
+  };
+  return std::ranges::equal(tokens.char_offsets, tokens.byte_offsets, is_same);
 }
 
 std::string shared_dir() { return EMBERT_SHARED_DIR; }

@@ -76,6 +76,9 @@ std::string shared_dir();
 bool has_shared_dir();
 std::string read_file(const std::string& path);
 
+/// Whether byte offsets stand for the same characters as character offsets.
+bool has_same_offsets(const std::string& text, const Tokens& tokens);
+
 /// zlib's CRC-32, continued from `crc` (0 to begin).
 std::uint32_t crc32(std::uint32_t crc, const void* data, std::size_t bytes);
 /// Goes on over a number of ids and the ids, as little-endian u32.

@@ -181,6 +181,7 @@ TEST(Inspect, SaysWhatTheModelNeeds) {
   EXPECT_LT(json["arena_bytes"]["16"], json["arena_bytes"]["64"]);
   EXPECT_FALSE(json["arena_bytes"].contains("128")) << "more than the model's positions";
   EXPECT_EQ(json["header"]["hidden_size"], 64);
+  EXPECT_EQ(json["header"]["embedding_size"], 64);
   EXPECT_TRUE(json["tokenizer"].is_null());
   EXPECT_EQ(json["labels"].size(), 5u);
   size_t layer_weights = 0;
