@@ -2,7 +2,6 @@
 # The part of the converter that builds on every system, so that the tokenizer is tested there: writes the blob's
 # tokenizer section and, where there are files, reads those of the tokenizer.
 add_library(embert_convert_tokenizer STATIC
-  ${CMAKE_CURRENT_LIST_DIR}/convert_error.cpp
   ${CMAKE_CURRENT_LIST_DIR}/model/code_points.cpp
   ${CMAKE_CURRENT_LIST_DIR}/export/tokenizer/byte_pair_arrays.cpp
   ${CMAKE_CURRENT_LIST_DIR}/export/tokenizer/charsmap_keys.cpp
@@ -32,6 +31,8 @@ if(operating_system)
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/unigram_json.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/bpe/vocab_merges_files.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import/tokenizer/wordpiece_json.cpp)
-  target_link_libraries(embert_convert_tokenizer PUBLIC nlohmann_json::nlohmann_json)
+  target_link_libraries(embert_convert_tokenizer PUBLIC embert_files nlohmann_json::nlohmann_json)
+else()
+  target_sources(embert_convert_tokenizer PRIVATE ${CMAKE_CURRENT_LIST_DIR}/convert_error.cpp)
 endif()
 embert_unity(embert_convert_tokenizer 8)

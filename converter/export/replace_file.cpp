@@ -11,6 +11,8 @@
 #include <cstring>
 #include <string>
 
+#include "converter/files/temporary_file.hpp"
+
 namespace embert::convert {
 namespace {
 
@@ -98,27 +100,6 @@ class OutputFile {
   std::filesystem::path name_;
 };
 
-struct TemporaryFile {
-  int descriptor;  // -1: errno says why
-  std::filesystem::path name;
-};
-
-// A new file beside `path`.
-TemporaryFile open_temporary(const std::filesystem::path& path) {
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    std::filesystem::path file_name(".");
-    file_name += path.filename();
-    for (const std::string& part : {std::string("."), std::to_string(getpid()), std::string("-"),
-                                    std::to_string(attempt), std::string(".tmp")}) {
-      file_name += part;
-    }
-    const std::filesystem::path name = folder_of(path) / file_name;
-    const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0 || errno != EEXIST) return {.descriptor = descriptor, .name = name};
-  }
-  return {.descriptor = -1, .name = {}};
-}
-
 }  // namespace
 
 std::filesystem::path output_target(const std::filesystem::path& path) {
@@ -140,7 +121,9 @@ std::filesystem::path output_target(const std::filesystem::path& path) {
 void check_output_path(const std::filesystem::path& path) {
   const std::filesystem::path real = output_target(path);
   struct stat info = {};
-  const bool exists = ::stat(real.c_str(), &info) == 0;
+  // The path itself: /dev/stdout leads to a pipe that has no other name.
+  const bool exists = ::stat(path.c_str(), &info) == 0;
+  if (!exists && errno != ENOENT) output_error(path, "write", errno);
   if (path.filename().empty() || (exists && S_ISDIR(info.st_mode)))
     output_error(path, "write", EISDIR);
   if (exists && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode))) {
@@ -163,7 +146,7 @@ void replace_file(const std::filesystem::path& path, std::span<const std::uint8_
     if (const int error = device.write_all(bytes); error != 0) output_error(path, "write", error);
     return;
   }
-  const auto [descriptor, name] = open_temporary(real);
+  const auto [descriptor, name] = open_temporary(folder_of(real));
   if (descriptor < 0) output_error(path, "write", errno);
   OutputFile file(descriptor, name);
   if (exists) static_cast<void>(::fchmod(descriptor, info.st_mode & 07777));

@@ -3,12 +3,13 @@
 #include "converter/import/json_file.hpp"
 
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
+
+#include "converter/files/read_file.hpp"
 
 namespace embert::convert {
 namespace {
@@ -96,18 +97,8 @@ bool file_exists(const std::filesystem::path& path) {
 
 Json read_json_file(const std::filesystem::path& path, const std::string& file,
                     const JsonLimits& limits) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) throw ConvertError(file + ": file not found");
-  if (!std::filesystem::is_regular_file(status)) throw ConvertError(file + ": not a regular file");
-  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
-  if (error) throw ConvertError(file + ": can not be read: " + error.message());
-  if (bytes > limits.max_bytes) too_large(file, bytes, limits.max_bytes);
-  std::string text(static_cast<std::size_t>(bytes), '\0');
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream.read(text.data(), static_cast<std::streamsize>(text.size()))) {
-    throw ConvertError(file + ": can not be read (permissions?)");
-  }
+  if (!file_exists(path)) throw ConvertError(file + ": file not found");
+  const std::string text = read_file(path, file, limits.max_bytes);
   return parse_json(text, file, limits);
 }
 

@@ -2,9 +2,12 @@
 // Calls the readers, and checks the rules that involve more than one file.
 #include "converter/import/read_model_folder.hpp"
 
+#include <limits>
 #include <system_error>
 
 #include "converter/convert_error.hpp"
+#include "converter/files/foreign_format.hpp"
+#include "converter/files/read_file.hpp"
 #include "converter/import/config/read_config.hpp"
 #include "converter/import/config/read_pooling.hpp"
 #include "converter/import/config/read_prompts.hpp"
@@ -41,6 +44,16 @@ void check_vector_sizes(const PoolingConfig& pooling, int hidden_size) {
 
 ModelFolder read_model_folder(const std::filesystem::path& folder) {
   std::error_code error;
+  if (std::filesystem::is_regular_file(folder, error)) {
+    const std::string name = printable(folder.string(), 400);
+    const OpenFile file(folder, name, std::numeric_limits<std::uint64_t>::max());
+    const std::string format = foreign_format(file.beginning());
+    throw ConvertError(name + ": " +
+                       (!format.empty()
+                            ? format
+                            : "is a file; give the Hugging Face folder with config.json, "
+                              "model.safetensors and a tokenizer"));
+  }
   if (!std::filesystem::is_directory(folder, error)) {
     throw ConvertError(
         printable(folder.string(), 400) +

@@ -16,15 +16,17 @@ bool needs_mark(const std::string& argument) {
   return argument == "++" || (!argument.empty() && (argument[0] == '[' || argument[0] == kMark));
 }
 
+}  // namespace
+
 std::string without_mark(const std::string& value) {
   return !value.empty() && value[0] == kMark ? value.substr(1) : value;
 }
 
-}  // namespace
-
 void parse_command_line(CLI::App& app, int argc, char** argv) {
   for (CLI::App* command : app.get_subcommands({})) {
-    for (CLI::Option* option : command->get_options()) option->transform(without_mark);
+    for (CLI::Option* option : command->get_options()) {
+      if (option->get_name() != kTextArguments) option->transform(without_mark);
+    }
   }
   std::vector<std::string> arguments;
   bool after_dashes = false;

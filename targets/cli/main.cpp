@@ -39,6 +39,16 @@ int report(ExitCode code, const char* message) {
   return code;
 }
 
+/// report() without memory for the message.
+int report_no_memory() {
+  try {
+    output().flush();
+  } catch (...) {  // ignored, as in report()
+  }
+  std::fputs("embert: not enough memory\n", stderr);
+  return kExitInternal;
+}
+
 /// Names the subcommands if there is none or a wrong one. CLI11's own messages do not.
 void check_subcommand(const CLI::App& app, int argc, char** argv) {
   std::string known;
@@ -107,7 +117,7 @@ int run(int argc, char** argv) {
   } catch (const Error& error) {
     return report(exit_code_of(error), error.what());
   } catch (const std::bad_alloc&) {
-    return report(kExitInternal, "not enough memory");
+    throw;
   } catch (const std::exception& error) {
     return report(kExitInternal, error.what());
   }
@@ -120,5 +130,9 @@ int main(int argc, char** argv) {
   // A closed pipe then shows as a failed write instead of killing the process.
   std::signal(SIGPIPE, SIG_IGN);
   embert::cli::reserve_standard_files();
-  return embert::cli::run(argc, argv);
+  try {
+    return embert::cli::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return embert::cli::report_no_memory();
+  }
 }

@@ -64,10 +64,16 @@ typedef struct embert_hosted_options {
                      * may use, which is also the most */
   uint32_t max_tokens; /**< longest text, 1..max_positions; 0: the model's own */
   const char* isa;     /**< the fastest instruction set that may run, such as "avx2"; null: all */
+  uint32_t map;        /**< 1: maps the file read-only, so that all processes of a host share its
+                        * memory. As long as the model is open the file must then be replaced by
+                        * rename: a program that writes into it or truncates it ends this process
+                        * with a signal, or makes it read what was never checked. 0: reads the file
+                        * into memory of this process, after which it may change */
+  uint32_t reserved;   /**< 0 */
 } embert_hosted_options;
 
-/** Maps the file read-only (all processes of a host share its pages), checks every byte of it, and
- * makes an engine for each thread. Null options: the defaults. */
+/** Reads the file, or maps it, checks every byte of it, and makes an engine for each thread. A file
+ * of more than 4 GB is refused. Null options: the defaults. */
 embert_hosted_result embert_hosted_open(const char* path, const embert_hosted_options* options,
                                         embert_hosted** model);
 /** Ends the threads and frees everything. No other call with this model may run. Null does nothing.

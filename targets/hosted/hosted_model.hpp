@@ -17,6 +17,7 @@ struct ModelOptions {
   uint32_t threads = 0;     ///< at most the processors of this process; 0: all of them
   uint32_t max_tokens = 0;  ///< longest text; 0: the model's own
   std::string isa = "auto";
+  ModelMemory memory = ModelMemory::kPrivate;
 };
 
 class HostedModel {

@@ -3,12 +3,11 @@
 #include "converter/import/tokenizer/read_tokenizer.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <unordered_map>
 #include <utility>
 
 #include "converter/convert_error.hpp"
+#include "converter/files/read_file.hpp"
 #include "converter/import/json_file.hpp"
 #include "converter/import/tokenizer/added_token.hpp"
 #include "converter/import/tokenizer/bpe/vocab_merges_files.hpp"
@@ -19,36 +18,6 @@ namespace embert::convert {
 namespace {
 
 constexpr std::size_t kMaxFileBytes = std::size_t{64} << 20;
-
-std::string read_tokenizer_file(const std::filesystem::path& path, const std::string& file) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error))
-    throw ConvertError(file + ": not a regular file");
-  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
-  if (error) throw ConvertError(file + ": can not be read: " + error.message());
-  if (bytes > kMaxFileBytes) {
-    throw ConvertError(file + ": " + std::to_string(bytes) + " bytes, at most " +
-                       std::to_string(kMaxFileBytes) + " expected");
-  }
-  std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in.is_open() || in.bad() || text.size() != bytes)
-    throw ConvertError(file + ": can not be read");
-  return text;
-}
-
-std::vector<std::string> split_lines(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    std::size_t end = text.find('\n', begin);
-    if (end == std::string::npos) end = text.size();
-    std::size_t last = end;
-    if (last > begin && text[last - 1] == '\r') --last;
-    lines.push_back(text.substr(begin, last - begin));
-    begin = end + 1;
-  }
-  return lines;
-}
 
 std::optional<std::uint32_t> find_token(const std::unordered_map<std::string, std::uint32_t>& ids,
                                         const std::string& token) {
@@ -232,7 +201,7 @@ SentencePieceSettings sentencepiece_settings(const std::filesystem::path& folder
 TokenizerSpec read_vocabulary(const std::filesystem::path& path,
                               const VocabularySettings& settings) {
   const std::string file = path.filename().string();
-  return make_from_lines(split_lines(read_tokenizer_file(path, file)), file, settings);
+  return make_from_lines(split_lines(read_file(path, file, kMaxFileBytes)), file, settings);
 }
 
 std::optional<TokenizerSpec> read_tokenizer(const std::filesystem::path& folder,
@@ -251,7 +220,7 @@ std::optional<TokenizerSpec> read_tokenizer(const std::filesystem::path& folder,
 
   if (file_exists(folder / "tokenizer.json")) {
     TokenizerSpec spec = parse_tokenizer_json(
-        read_tokenizer_file(folder / "tokenizer.json", "tokenizer.json"), "tokenizer.json");
+        read_file(folder / "tokenizer.json", "tokenizer.json", kMaxFileBytes), "tokenizer.json");
     if (auto* wordpiece = std::get_if<WordPieceSpec>(&spec.model)) {
       apply_case(letter_case, wordpiece, warnings);
     }
@@ -268,7 +237,7 @@ std::optional<TokenizerSpec> read_tokenizer(const std::filesystem::path& folder,
     return spec;
   }
   if (const auto file = sentencepiece_file(folder)) {
-    return read_sentencepiece(read_tokenizer_file(folder / *file, *file), *file,
+    return read_sentencepiece(read_file(folder / *file, *file, kMaxFileBytes), *file,
                               sentencepiece_settings(folder, *file, config, config_file));
   }
   if (!file_exists(folder / "vocab.txt") && file_exists(folder / "vocab.json") &&

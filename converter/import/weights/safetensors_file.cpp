@@ -3,18 +3,18 @@
 // float32.
 #include "converter/import/weights/safetensors_file.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <system_error>
 #include <utility>
 
+#include "converter/files/foreign_format.hpp"
+#include "converter/files/read_file.hpp"
 #include "converter/import/json_file.hpp"
 
 namespace embert::convert {
@@ -181,31 +181,20 @@ SafetensorsFile::SafetensorsFile(SafetensorsFile&& other) noexcept
       tensors_(std::move(other.tensors_)) {}
 
 void SafetensorsFile::map_file(const std::filesystem::path& path) {
-  const auto fail = [&](int number) {
-    throw ConvertError(file_ + ": can not be read: " + std::generic_category().message(number));
-  };
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) {
-    if (errno == ENOENT) throw ConvertError(file_ + ": file not found");
-    fail(errno);
+  if (!file_exists(path)) throw ConvertError(file_ + ": file not found");
+  const OpenFile file(path, file_, std::numeric_limits<std::size_t>::max());
+  if (const std::string format = foreign_format(file.beginning());
+      !format.empty() && !begins_as_safetensors(file.beginning())) {
+    throw ConvertError(file_ + ": " + format);
   }
-  struct ::stat status {};
-  const bool known = ::fstat(descriptor, &status) == 0;
-  const bool regular = known && S_ISREG(status.st_mode);
-  size_ = regular ? static_cast<std::size_t>(status.st_size) : 0;
-  void* memory = nullptr;
-  int error = 0;
-  if (size_ != 0) {
-    memory = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (memory == MAP_FAILED) {
-      error = errno;
-      memory = nullptr;
-    }
+  if (file.bytes() == 0) return;
+  const auto size = static_cast<std::size_t>(file.bytes());
+  void* memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
+  if (memory == MAP_FAILED) {
+    throw ConvertError(file_ + ": can not be read: " + std::generic_category().message(errno));
   }
-  ::close(descriptor);
-  if (!regular) throw ConvertError(file_ + ": not a regular file");
-  if (error != 0) fail(error);
   bytes_ = static_cast<const std::byte*>(memory);
+  size_ = size;
 }
 
 void SafetensorsFile::parse() {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <set>
 #include <system_error>
 
@@ -36,6 +37,57 @@ std::string other_weights(const fs::path& folder) {
   return names.empty() ? std::string() : *names.begin();
 }
 
+// The class that reads all weights of the folder. AutoModel would drop the head of a task.
+std::string class_of(const fs::path& folder) {
+  const auto is_name = [](const std::string& name) {
+    return !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+      return (c < 0x80 && std::isalnum(c) != 0) || c == '_';
+    });
+  };
+  if (file_exists(folder / "config.json")) {
+    const Json config = read_json_file(folder / "config.json", "config.json");
+    const auto found = config.find("architectures");
+    if (found != config.end() && found->is_array() && !found->empty() &&
+        found->front().is_string()) {
+      if (const auto name = found->front().get<std::string>(); is_name(name)) return name;
+    }
+  }
+  return "AutoModel";
+}
+
+// A path as it stands between quotes in a shell's command; DIR for one that would not stay whole.
+std::string pasted_path(const fs::path& folder) {
+  std::string path = folder.lexically_normal().string();
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  const bool is_plain = std::ranges::all_of(path, [](unsigned char c) {
+    return c >= ' ' && c != 0x7F &&
+           std::string_view("'\"\\$`!").find(static_cast<char>(c)) == std::string_view::npos;
+  });
+  return is_plain && path != "." ? path : "DIR";
+}
+
+// How to get safetensors of the weights that there are, into another folder: saved into the same
+// one, config.json would lose what the class does not know.
+std::string remedy_for(const fs::path& folder, const std::string& other) {
+  if (other.ends_with(".gguf") || other.ends_with(".onnx")) {
+    return "give the Hugging Face folder that this file was made from, with model.safetensors";
+  }
+  const std::string from = pasted_path(folder), to = from + "-safetensors";
+  if (file_exists(folder / "modules.json")) {
+    return "make them with: python3 -c \"from sentence_transformers import SentenceTransformer as "
+           "M; "
+           "M('" +
+           from + "').save_pretrained('" + to + "')\"";
+  }
+  return "make them with: python3 -c \"from transformers import " + class_of(folder) +
+         " as M, AutoTokenizer as T; M.from_pretrained('" + from +
+         (other.ends_with(".h5")        ? "', from_tf=True"
+          : other.ends_with(".msgpack") ? "', from_flax=True"
+                                        : "'") +
+         ").save_pretrained('" + to + "'); T.from_pretrained('" + from + "').save_pretrained('" +
+         to + "')\"";
+}
+
 }  // namespace
 
 void check_inner_path(const std::string& path, const std::string& where) {
@@ -59,10 +111,8 @@ WeightFiles::WeightFiles(const fs::path& folder) {
     return;
   }
   if (const std::string other = other_weights(folder); !other.empty()) {
-    throw ConvertError(printable(other) +
-                       ": only safetensors weights are read; make them in Python with "
-                       "transformers.AutoModel.from_pretrained(DIR).save_pretrained(DIR, "
-                       "safe_serialization=True)");
+    throw ConvertError(printable(other) + ": only safetensors weights are read; " +
+                       remedy_for(folder, other));
   }
   throw ConvertError(std::string(kSingle) + ": file not found, nor " + kIndex);
 }

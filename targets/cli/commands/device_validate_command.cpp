@@ -2,7 +2,6 @@
 // embert device validate: runs texts on a device and on this machine, which must give the same
 // bits. Reports accuracy, memory and time.
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <memory>
 #include <optional>
 
@@ -10,6 +9,7 @@
 #include "targets/cli/device/device_client.hpp"
 #include "targets/cli/device/local_runner.hpp"
 #include "targets/cli/io/output.hpp"
+#include "targets/cli/io/text_file.hpp"
 #include "targets/cli/model/run_options.hpp"
 #include "targets/cli/tool_error.hpp"
 
@@ -41,28 +41,21 @@ int32_t label_index(const ModelFile& file, const std::string& name) {
 }
 
 std::vector<LabelledText> read_texts(const ValidateOptions& options, const ModelFile& file) {
-  std::ifstream in(options.texts, std::ios::binary);
-  if (!in) throw InputError(quoted_path(options.texts) + ": cannot be opened");
   std::vector<LabelledText> texts;
-  for (std::string line; std::getline(in, line);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
+  for (std::string& line : read_text_lines(options.texts)) {
     const std::string where =
         quoted_path(options.texts) + ": line " + std::to_string(texts.size() + 1);
-    LabelledText entry = {line};
+    LabelledText entry = {std::move(line)};
     if (options.labelled) {
-      const size_t tab = line.rfind('\t');
-      if (tab == std::string::npos) throw InputError(where + ": expected text, a tab and a label");
-      entry.text.resize(tab);
-      entry.label = label_index(file, line.substr(tab + 1));
+      const std::string label = take_label(entry.text, where);
+      entry.label = label_index(file, label);
       if (entry.label < 0) {
-        throw InputError(where + ": the model has no label \"" + one_line(line.substr(tab + 1)) +
+        throw InputError(where + ": the model has no label \"" + one_line(label) +
                          "\" (`embert inspect` lists them)");
       }
     }
     texts.push_back(std::move(entry));
   }
-  if (in.bad()) throw InputError(quoted_path(options.texts) + ": cannot be read");
-  if (texts.empty()) throw InputError(quoted_path(options.texts) + ": no text in it");
   return texts;
 }
 

@@ -18,12 +18,13 @@ struct TokenizeOptions {
   std::vector<std::string> texts;
   std::optional<std::string> pair;
   bool json = false;
+  size_t max_line_bytes = kMaxLineBytes;
 };
 
 void run_tokenize(const TokenizeOptions& options) {
   HostedModel model(options.model, {.threads = 1, .isa = "scalar"});
   const TextTask task = prepare_tokenize(model);
-  TextSource source(options.texts);
+  TextSource source(options.texts, options.max_line_bytes);
   for (auto texts = source.next(task.texts_at_once); !texts.empty();
        texts = source.next(task.texts_at_once)) {
     TextList list;
@@ -46,6 +47,7 @@ void add_tokenize_command(CLI::App& app) {
   add_model_argument(*command, options->model);
   add_text_arguments(*command, options->texts,
                      "Texts; without any, the lines of stdin; behind -- any text");
+  add_line_limit(*command, options->max_line_bytes);
   command->add_option("--pair", options->pair, "A second text that follows each text");
   command->add_flag(
       "--json", options->json,

@@ -3,10 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "converter/calibrate/tokens/calibration_files.hpp"
-#include "converter/convert_error.hpp"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
+#include "targets/cli/io/text_file.hpp"
 #include "targets/cli/model/run_options.hpp"
 #include "targets/hosted/convert/verify_model.hpp"
 
@@ -16,7 +15,7 @@ namespace {
 struct VerifyArguments {
   std::string model, folder, texts;
   RunOptions run;
-  bool json = false;
+  bool json = false, labelled = false;
 };
 
 void write_comparison_text(const ModelFile& file, const convert::VerifyResult& result,
@@ -41,21 +40,26 @@ void write_comparison_text(const ModelFile& file, const convert::VerifyResult& r
   }
 }
 
-std::vector<std::string> read_texts(const std::string& path) {
-  try {
-    std::vector<std::string> texts = convert::read_lines(path);
-    if (!texts.empty()) return texts;
-  } catch (const convert::ConvertError& error) {
-    throw InputError(error.what());
+std::vector<std::string> read_texts(const VerifyArguments& arguments) {
+  std::vector<std::string> lines = read_text_lines(arguments.texts);
+  const std::string path = quoted_path(arguments.texts);
+  if (arguments.labelled) {
+    for (size_t i = 0; i < lines.size(); ++i) {
+      take_label(lines[i], path + ": line " + std::to_string(i + 1));
+    }
+  } else if (seem_labelled(lines)) {
+    throw InputError(path +
+                     ": each line ends in a tab and one of few labels, which would be read "
+                     "as text; give --labelled to leave them out");
   }
-  throw InputError(quoted_path(path) + ": has no text; put one on each line");
+  return lines;
 }
 
 void run_verify(const VerifyArguments& arguments) {
   const ModelFile file(arguments.model, isa_mask_of(arguments.run.isa));
   file.require_tokenizer();
   TextList list;
-  for (const std::string& text : read_texts(arguments.texts)) list.add(text);
+  for (const std::string& text : read_texts(arguments)) list.add(text);
   const embert_hosted_texts texts = list.view();
   const ModelComparison comparison =
       verify_model(file, arguments.folder, texts, allowed_threads(arguments.run.threads));
@@ -80,6 +84,8 @@ void add_verify_command(CLI::App& app) {
   command->add_option("--texts", arguments->texts, "Texts to compare on, one a line")
       ->required()
       ->type_name("FILE");
+  command->add_flag("--labelled", arguments->labelled,
+                    "Lines are a text, a tab and its label, which is left out");
   command->add_flag(
       "--json", arguments->json,
       "One JSON object: compared, texts, tokens, cosine_mean, cosine_p01, cosine_min, "

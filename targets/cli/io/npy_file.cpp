@@ -7,10 +7,10 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
+#include "converter/files/temporary_file.hpp"
 #include "targets/cli/tool_error.hpp"
 #include "targets/hosted/line_text.hpp"
 #include "targets/hosted/vectors/pack_vector.hpp"
@@ -41,17 +41,22 @@ NpyFile::NpyFile(const std::string& path, embert_vector_format format, size_t ro
   const std::filesystem::path real = std::filesystem::weakly_canonical(path, error);
   if (!error) path_ = real.string();
   struct stat info = {};
-  if (stat(path_.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+  const bool exists = stat(path.c_str(), &info) == 0;
+  const int stat_error = errno;
+  if (exists && !S_ISREG(info.st_mode)) {
     throw UsageError(quoted_path(path) + ": cannot write: is not a regular file");
   }
-  temporary_ = path_ + ".XXXXXX";
-  file_ = mkostemp(temporary_.data(), O_CLOEXEC);
-  if (file_ < 0) {
+  if (!exists && stat_error != ENOENT) {
+    throw UsageError(quoted_path(path) + ": cannot write: " + std::strerror(stat_error));
+  }
+  const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
+  const convert::TemporaryFile made = convert::open_temporary(folder.empty() ? "." : folder);
+  if (made.descriptor < 0) {
     throw UsageError(quoted_path(path) + ": cannot write: " + std::strerror(errno));
   }
-  const mode_t mask = umask(0);
-  umask(mask);
-  (void)!fchmod(file_, info.st_mode != 0 ? info.st_mode & 07777 : 0666 & ~mask);
+  file_ = made.descriptor;
+  temporary_ = made.name.string();
+  if (exists) (void)!fchmod(file_, info.st_mode & 07777);
   write_header();
 }
 

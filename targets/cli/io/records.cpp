@@ -25,12 +25,13 @@ void check_text_count(const Record& record, const RecordForm& form) {
   const size_t texts = record.texts.size(), names = form.names.size();
   if (form.ends_in_list && texts + 1 == names) {
     record.refuse("no " + form.names.back() + " (" + embert_status_name(EMBERT_STATUS_NO_CHOICES) +
-                  "); it takes " + form.listed_names());
+                  "); expected " + form.listed_names());
   }
   if (texts < names || (texts > names && !form.ends_in_list)) {
-    record.refuse("has " + std::to_string(texts) + (texts == 1 ? " text" : " texts") +
-                  " where it takes " + form.listed_names() +
-                  (record.line > 0 ? ", with a tab between (--jsonl for texts with tabs)" : ""));
+    record.refuse(
+        "found " + std::to_string(texts) + (texts == 1 ? " text" : " texts") + ", expected " +
+        std::to_string(names) + (form.ends_in_list ? " or more: " : ": ") + form.listed_names() +
+        (record.line > 0 ? ", with a tab between them (--jsonl for texts with tabs)" : ""));
   }
 }
 
@@ -48,7 +49,7 @@ void Record::refuse(const std::string& problem) const {
 }
 
 RecordSource::RecordSource(const RecordInput& input, const RecordForm& form)
-    : input_(input), form_(form), lines_({}) {
+    : input_(input), form_(form), lines_({}, input.max_line_bytes) {
   if (input.jsonl && !input.arguments.empty()) {
     throw UsageError("--jsonl is for stdin: leave out the texts");
   }

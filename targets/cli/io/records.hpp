@@ -16,6 +16,7 @@ namespace embert::cli {
 struct RecordInput {
   std::vector<std::string> arguments;  ///< empty: read stdin
   bool jsonl = false;                  ///< lines of stdin are JSON objects
+  size_t max_line_bytes = kMaxLineBytes;
 };
 
 /// The names of a record's texts, which are also the keys of --jsonl.

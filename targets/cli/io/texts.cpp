@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "targets/cli/command_line.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/tool_error.hpp"
 
@@ -27,17 +29,34 @@ void add_text_arguments(CLI::App& command, std::vector<std::string>& texts,
                         const std::string& description) {
   // A callback gets the arguments unchanged; CLI11's conversion to a vector drops "{}".
   const CLI::callback_t take = [&texts](const CLI::results_t& arguments) {
-    texts = arguments;
+    for (const std::string& argument : arguments) {
+      // A marked "-" came behind "--".
+      if (argument == "-" && arguments.size() > 1) {
+        throw UsageError(
+            "\"-\" stands for the lines of stdin: give it alone, or leave it out; "
+            "behind -- it is a text");
+      }
+      if (argument != "-") texts.push_back(without_mark(argument));
+    }
     return true;
   };
-  command.add_option("TEXT", take, description)
+  command.add_option(kTextArguments, take, description)
       ->expected(0, CLI::detail::expected_max_vector_size)
       ->allow_extra_args()
       ->type_name("");
 }
 
-TextSource::TextSource(std::vector<std::string> arguments)
-    : arguments_(std::move(arguments)), from_stdin_(arguments_.empty()) {}
+void add_line_limit(CLI::App& command, size_t& max_line_bytes) {
+  command.add_option("--max-line-bytes", max_line_bytes, "Longest line of stdin that is read")
+      ->check(CLI::Range(1, 1 << 30))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+TextSource::TextSource(std::vector<std::string> arguments, size_t max_line_bytes)
+    : arguments_(std::move(arguments)),
+      from_stdin_(arguments_.empty()),
+      max_line_bytes_(max_line_bytes) {}
 
 std::vector<std::string> TextSource::next(size_t most) {
   std::vector<std::string> texts;
@@ -49,6 +68,11 @@ std::vector<std::string> TextSource::next(size_t most) {
   }
   std::string line;
   while (texts.size() < most) {
+    if (is_line_too_long()) {
+      if (!texts.empty()) break;
+      throw InputError("stdin line " + std::to_string(lines_ + 1) + ": longer than " +
+                       std::to_string(max_line_bytes_) + " bytes (--max-line-bytes)");
+    }
     if (take_line(line)) {
       texts.push_back(std::move(line));
     } else if (at_end_) {
@@ -65,6 +89,10 @@ std::vector<std::string> TextSource::next(size_t most) {
   return texts;
 }
 
+bool TextSource::is_line_too_long() const {
+  return std::min(buffer_.find('\n', scanned_), buffer_.size()) - start_ > max_line_bytes_;
+}
+
 bool TextSource::take_line(std::string& line) {
   const size_t end = buffer_.find('\n', scanned_);
   if (end == std::string::npos && !(at_end_ && start_ < buffer_.size())) {
@@ -75,6 +103,7 @@ bool TextSource::take_line(std::string& line) {
   line.assign(buffer_, start_, stop - start_);
   if (!line.empty() && line.back() == '\r') line.pop_back();
   start_ = scanned_ = end == std::string::npos ? stop : stop + 1;
+  ++lines_;
   return true;
 }
 

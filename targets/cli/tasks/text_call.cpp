@@ -19,6 +19,7 @@ void add_text_call(CLI::App& command, TextCall& call, const RecordForm& form,
                                "any text");
   command.add_flag("--jsonl", call.input.jsonl,
                    "Lines of stdin are JSON objects with the keys " + form.listed_names());
+  add_line_limit(command, call.input.max_line_bytes);
   command.add_flag("--json", call.json, "JSON Lines: " + json_keys);
   call.run.add_to(command);
 }

@@ -16,7 +16,11 @@ embert_hosted_result embert_hosted_open(const char* path, const embert_hosted_op
       const auto given = read_struct(options, sizeof(options->size), "embert_hosted_options");
       chosen = {.threads = given.threads,
                 .max_tokens = given.max_tokens,
-                .isa = given.isa != nullptr ? given.isa : "auto"};
+                .isa = given.isa != nullptr ? given.isa : "auto",
+                .memory = given.map != 0 ? ModelMemory::kMapped : ModelMemory::kPrivate};
+      if (given.map > 1 || given.reserved != 0) {
+        throw UsageError("map: it takes 0 or 1, reserved 0");
+      }
     }
     *model = new embert_hosted{{path, chosen}};
   });

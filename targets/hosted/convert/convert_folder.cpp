@@ -9,6 +9,7 @@
 #include "converter/export/replace_file.hpp"
 #include "embert/embert.h"
 #include "targets/hosted/convert/convert_report.hpp"
+#include "targets/hosted/convert/machine_info.hpp"
 #include "targets/hosted/hosted_error.hpp"
 #include "targets/hosted/threads/thread_team.hpp"
 
@@ -55,6 +56,7 @@ void write_file(const std::string& path, std::span<const uint8_t> bytes) {
 
 Conversion convert_folder(const ConvertArguments& arguments, const StageReport& report) {
   convert::ConvertOptions options = converter_options(arguments);
+  check_cpuinfo();
   options.progress = report;
   const auto start = std::chrono::steady_clock::now();
   try {

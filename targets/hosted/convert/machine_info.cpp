@@ -2,10 +2,38 @@
 #include "targets/hosted/convert/machine_info.hpp"
 
 #include <cpuinfo.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
 
 #include "embert/embert.h"
+#include "targets/hosted/hosted_error.hpp"
 
 namespace embert::hosted {
+
+void check_cpuinfo() {
+  const pid_t child = fork();
+  if (child < 0) return;  // no memory for a process: conversion itself will tell
+  if (child == 0) {
+    // The message of a sanitizer or a core file would be no help.
+    for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE}) std::signal(signal, SIG_DFL);
+    const rlimit no_core = {0, 0};
+    (void)setrlimit(RLIMIT_CORE, &no_core);
+    (void)cpuinfo_initialize();
+    _exit(0);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status)) {
+    throw InternalError(
+        "cpuinfo, by which XNNPACK knows the processor, crashes on what /proc/cpuinfo and "
+        "/sys/devices/system/cpu say here: make these readable, or convert on another machine");
+  }
+}
 
 Json machine_info() {
   Json features = Json::array();

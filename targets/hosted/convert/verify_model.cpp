@@ -4,6 +4,7 @@
 #include "converter/convert_error.hpp"
 #include "converter/reference/float_model.hpp"
 #include "converter/verify/verify.hpp"
+#include "targets/hosted/convert/machine_info.hpp"
 #include "targets/hosted/hosted_error.hpp"
 
 namespace embert::hosted {
@@ -47,6 +48,7 @@ Json comparison_json(const ModelFile& file, const convert::VerifyResult& result,
 
 ModelComparison verify_model(const ModelFile& file, const std::string& folder,
                              const embert_hosted_texts& texts, uint32_t threads) {
+  check_cpuinfo();
   std::vector<std::string_view> views;
   for (size_t i = 0; i < texts.count; ++i) views.push_back(text_at(texts, i).text);
   Progress progress = progress_of(texts);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model file, mapped read-only and opened. The system loads its pages on first use; nothing is
-// copied.
+// A model file in memory, opened.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +11,16 @@
 
 namespace embert::hosted {
 
+enum class ModelMemory {
+  kPrivate,  ///< read: the file may change afterwards
+  kMapped    ///< mapped read-only: all processes of a host share its pages, and the file must not
+             ///< change but by a rename over it: what the validator checked would change, too
+};
+
 class ModelFile {
  public:
   /// Throws InputError with the file, the reason and the remedy.
-  ModelFile(const std::string& path, uint32_t isa_mask);
+  ModelFile(const std::string& path, uint32_t isa_mask, ModelMemory memory = ModelMemory::kPrivate);
   ~ModelFile();
   ModelFile(const ModelFile&) = delete;
   ModelFile& operator=(const ModelFile&) = delete;
@@ -30,7 +35,11 @@ class ModelFile {
   void require_tokenizer() const;
 
  private:
+  void load();
+  void release();
+
   std::string path_;
+  ModelMemory memory_;
   void* data_ = nullptr;
   size_t bytes_ = 0;
   embert_model model_ = {};

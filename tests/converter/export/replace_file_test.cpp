@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "converter/export/replace_file.hpp"
+#include "converter/files/temporary_file.hpp"
 
 namespace embert::convert {
 namespace {
@@ -76,6 +77,48 @@ TEST_F(ReplaceFile, NoFolderOrADirectory) {
     EXPECT_THROW(replace_file(bad, bytes(5, 1)), ConvertError) << bad;
   }
   EXPECT_EQ(entries(), 0u);
+}
+
+TEST_F(ReplaceFile, LongestName) {
+  path_ = folder_ / std::string(255, 'n');
+  replace_file(path_, bytes(5, 1));
+  EXPECT_EQ(contents(), bytes(5, 1));
+  EXPECT_THROW(check_output_path(folder_ / std::string(256, 'n')), ConvertError);
+  EXPECT_EQ(entries(), 1u);
+}
+
+// As /dev/stdout of a program in a pipeline: the pipe has no name of its own.
+TEST_F(ReplaceFile, APipeBehindALink) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const std::string link = "/proc/self/fd/" + std::to_string(ends[1]);
+  EXPECT_THROW(check_output_path(link), ConvertError);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+// A process that is killed leaves its temporary file; the next run removes it, but not that of a
+// process that still writes.
+TEST_F(ReplaceFile, SweepsUpAfterKilledProcesses) {
+  const TemporaryFile held = open_temporary(folder_);
+  ASSERT_GE(held.descriptor, 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    close(held.descriptor);
+    if (open_temporary(folder_).descriptor >= 0) raise(SIGKILL);
+    _exit(1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(entries(), 2u);
+  replace_file(path_, bytes(5, 1));
+  EXPECT_TRUE(fs::exists(held.name));
+  EXPECT_EQ(entries(), 2u);
+  close(held.descriptor);
+  replace_file(path_, bytes(5, 2));
+  EXPECT_EQ(entries(), 1u);
 }
 
 // A limit of the file size acts as a full disk: write() fails half-way.

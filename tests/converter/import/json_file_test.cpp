@@ -62,12 +62,16 @@ TEST(JsonFile, RefusesFilesThatCanNotBeRead) {
   EXPECT_EQ(error_text([&] { read_json_file(folder.path() / "b.json", "b.json"); }),
             "b.json: file not found");
   EXPECT_EQ(error_text([&] { read_json_file(folder.path(), "b.json"); }),
-            "b.json: not a regular file");
+            "b.json: is not a regular file");
   const auto path = folder.write("b.json", "[1, 2, 3]");
   EXPECT_EQ(error_text([&] {
               read_json_file(path, "b.json", {8, 32, 100});
             }),
-            "b.json: 9 bytes of JSON; at most 8 are read");
+            "b.json: 9 bytes; at most 8 are read");
+  const auto pointer =
+      folder.write("c.json", "version https://git-lfs.github.com/spec/v1\noid sha256:00\n");
+  EXPECT_EQ(error_text([&] { read_json_file(pointer, "c.json"); }),
+            "c.json: is a Git LFS pointer, not the file itself; run `git lfs pull` in its folder");
 }
 
 TEST(JsonFields, GivesTypedValues) {

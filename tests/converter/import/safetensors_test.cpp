@@ -222,7 +222,19 @@ TEST_F(Safetensors, OtherTypesAreAnErrorOnlyWhenRead) {
 TEST_F(Safetensors, FilesThatCanNotBeRead) {
   EXPECT_EQ(error_text([&] { SafetensorsFile(folder_.path() / "none", "none"); }),
             "none: file not found");
-  EXPECT_EQ(error_text([&] { SafetensorsFile(folder_.path(), "f"); }), "f: not a regular file");
+  EXPECT_EQ(error_text([&] { SafetensorsFile(folder_.path(), "f"); }), "f: is not a regular file");
+}
+
+TEST_F(Safetensors, OtherFormatsUnderItsName) {
+  const auto error_of = [&](std::string_view bytes) {
+    const auto path = folder_.write("m", std::string(bytes));
+    return error_text([&] { SafetensorsFile(path, "m"); });
+  };
+  EXPECT_EQ(error_of("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"),
+            "m: is a Git LFS pointer, not the file itself; run `git lfs pull` in its folder");
+  EXPECT_TRUE(error_of("GGUF\3").starts_with("m: is a file of GGUF (llama.cpp); give the"));
+  EXPECT_TRUE(error_of("\x08\x07\x12\x07pytorch").starts_with("m: is a file of ONNX; give the"));
+  EXPECT_TRUE(error_of("PK\x03\x04...").starts_with("m: is a file of PyTorch; give the"));
 }
 
 TEST_F(Safetensors, AllHalfPrecisionValues) {

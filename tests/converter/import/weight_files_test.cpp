@@ -79,16 +79,44 @@ TEST_F(ShardedFiles, WrongIndex) {
             "model.safetensors.index.json: \"weight_map\" must be an object: tensor name -> file");
 }
 
+// The advice is a line for a shell: the folder's own class, which keeps the head of a task, and
+// another folder, so that config.json stays.
 TEST(OtherWeights, AreRefusedWithAHint) {
-  for (const char* name :
-       {"pytorch_model.bin", "model.pt", "weights.ckpt", "tf_model.h5", "flax_model.msgpack"}) {
+  const auto error_of = [](const test::TempFolder& folder) {
+    return error_text([&] { WeightFiles(folder.path()); });
+  };
+  for (const char* name : {"pytorch_model.bin", "model.pt", "weights.ckpt"}) {
+    const test::TempFolder folder;
+    const std::string path = folder.path().string();
+    folder.write(name, "x");
+    folder.write("config.json", R"({"architectures": ["BertForSequenceClassification"]})");
+    EXPECT_EQ(error_of(folder),
+              std::string(name) +
+                  ": only safetensors weights are read; make them with: python3 -c \"from "
+                  "transformers import BertForSequenceClassification as M, AutoTokenizer as T; "
+                  "M.from_pretrained('" +
+                  path + "').save_pretrained('" + path + "-safetensors'); T.from_pretrained('" +
+                  path + "').save_pretrained('" + path + "-safetensors')\"");
+  }
+  const test::TempFolder folder;
+  folder.write("tf_model.h5", "x");
+  EXPECT_NE(error_of(folder).find("import AutoModel as M"), std::string::npos);
+  EXPECT_NE(error_of(folder).find("', from_tf=True)"), std::string::npos);
+  folder.write("config.json", R"({"architectures": ["x; import os"]})");
+  EXPECT_NE(error_of(folder).find("import AutoModel as M"), std::string::npos);
+  folder.write("modules.json", "[]");
+  EXPECT_NE(error_of(folder).find("from sentence_transformers import SentenceTransformer as M"),
+            std::string::npos);
+}
+
+TEST(OtherWeights, FormatsWithoutAWayBack) {
+  for (const char* name : {"model.gguf", "model.onnx"}) {
     const test::TempFolder folder;
     folder.write(name, "x");
     EXPECT_EQ(error_text([&] { WeightFiles(folder.path()); }),
               std::string(name) +
-                  ": only safetensors weights are read; make them in Python with "
-                  "transformers.AutoModel.from_pretrained(DIR).save_pretrained(DIR, "
-                  "safe_serialization=True)");
+                  ": only safetensors weights are read; give the Hugging Face folder that this "
+                  "file was made from, with model.safetensors");
   }
 }
 

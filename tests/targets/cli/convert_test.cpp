@@ -188,6 +188,26 @@ ModelContent language_model(const ModelOptions& options) {
   return content;
 }
 
+TEST(Verify, LabelsAreNoText) {
+  const ScratchFolder scratch;
+  std::string labelled, plain;
+  for (int i = 0; i < 8; ++i) {
+    labelled += "set a timer for " + std::to_string(i) + " minutes\ttimer\n";
+    plain += "set a timer for " + std::to_string(i) + " minutes\n";
+  }
+  const auto verify = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"verify", EMBERT_BUNDLED_MODEL, kBundledFolder};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_tool(arguments);
+  };
+  const std::string texts = scratch.write("labelled", labelled);
+  expect_refused(verify({"--texts", texts}), 2, "give --labelled");
+  EXPECT_EQ(verify({"--texts", texts, "--labelled"}).out,
+            verify({"--texts", scratch.write("plain", plain)}).out);
+  expect_refused(verify({"--texts", scratch.path("plain"), "--labelled"}), 2,
+                 "plain: line 1: expected text, a tab and a label");
+}
+
 TEST(Verify, ComparesADecodersLogits) {
   const ScratchFolder scratch;
   ModelOptions options;

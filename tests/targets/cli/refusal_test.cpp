@@ -127,8 +127,8 @@ TEST(Refusal, PromptsThatDoNotFit) {
 TEST(Refusal, RecordsThatAreNone) {
   const ScratchFolder scratch;
   const std::string model = write_model(scratch, "m.emb", classifier(2, kTaskNextSentence));
-  expect_refused(run_tool({"similarity", model, "a"}), 1, "has 1 text where it takes text, pair");
-  expect_refused(run_tool({"similarity", model, "a", "b", "c"}), 1, "has 3 texts");
+  expect_refused(run_tool({"similarity", model, "a"}), 1, "found 1 text, expected 2: text, pair");
+  expect_refused(run_tool({"similarity", model, "a", "b", "c"}), 1, "found 3 texts");
   expect_refused(run_tool({"similarity", model, "--jsonl", "a", "b"}), 1, "leave out the texts");
   for (const std::string& line :
        {std::string("\n"), std::string("null\n"), std::string("[]\n"), std::string("{\n"),

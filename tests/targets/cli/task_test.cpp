@@ -155,8 +155,8 @@ TEST(Records, ResultsBeforeABadLineAreOut) {
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.lines().size(), 2u);
   EXPECT_EQ(result.err,
-            "embert: stdin line 3: has 1 text where it takes text, pair, with a tab between "
-            "(--jsonl for texts with tabs)\n");
+            "embert: stdin line 3: found 1 text, expected 2: text, pair, with a tab between "
+            "them (--jsonl for texts with tabs)\n");
 }
 
 TEST(Classify, PairsAreOneTextWithSegments) {

@@ -109,6 +109,26 @@ TEST(Texts, AnEmptyLineAndAnyBytesGetAResult) {
   EXPECT_EQ(lines[3]["tokens"], 64) << "cut at the model's length";
 }
 
+TEST(Texts, ADashIsStdinUnlessItComesBehindDashes) {
+  EXPECT_EQ(json_of({"classify", kModel, "--json", "-"}, "set a timer\n")[0]["text"],
+            "set a timer");
+  EXPECT_EQ(json_of({"classify", kModel, "--json", "--", "-"})[0]["text"], "-");
+  expect_refused(run_tool({"classify", kModel, "a", "-"}), 1,
+                 "\"-\" stands for the lines of stdin");
+}
+
+TEST(Texts, ALineThatIsTooLongIsNamedAfterTheResultsBeforeIt) {
+  const std::string input = "set a timer\n" + std::string(200, 'x') + "\nbook a flight\n";
+  const ToolResult result = run_tool({"classify", kModel, "--max-line-bytes", "199"}, input);
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.lines().size(), 1u);
+  EXPECT_EQ(result.err, "embert: stdin line 2: longer than 199 bytes (--max-line-bytes)\n");
+  EXPECT_EQ(run_tool({"classify", kModel, "--max-line-bytes", "200"}, input).lines().size(), 3u);
+  // Without a line end, at the default limit, which is all that is kept of the line.
+  expect_refused(run_tool({"tokenize", kModel}, std::string((16 << 20) + 1, 'x')), 2,
+                 "stdin line 1: longer than 16777216 bytes");
+}
+
 TEST(Embed, VectorsDependOnPoolingAndNotOnCompany) {
   const Json alone = json_of({"embed", kModel, "--json", "book a flight"})[0];
   EXPECT_EQ(keys_of(alone), (std::vector<std::string>{"text", "tokens", "embedding"}));

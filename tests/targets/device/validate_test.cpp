@@ -228,13 +228,15 @@ TEST(Validate, RefusesBadTexts) {
     if (labelled) arguments.push_back("--labelled");
     return validate(arguments);
   };
-  expect_error(with("", false), 2, "no text in it");
+  expect_error(with("", false), 2, "has no text");
   expect_error(with("a\ttranslate\nb\n", true), 2, "line 2: expected text, a tab and a label");
   expect_error(with("a\tno such\n", true), 2, "line 1: the model has no label \"no such\"");
   expect_error(with("a\n" + std::string(1 << 17, 'x') + "\n", false), 2, "line 2: 131072 bytes");
   expect_error(validate({kModel, "--on", serve(), "--texts", scratch.path("none")}), 2,
                "cannot be opened");
-  expect_error(validate({kModel, "--on", serve(), "--texts", kDemo}), 2, "cannot be read");
+  expect_error(validate({kModel, "--on", serve(), "--texts", kDemo}), 2, "is not a regular file");
+  expect_error(validate({kModel, "--on", serve(), "--texts", "/dev/zero"}), 2,
+               "/dev/zero: is not a regular file");
 }
 
 }  // namespace

@@ -45,6 +45,10 @@ TEST(Refused, WrongArguments) {
   expect_error(embert_hosted_open(path.c_str(), &options, &made), EMBERT_HOSTED_ARGUMENT,
                "isa \"sse9\": not on this machine");
 
+  options = {.size = sizeof(options), .map = 2};
+  expect_error(embert_hosted_open(path.c_str(), &options, &made), EMBERT_HOSTED_ARGUMENT,
+               "map: it takes 0 or 1");
+
   const ModelHandle model = open_model(path);
   const Texts list({"a", "b"});
   embert_hosted_texts view = list.view();

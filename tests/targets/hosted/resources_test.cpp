@@ -49,6 +49,34 @@ TEST(Resources, MemoryStaysAfterTheFirstCalls) {
   EXPECT_LE(resident_bytes(), before + (size_t{1} << 20));
 }
 
+bool maps_contain(const std::string& path) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.ends_with(path)) return true;
+  }
+  return false;
+}
+
+// Truncated while it was mapped, the file would end this process with SIGBUS.
+TEST(Resources, TheFileMayChangeUnlessItIsMapped) {
+  const ScratchFolder scratch;
+  const std::string path = write_model(scratch, "m.emb", classifier(3));
+  const Texts list({"a", "b"});
+  const embert_hosted_vector_options int8 = vectors_as(EMBERT_VECTOR_INT8);
+
+  embert_hosted* shared = nullptr;
+  const embert_hosted_options options = {.size = sizeof(options), .map = 1};
+  ASSERT_EQ(embert_hosted_open(path.c_str(), &options, &shared), EMBERT_HOSTED_OK);
+  EXPECT_TRUE(maps_contain(path));
+  const std::vector<uint8_t> expected = embed(shared, list.view(), int8);
+  embert_hosted_close(shared);
+
+  const ModelHandle model = open_model(path);
+  EXPECT_FALSE(maps_contain(path));
+  ASSERT_EQ(truncate(path.c_str(), 64), 0);
+  EXPECT_EQ(embed(model.get(), list.view(), int8), expected);
+}
+
 TEST(Resources, IdleThreadsUseNoProcessor) {
   const ScratchFolder scratch;
   const ModelHandle model = open_model(write_model(scratch, "m.emb", classifier(3)), 2);

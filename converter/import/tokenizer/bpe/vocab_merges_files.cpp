@@ -3,16 +3,17 @@
 #include "converter/import/tokenizer/bpe/vocab_merges_files.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 
 #include "converter/convert_error.hpp"
+#include "converter/files/read_file.hpp"
 #include "converter/import/tokenizer/tokenizer_json.hpp"
 
 namespace embert::convert {
 namespace {
+
+constexpr std::uint64_t kMostMergesBytes = std::uint64_t{64} << 20;
 
 constexpr const char* kVocabFile = "vocab.json";
 constexpr const char* kMergesFile = "merges.txt";
@@ -111,13 +112,6 @@ Json decoder_tokens(const Json& list) {
   return tokens;
 }
 
-std::string read_text(const std::filesystem::path& path, const std::string& file) {
-  std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in.is_open() || in.bad()) throw ConvertError(file + ": can not be read");
-  return text;
-}
-
 }  // namespace
 
 Json read_merges_text(const std::string& text, const std::string& file) {
@@ -211,7 +205,8 @@ TokenizerSpec read_vocab_and_merges(const std::filesystem::path& folder,
         "added_tokens.json: not supported without tokenizer.json; load the folder with "
         "transformers and save it again");
   }
-  const Json merges = read_merges_text(read_text(folder / kMergesFile, kMergesFile), kMergesFile);
+  const Json merges =
+      read_merges_text(read_file(folder / kMergesFile, kMergesFile, kMostMergesBytes), kMergesFile);
   const Json root = {
       {"model", {{"type", "BPE"}, {"vocab", vocab}, {"merges", merges}}},
       {"added_tokens", decoder != nullptr ? decoder_tokens(*decoder) : special.added},

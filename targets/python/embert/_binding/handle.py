@@ -39,7 +39,8 @@ class Handle:
         self._calls = 0
         self._closed = False
         self.path = path
-        options = library.OpenOptions(size=ctypes.sizeof(library.OpenOptions))
+        # Workers of one host share the pages of the file, which a new version replaces by a rename.
+        options = library.OpenOptions(size=ctypes.sizeof(library.OpenOptions), map=1)
         # ctypes would drop the higher bits. The library uses no more threads than processors, and refuses so many tokens.
         options.threads, options.max_tokens = min(threads, _MOST_UINT32), min(max_tokens, _MOST_UINT32)
         Interruptible().run(lambda: library.hosted_open(os.fsencode(path), ctypes.byref(options), ctypes.byref(self._pointer)))
