@@ -293,11 +293,11 @@ TEST_F(TokenizerFolder, BrokenVocabularies) {
 
 TEST_F(TokenizerFolder, FilesThatCanNotBeRead) {
   std::filesystem::create_directories(folder_ / "vocab.txt");
-  EXPECT_EQ(error(), "vocab.txt: not a regular file");
+  EXPECT_EQ(error(), "vocab.txt: is not a regular file");
   std::filesystem::remove(folder_ / "vocab.txt");
   write("vocab.txt", "");
   std::filesystem::resize_file(folder_ / "vocab.txt", (64 << 20) + 1);  // takes no room on the disk
-  EXPECT_EQ(error(), "vocab.txt: 67108865 bytes, at most 67108864 expected");
+  EXPECT_EQ(error(), "vocab.txt: 67108865 bytes; at most 67108864 are read");
   write("spiece.model", "");
   write("tokenizer_config.json", R"({"tokenizer_class": "T5Tokenizer"})");
   EXPECT_EQ(error(),

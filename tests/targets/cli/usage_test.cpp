@@ -145,6 +145,32 @@ TEST(BadFile, MessagesStayOnOneLineAndTameATerminal) {
   expect_refused(run_tool({"inspect", ""}), 2, "embert: \"\": cannot be opened");
 }
 
+// The first allocations belong to the loader and to objects that exist before main().
+TEST(Memory, ALackOfItEndsTheToolWith3AndALine) {
+#if defined(EMBERT_FAILING_MALLOC)
+  const ScratchFolder scratch;
+  const std::string model = scratch.write("model.emb", synthetic_blob());
+  bool was_short = false;
+  for (int first = 100; first < 4000; first += 300) {
+    ToolCall call = {{"inspect", model}, "", {}, {}};
+    call.in_child = [first] {
+      setenv("LD_PRELOAD", EMBERT_FAILING_MALLOC, 1);
+      setenv("FAIL_AT", std::to_string(first).c_str(), 1);
+    };
+    const ToolResult result = run_tool(call);
+    SCOPED_TRACE(first);
+    EXPECT_EQ(result.signal, 0);
+    if (result.exit_code == 0) continue;
+    was_short = true;
+    EXPECT_EQ(result.exit_code, 3);
+    EXPECT_EQ(result.err, "embert: not enough memory\n");
+  }
+  EXPECT_TRUE(was_short);
+#else
+  GTEST_SKIP() << "malloc can not be replaced in this build";
+#endif
+}
+
 TEST(Output, AClosedReaderEndsTheToolQuietly) {
   const ScratchFolder scratch;
   ToolCall call;
