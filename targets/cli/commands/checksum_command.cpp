@@ -11,6 +11,7 @@
 #include "targets/cli/io/texts.hpp"
 #include "targets/cli/model/run_options.hpp"
 #include "targets/cli/tool_error.hpp"
+#include "targets/hosted/model/model_tasks.hpp"
 
 namespace embert::cli {
 namespace {
@@ -20,13 +21,14 @@ struct ChecksumOptions {
   std::vector<std::string> texts;
   std::string isa = "auto";
   bool json = false;
+  size_t max_line_bytes = kMaxLineBytes;
 };
 
 void run_checksum(const ChecksumOptions& options) {
   const ModelFile file(options.model, isa_mask_of(options.isa));
   if (file.info().num_labels == 0) require_task(file, Task::kEmbed);
   LocalRunner local(file, file.info().max_tokens);
-  TextSource source(options.texts);
+  TextSource source(options.texts, options.max_line_bytes);
   size_t line = 0;
   for (auto texts = source.next(1); !texts.empty(); texts = source.next(1)) {
     const std::string& text = texts.front();
@@ -59,6 +61,7 @@ void add_checksum_command(CLI::App& app) {
   add_model_argument(*command, options->model);
   add_text_arguments(*command, options->texts,
                      "Texts; without any, the lines of stdin; behind -- any text");
+  add_line_limit(*command, options->max_line_bytes);
   add_isa_option(*command, options->isa);
   command->add_flag("--json", options->json, "JSON Lines: text, tokens, checksum");
   command->footer(
