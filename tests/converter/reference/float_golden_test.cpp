@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the float model with vectors of the reference implementation, to 1e-4: every case, every
 // call and every output except caches; padded batches with their padding and without it. Needs the
-// shared data.
+// shared data, but for a tiny model of each family.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -200,41 +200,57 @@ class FloatGolden : public ::testing::TestWithParam<std::string> {
     EXPECT_EQ(outputs_of(golden, call).size(), pair ? 3U : 2U);  // with sequences
   }
 
+  void check_case() {
+    const ModelFolder model = read_model_folder(folder_);
+    EXPECT_TRUE(model.warnings.empty()) << model.warnings.front();
+    replaced_token_ = model.config.token_classifier == TokenTask::kReplacedToken;
+    FloatModel network(model.config, model.weights, 2);
+    const GoldenCase golden(folder_);
+    const std::vector<std::string> calls = golden.calls();
+    ASSERT_FALSE(calls.empty());
+    for (const std::string& call : calls) {
+      const std::size_t before = outputs_;
+      const std::string& kind = golden.kind(call);
+      if (kind == "forward") {
+        check_forward(golden, call, network, model.config);
+      } else if (kind == "steps") {
+        check_steps(golden, call, network, model.config);
+      } else {
+        check_greedy(golden, call, network, model.config);
+      }
+      EXPECT_GT(outputs_, before) << call;
+    }
+    RecordProperty("largest_difference", std::to_string(worst_));
+    std::printf("  %-40s %zu calls, %3zu outputs, largest difference %.2e\n", GetParam().c_str(),
+                calls.size(), outputs_, static_cast<double>(worst_));
+  }
+
   fs::path folder_;
   bool replaced_token_ = false;
   float worst_ = 0;
   std::size_t outputs_ = 0;
 };
 
-TEST_P(FloatGolden, Agrees) {
-  const ModelFolder model = read_model_folder(folder_);
-  EXPECT_TRUE(model.warnings.empty()) << model.warnings.front();
-  replaced_token_ = model.config.token_classifier == TokenTask::kReplacedToken;
-  FloatModel network(model.config, model.weights, 2);
-  const GoldenCase golden(folder_);
-  const std::vector<std::string> calls = golden.calls();
-  ASSERT_FALSE(calls.empty());
-  for (const std::string& call : calls) {
-    const std::size_t before = outputs_;
-    const std::string& kind = golden.kind(call);
-    if (kind == "forward") {
-      check_forward(golden, call, network, model.config);
-    } else if (kind == "steps") {
-      check_steps(golden, call, network, model.config);
-    } else {
-      check_greedy(golden, call, network, model.config);
-    }
-    EXPECT_GT(outputs_, before) << call;
-  }
-  RecordProperty("largest_difference", std::to_string(worst_));
-  std::printf("  %-40s %zu calls, %3zu outputs, largest difference %.2e\n", GetParam().c_str(),
-              calls.size(), outputs_, static_cast<double>(worst_));
-}
+TEST_P(FloatGolden, Agrees) { check_case(); }
 
 INSTANTIATE_TEST_SUITE_P(Cases, FloatGolden, ::testing::ValuesIn(test::all_cases()),
                          [](const auto& golden) { return golden.param; });
 
+// A tiny model of each family, in the repository (tests/data/reference/make_families.py).
+constexpr const char* kSmallData = EMBERT_SOURCE_DIR "/tests/data";
+
+class SmallFamilies : public FloatGolden {
+ protected:
+  void SetUp() override { folder_ = test::golden_folder(kSmallData, GetParam()); }
+};
+
+TEST_P(SmallFamilies, Agrees) { check_case(); }
+
+INSTANTIATE_TEST_SUITE_P(Cases, SmallFamilies, ::testing::ValuesIn(test::golden_cases(kSmallData)),
+                         [](const auto& golden) { return golden.param; });
+
 TEST(GoldenFolders, AreAllTested) {
+  EXPECT_EQ(test::golden_cases(kSmallData).size(), 8U);
   const std::vector<std::string> found = test::golden_cases(EMBERT_SHARED_DIR);
   if (found.empty()) GTEST_SKIP() << "NOT TESTED: no reference data in " << EMBERT_SHARED_DIR;
   EXPECT_EQ(found.size(), 42U + 56U);  // of BERT, of the other families
