@@ -8,6 +8,7 @@
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/model/run_options.hpp"
 #include "targets/hosted/model/inspection.hpp"
+#include "targets/hosted/model/sha256.hpp"
 
 namespace embert::cli {
 namespace {
@@ -40,9 +41,9 @@ void write_prompts(const Json& prompts, const Json& default_name) {
   }
 }
 
-void write_inspection(const ModelFile& file) {
-  const Json content = inspect_model(file);
+void write_inspection(const ModelFile& file, const Json& content) {
   output().line(one_line(file.path()) + ": " + grouped(file.bytes()) + " bytes");
+  output().line("sha256\n  " + content["sha256"].get<std::string>());
   write_fields("header", content["header"]);
   write_fields("tokenizer", content["tokenizer"]);
   std::string tasks;
@@ -72,8 +73,10 @@ void write_inspection(const ModelFile& file) {
 
 void run_inspect(const std::string& path, bool json) {
   const ModelFile file(path, EMBERT_ISA_SCALAR);
-  if (!json) return write_inspection(file);
-  output().json(inspect_model(file));
+  Json content = inspect_model(file);
+  content["sha256"] = hosted::sha256({file.data(), file.bytes()});
+  if (!json) return write_inspection(file, content);
+  output().json(content);
 }
 
 }  // namespace
@@ -89,7 +92,8 @@ void add_inspect_command(CLI::App& app) {
   add_model_argument(*command, options->model);
   command->add_flag("--json", options->json,
                     "One JSON object: blob_bytes, arena_bytes, header, tokenizer, tasks, "
-                    "labels, token_labels, prompts, default_prompt_name, certificate, tensors");
+                    "labels, token_labels, prompts, default_prompt_name, certificate, tensors, "
+                    "sha256");
   command->footer("Example:\n  embert inspect intent.emb --json");
   command->callback([options] { run_inspect(options->model, options->json); });
 }

@@ -8,6 +8,7 @@
 #include "converter/convert.hpp"
 #include "targets/hosted/convert/machine_info.hpp"
 #include "targets/hosted/model/model_file.hpp"
+#include "targets/hosted/model/sha256.hpp"
 
 namespace embert::hosted {
 namespace {
@@ -87,6 +88,7 @@ Json convert_report(const convert::ConvertResult& result, const std::string& rou
     arena[std::to_string(length)] = bytes;
   }
   Json report = {{"blob_bytes", result.blob.size()},
+                 {"sha256", sha256(result.blob)},
                  {"bytes",
                   {{"encoder_weights", result.sizes.encoder_weights},
                    {"embeddings", result.sizes.embeddings},

@@ -66,8 +66,9 @@ TEST(Convert, WritesModelAndReport) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.err.find('\r'), std::string::npos) << "a progress bar without a terminal";
   EXPECT_EQ(scratch.names(), (std::vector<std::string>{"model.emb", "report.json"}));
-  EXPECT_TRUE(nlohmann::json::parse(read_bytes(report)).is_object());
+  const auto reported = nlohmann::json::parse(read_bytes(report));
   const auto inspected = nlohmann::json::parse(run_tool({"inspect", model, "--json"}).out);
+  EXPECT_EQ(reported["sha256"], inspected["sha256"]);
   EXPECT_EQ(inspected["header"]["max_tokens"], 32);
   EXPECT_EQ(inspected["blob_bytes"], read_bytes(model).size());
 }

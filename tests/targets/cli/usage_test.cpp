@@ -206,6 +206,7 @@ TEST(Inspect, SaysWhatTheModelNeeds) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_EQ(json["blob_bytes"], blob.size());
+  EXPECT_EQ(json["sha256"].get<std::string>().size(), 64u);
   EXPECT_GT(json["arena_bytes"]["16"], 0);
   EXPECT_LT(json["arena_bytes"]["16"], json["arena_bytes"]["64"]);
   EXPECT_FALSE(json["arena_bytes"].contains("128")) << "more than the model's positions";
