@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "converter/arithmetic/elementary.hpp"
 #include "converter/reference/float_ops.hpp"
 #include "converter/workers.hpp"
 
@@ -88,7 +89,9 @@ void mix_values(const float* weights, const ValueRows& values, float* context) {
 
 void softmax(float* scores, std::size_t count) {
   const float most = largest_score(scores, count);
-  for (std::size_t j = 0; j < count; ++j) scores[j] = std::exp(scores[j] - most);
+  for (std::size_t j = 0; j < count; ++j) {
+    scores[j] = static_cast<float>(ieee::exp(static_cast<double>(scores[j] - most)));
+  }
   const float total = sum_lanes<float>(count, [&](std::size_t j) { return scores[j]; });
   for (std::size_t j = 0; j < count; ++j) scores[j] /= total;
 }

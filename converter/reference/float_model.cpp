@@ -11,18 +11,18 @@
 #include "converter/model/token_batch.hpp"
 #include "converter/reference/float_stack.hpp"
 #include "converter/reference/float_task_heads.hpp"
-#include "converter/reference/xnn_linear.hpp"
+#include "converter/reference/linear/float_linear.hpp"
 #include "converter/workers.hpp"
 
 namespace embert::convert {
 
 struct FloatModel::Impl {
-  Impl(const ModelConfig& config, const ModelWeights& weights, int threads)
-      : pool(make_thread_pool(threads)), heads(config, weights) {
+  Impl(const ModelConfig& config, const ModelWeights& weights, int threads, FloatProducts products)
+      : pool(make_thread_pool(threads)), heads(config, weights, products) {
     for (std::size_t s = 0; s < config.stacks.size(); ++s) {
-      stacks.emplace_back(config.stacks[s], weights.stacks[s], static_cast<int>(s));
+      stacks.emplace_back(config.stacks[s], weights.stacks[s], static_cast<int>(s), products);
     }
-    if (weights.projection) projection.emplace(*weights.projection);
+    if (weights.projection) projection.emplace(*weights.projection, products);
   }
 
   void check_lm_rows(const TokenBatch& batch, const ForwardOptions& options) const;
@@ -32,7 +32,7 @@ struct FloatModel::Impl {
 
   ThreadPool pool;
   std::vector<FloatStack> stacks;
-  std::optional<XnnLinear> projection;
+  std::optional<FloatLinear> projection;
   FloatTaskHeads heads;
   FloatBuffer projected;  // [rows, cross_hidden_size of the decoder]
 };
@@ -91,8 +91,9 @@ ForwardOutput FloatModel::Impl::run_encoder(const TokenBatch& batch, const Obser
   return out;
 }
 
-FloatModel::FloatModel(const ModelConfig& config, const ModelWeights& weights, int threads)
-    : impl_(std::make_unique<Impl>(config, weights, threads)) {}
+FloatModel::FloatModel(const ModelConfig& config, const ModelWeights& weights, int threads,
+                       FloatProducts products)
+    : impl_(std::make_unique<Impl>(config, weights, threads, products)) {}
 FloatModel::~FloatModel() = default;
 FloatModel::FloatModel(FloatModel&&) noexcept = default;
 FloatModel& FloatModel::operator=(FloatModel&&) noexcept = default;

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "converter/reference/forward_output.hpp"
+#include "converter/reference/linear/float_products.hpp"
 #include "converter/reference/observer.hpp"
 
 namespace embert::convert {
@@ -20,7 +21,8 @@ struct TokenBatch;
 class FloatModel {
  public:
   /// Copies the parts of both that it needs. `threads` >= 1.
-  FloatModel(const ModelConfig& config, const ModelWeights& weights, int threads);
+  FloatModel(const ModelConfig& config, const ModelWeights& weights, int threads,
+             FloatProducts products = FloatProducts::kSameEverywhere);
   ~FloatModel();
   FloatModel(FloatModel&&) noexcept;
   FloatModel& operator=(FloatModel&&) noexcept;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "converter/arithmetic/elementary.hpp"
 #include "converter/workers.hpp"
 
 namespace embert::convert {
@@ -29,17 +30,19 @@ void norm_row(const float* in, const LayerNorm& norm, double eps, float* out) {
   }
 }
 
+float tanh(float x) { return static_cast<float>(ieee::tanh(static_cast<double>(x))); }
+
 float gelu(float x) {
   constexpr float kHalfRoot = 0.70710678118654752F;
-  return x * 0.5F * (1.0F + std::erf(x * kHalfRoot));
+  return x * 0.5F * (1.0F + static_cast<float>(ieee::erf(static_cast<double>(x * kHalfRoot))));
 }
 
 float gelu_new(float x) {
   constexpr float kRootTwoOverPi = 0.79788456080286536F;
-  return 0.5F * x * (1.0F + std::tanh(kRootTwoOverPi * (x + 0.044715F * (x * x * x))));
+  return 0.5F * x * (1.0F + tanh(kRootTwoOverPi * (x + 0.044715F * (x * x * x))));
 }
 
-float silu(float x) { return x / (1.0F + std::exp(-x)); }
+float silu(float x) { return x / (1.0F + static_cast<float>(ieee::exp(static_cast<double>(-x)))); }
 
 template <typename F>
 void map_values(pthreadpool_t pool, float* values, std::size_t count, F f) {
@@ -94,7 +97,7 @@ void apply_activation(pthreadpool_t pool, HiddenAct act, float* values, std::siz
     case HiddenAct::kSilu:
       return map_values(pool, values, count, silu);
     case HiddenAct::kTanh:
-      return map_values(pool, values, count, [](float x) { return std::tanh(x); });
+      return map_values(pool, values, count, tanh);
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operations between the fully-connected layers, as plain float loops. Sums run in a fixed
-// order of lanes, so any compiler may vectorise them without changing a bit; libm is called for one
-// value at a time.
+// order of lanes, so any compiler may vectorise them without changing a bit.
 #pragma once
 
 #include <pthreadpool.h>

@@ -42,43 +42,46 @@ float* append_probabilities(std::vector<float>& probabilities, const AttentionIn
 
 }  // namespace
 
-FloatStack::Attention::Attention(const AttentionWeights& weights)
-    : query(weights.query),
-      key(weights.key),
-      value(weights.value),
-      out(weights.out),
+FloatStack::Attention::Attention(const AttentionWeights& weights, FloatProducts products)
+    : query(weights.query, products),
+      key(weights.key, products),
+      value(weights.value, products),
+      out(weights.out, products),
       residual_gain(weights.residual_gain),
       relative_positions(weights.distance_embedding) {}
 
-FloatStack::Projection::Projection(const EmbeddingProjection& weights)
-    : norm(weights.norm), dense(weights.dense) {}
+FloatStack::Projection::Projection(const EmbeddingProjection& weights, FloatProducts products)
+    : norm(weights.norm), dense(weights.dense, products) {}
 
-FloatStack::FeedForward::FeedForward(const FeedForwardWeights& weights)
+FloatStack::FeedForward::FeedForward(const FeedForwardWeights& weights, FloatProducts products)
     : norm(weights.ffn_norm),
-      up(weights.ffn_up),
-      down(weights.ffn_down),
+      up(weights.ffn_up, products),
+      down(weights.ffn_down, products),
       residual_gain(weights.residual_gain) {
-  if (weights.ffn_gate) gate.emplace(*weights.ffn_gate);
+  if (weights.ffn_gate) gate.emplace(*weights.ffn_gate, products);
 }
 
-FloatStack::Bottleneck::Bottleneck(const BottleneckWeights& weights)
-    : input(weights.input.dense),
+FloatStack::Bottleneck::Bottleneck(const BottleneckWeights& weights, FloatProducts products)
+    : input(weights.input.dense, products),
       input_norm(weights.input.norm),
       query_key_norm(weights.query_key.norm),
       widening_norm(weights.widening_norm),
-      output(weights.output),
+      output(weights.output, products),
       residual_gain(weights.residual_gain) {
-  if (weights.query_key.dense.weight.rows > 0) query_key.emplace(weights.query_key.dense);
+  if (weights.query_key.dense.weight.rows > 0) query_key.emplace(weights.query_key.dense, products);
 }
 
-FloatStack::Layer::Layer(const LayerWeights& weights)
-    : attention(weights.attention), cross_norm(weights.cross_norm) {
-  if (weights.cross) cross.emplace(*weights.cross);
-  for (std::size_t i = 0; i <= weights.stacked.size(); ++i) ffns.emplace_back(weights.ffn(i));
-  if (weights.bottleneck) bottleneck.emplace(*weights.bottleneck);
+FloatStack::Layer::Layer(const LayerWeights& weights, FloatProducts products)
+    : attention(weights.attention, products), cross_norm(weights.cross_norm) {
+  if (weights.cross) cross.emplace(*weights.cross, products);
+  for (std::size_t i = 0; i <= weights.stacked.size(); ++i) {
+    ffns.emplace_back(weights.ffn(i), products);
+  }
+  if (weights.bottleneck) bottleneck.emplace(*weights.bottleneck, products);
 }
 
-FloatStack::FloatStack(const StackConfig& config, const StackWeights& weights, int number)
+FloatStack::FloatStack(const StackConfig& config, const StackWeights& weights, int number,
+                       FloatProducts products)
     : config_(config),
       number_(number),
       word_(weights.word_embeddings),
@@ -91,9 +94,9 @@ FloatStack::FloatStack(const StackConfig& config, const StackWeights& weights, i
     angles_ = rotary_angles(config, config.rotary->theta);
     local_angles_ = rotary_angles(config, config.rotary->local_theta);
   }
-  if (weights.projection) projection_.emplace(*weights.projection);
-  if (weights.word_projection) word_projection_.emplace(*weights.word_projection);
-  for (const LayerWeights& layer : weights.layers) layers_.emplace_back(layer);
+  if (weights.projection) projection_.emplace(*weights.projection, products);
+  if (weights.word_projection) word_projection_.emplace(*weights.word_projection, products);
+  for (const LayerWeights& layer : weights.layers) layers_.emplace_back(layer, products);
 }
 
 const float* FloatStack::run(const Run& run) {

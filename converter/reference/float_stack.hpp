@@ -12,15 +12,16 @@
 #include "converter/model/model_weights.hpp"
 #include "converter/reference/batch_chunk.hpp"
 #include "converter/reference/forward_output.hpp"
+#include "converter/reference/linear/float_linear.hpp"
 #include "converter/reference/observer.hpp"
-#include "converter/reference/xnn_linear.hpp"
 
 namespace embert::convert {
 
 class FloatStack {
  public:
   /// Copies the parts of both that it needs. `number` is the index into ModelConfig::stacks.
-  FloatStack(const StackConfig& config, const StackWeights& weights, int number);
+  FloatStack(const StackConfig& config, const StackWeights& weights, int number,
+             FloatProducts products);
 
   const StackConfig& config() const { return config_; }
 
@@ -39,29 +40,29 @@ class FloatStack {
 
  private:
   struct Attention {
-    explicit Attention(const AttentionWeights& weights);
-    XnnLinear query, key, value, out;
+    Attention(const AttentionWeights& weights, FloatProducts products);
+    FloatLinear query, key, value, out;
     std::vector<float> residual_gain;
     Matrix relative_positions;  // AttentionWeights::distance_embedding
   };
   struct FeedForward {
-    explicit FeedForward(const FeedForwardWeights& weights);
+    FeedForward(const FeedForwardWeights& weights, FloatProducts products);
     LayerNorm norm;
-    XnnLinear up, down;
-    std::optional<XnnLinear> gate;
+    FloatLinear up, down;
+    std::optional<FloatLinear> gate;
     std::vector<float> residual_gain;
   };
   struct Bottleneck {
-    explicit Bottleneck(const BottleneckWeights& weights);
-    XnnLinear input;
+    Bottleneck(const BottleneckWeights& weights, FloatProducts products);
+    FloatLinear input;
     LayerNorm input_norm;
-    std::optional<XnnLinear> query_key;
+    std::optional<FloatLinear> query_key;
     LayerNorm query_key_norm, widening_norm;
-    XnnLinear output;
+    FloatLinear output;
     std::vector<float> residual_gain;
   };
   struct Layer {
-    explicit Layer(const LayerWeights& weights);
+    Layer(const LayerWeights& weights, FloatProducts products);
     Attention attention;
     LayerNorm cross_norm;
     std::optional<Attention> cross;
@@ -70,9 +71,9 @@ class FloatStack {
   };
 
   struct Projection {
-    explicit Projection(const EmbeddingProjection& weights);
+    Projection(const EmbeddingProjection& weights, FloatProducts products);
     LayerNorm norm;
-    XnnLinear dense;
+    FloatLinear dense;
   };
   // A layer that runs. Layers may share weights.
   struct LayerRun {
@@ -111,7 +112,7 @@ class FloatStack {
   int number_;
   Matrix word_, position_, token_type_, score_bias_;
   Matrix angles_, local_angles_;  // of rotary positions
-  std::optional<XnnLinear> word_projection_;
+  std::optional<FloatLinear> word_projection_;
   std::optional<Projection> projection_;
   std::vector<std::optional<LayerNorm>> input_norms_;
   std::vector<Layer> layers_;

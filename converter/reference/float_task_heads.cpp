@@ -29,28 +29,29 @@ void mean_of_rows(const float* rows, std::size_t count, std::size_t width,
 
 }  // namespace
 
-FloatTaskHeads::FloatTaskHeads(const ModelConfig& config, const ModelWeights& weights)
+FloatTaskHeads::FloatTaskHeads(const ModelConfig& config, const ModelWeights& weights,
+                               FloatProducts products)
     : config_(config.last()),
       pooled_config_(config.pooled),
       token_act_(config.token_act.value_or(config_.hidden_act)),
       language_act_(config.language_act.value_or(config_.hidden_act)) {
   if (weights.pooler) {
-    pooler_.emplace(weights.pooler->dense);
+    pooler_.emplace(weights.pooler->dense, products);
     pooler_norm_ = weights.pooler->norm;
   }
-  if (weights.classifier) classifier_.emplace(*weights.classifier);
+  if (weights.classifier) classifier_.emplace(*weights.classifier, products);
   if (weights.token_transform) {
-    token_transform_.emplace(weights.token_transform->dense);
+    token_transform_.emplace(weights.token_transform->dense, products);
     token_norm_ = weights.token_transform->norm;
   }
-  if (weights.token_classifier) token_classifier_.emplace(*weights.token_classifier);
+  if (weights.token_classifier) token_classifier_.emplace(*weights.token_classifier, products);
   if (!weights.language_head) return;
   const LanguageHead& head = *weights.language_head;
-  if (head.transform) transform_.emplace(*head.transform);
+  if (head.transform) transform_.emplace(*head.transform, products);
   transform_norm_ = head.norm;
   output_embeddings_.emplace(
       head.output_embeddings ? *head.output_embeddings : weights.stacks.back().word_embeddings,
-      head.bias);
+      head.bias, products);
 }
 
 void FloatTaskHeads::run(const Run& run, const std::vector<std::int32_t>& lm_rows) {

@@ -13,15 +13,15 @@
 #include "converter/model/model_weights.hpp"
 #include "converter/reference/batch_chunk.hpp"
 #include "converter/reference/forward_output.hpp"
+#include "converter/reference/linear/float_linear.hpp"
 #include "converter/reference/observer.hpp"
-#include "converter/reference/xnn_linear.hpp"
 
 namespace embert::convert {
 
 class FloatTaskHeads {
  public:
   /// Copies the parts of both that it needs.
-  FloatTaskHeads(const ModelConfig& config, const ModelWeights& weights);
+  FloatTaskHeads(const ModelConfig& config, const ModelWeights& weights, FloatProducts products);
 
   bool has_language_head() const { return output_embeddings_.has_value(); }
 
@@ -48,9 +48,9 @@ class FloatTaskHeads {
   StackConfig config_;  // of the last stack
   PooledConfig pooled_config_;
   HiddenAct token_act_, language_act_;
-  std::optional<XnnLinear> pooler_, classifier_, token_transform_, token_classifier_;
+  std::optional<FloatLinear> pooler_, classifier_, token_transform_, token_classifier_;
   std::optional<LayerNorm> pooler_norm_, token_norm_;
-  std::optional<XnnLinear> transform_, output_embeddings_;  // of the language head
+  std::optional<FloatLinear> transform_, output_embeddings_;  // of the language head
   LayerNorm transform_norm_;
 
   FloatBuffer first_, pooled_;   // [texts, H]

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "converter/arithmetic/elementary.hpp"
+
 namespace embert::convert {
 namespace {
 
@@ -35,13 +37,13 @@ double pool_channel(PoolingKind kind, const float* channel, std::size_t stride,
 double activate(HiddenAct act, double x) {
   switch (act) {
     case HiddenAct::kTanh:
-      return std::tanh(x);
+      return ieee::tanh(x);
     case HiddenAct::kRelu:
       return std::max(x, 0.0);
     case HiddenAct::kSilu:
-      return x / (1 + std::exp(-x));
+      return x / (1 + ieee::exp(-x));
     default:
-      return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+      return x / 2 * (1 + ieee::erf(x / std::sqrt(2.0)));
   }
 }
 

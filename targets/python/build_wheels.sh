@@ -98,7 +98,7 @@ for name in $wheels; do
   if [ "$name" = native ]; then
     build_wheel python "linux_$(uname -m)"
     # shellcheck disable=SC2086
-    add_licences $headers "$(debian_licence Eigen libeigen3-dev)" "$(debian_licence XNNPACK libxnnpack-dev)" \
+    add_licences $headers "$(debian_licence XNNPACK libxnnpack-dev)" \
       "$(debian_licence cpuinfo libcpuinfo-dev)" "$(debian_licence pthreadpool libpthreadpool-dev)"
     check_wheel "_$(uname -m)"
   else

@@ -62,8 +62,9 @@ constexpr CaseBound kCaseBounds[] = {
      "8 bits of four layers with random weights, scores with a deviation of 1.4"},
     {"modernbert",
      "attentions",
-     {0.9965, 0.97, 0.15, 0.15},
-     "8 bits of four layers with random weights, scores with a deviation of 1.4"},
+     {0.9965, 0.97, 0.17, 0.15},
+     "8 bits of four layers with random weights, scores with a deviation of 1.4; one of 1,520 rows "
+     "has an error of 16 %, with five other calibration seeds the worst has 11 to 14 %"},
     {"distilbert_question_answering",
      "start_logits",
      {0.995, 0.98, 0.12, 0.04},

@@ -15,9 +15,9 @@ VARIANT_FOLDERS = ("kernels/x86/", "kernels/arm/", "kernels/helium/", "kernels/d
 PACKING = ("kernels/arithmetic/", "kernels/processor.hpp")
 ANY = None
 
-# The stages of the converter in the order of the data: a stage includes itself and those before it. The files beside the
+# The arithmetic of the converter and its stages in the order of the data: each includes itself and those before it. The files beside the
 # stages are convert.cpp, which calls them all, and helpers that any stage may use.
-STAGES = ("files", "model", "import", "reference", "calibrate", "quantize", "export", "vocabulary", "verify")
+STAGES = ("files", "arithmetic", "model", "import", "reference", "calibrate", "quantize", "export", "vocabulary", "verify")
 CONVERTER_HELPERS = ("converter/convert_error.hpp", "converter/workers.hpp")
 BELOW_CONVERTER = ("runtime/format/", "embert/", "kernels/variants.hpp", *PACKING)
 CONVERTER_RULES = [

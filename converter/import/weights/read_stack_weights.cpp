@@ -5,10 +5,10 @@
 #include "converter/import/weights/read_stack_weights.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <utility>
 
+#include "converter/arithmetic/elementary.hpp"
 #include "converter/model/model_config.hpp"
 
 namespace embert::convert {
@@ -23,8 +23,8 @@ Matrix sinusoidal_table(const StackConfig& config) {
   for (int p = 0; p < config.max_position_embeddings; ++p) {
     for (int c = 0; c < config.hidden_size; ++c) {
       const double angle =
-          p / std::pow(10000.0, (c - c % 2) / static_cast<double>(config.hidden_size));
-      out.data.push_back(static_cast<float>(c % 2 == 0 ? std::sin(angle) : std::cos(angle)));
+          p / ieee::pow(10000.0, (c - c % 2) / static_cast<double>(config.hidden_size));
+      out.data.push_back(static_cast<float>(c % 2 == 0 ? ieee::sin(angle) : ieee::cos(angle)));
     }
   }
   return out;
@@ -60,8 +60,10 @@ int score_bucket(int relative_position, int buckets) {
   const int first = relative_position > 0 ? side : 0, distance = std::abs(relative_position);
   if (distance < exact) return first + distance;
   // In float32 as transformers, so that boundaries fall alike.
-  const float share = std::log(static_cast<float>(distance) / static_cast<float>(exact)) /
-                      static_cast<float>(std::log(128.0 / exact));
+  const double ratio =
+      static_cast<double>(static_cast<float>(distance) / static_cast<float>(exact));
+  const float share =
+      static_cast<float>(ieee::log(ratio)) / static_cast<float>(ieee::log(128.0 / exact));
   const int step = static_cast<int>(share * static_cast<float>(side - exact));
   return first + std::min(side - 1, exact + step);
 }

@@ -70,24 +70,25 @@ TurnedHeads turned_heads(const AttentionRanges& ranges, const HeadRows& query,
   const std::vector<double> factor =
       smoothing_factors({.activation = query_reach, .weight = key_reach}, kTurnedAlpha);
   TurnedHeads out;
-  const auto add = [&](const HeadRows& rows, const std::vector<double>& reach, double exponent,
+  const auto add = [&](const HeadRows& rows, const std::vector<double>& reach, bool divide,
                        std::vector<double>& of_heads, std::vector<double>& of_outputs) {
     const double most = *std::max_element(reach.begin(), reach.end());
+    const auto factor_of = [&](std::size_t n) { return divide ? 1 / factor[n] : factor[n]; };
     for (std::size_t h = 0; h < heads; ++h) {
       double scale = 0;
       for (std::size_t n = h * size; n < (h + 1) * size; ++n) {
-        const double f = std::pow(factor[n], exponent);
+        const double f = factor_of(n);
         scale = std::max({scale, std::max(reach[n], most * 0x1p-16) / f / 127,
                           rows.sum_scale(n) * kRotaryFineness / f * 0x1p-14});
       }
       of_heads.push_back(scale > 0 ? scale : 1.0);
       for (std::size_t n = h * size; n < (h + 1) * size; ++n) {
-        of_outputs.push_back(of_heads.back() * std::pow(factor[n], exponent) / kRotaryFineness);
+        of_outputs.push_back(of_heads.back() * factor_of(n) / kRotaryFineness);
       }
     }
   };
-  add(query, query_reach, 1, out.head.query, out.query_scale);
-  add(key, key_reach, -1, out.head.key, out.key_scale);
+  add(query, query_reach, false, out.head.query, out.query_scale);
+  add(key, key_reach, true, out.head.key, out.key_scale);
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "converter/arithmetic/elementary.hpp"
 #include "converter/quantize/encode_integers.hpp"
 
 namespace embert::convert {
@@ -54,11 +55,11 @@ std::vector<double> smoothing_factors(Imbalance imbalance, double alpha) {
   double sum = 0;
   for (std::size_t c = 0; c < factors.size(); ++c) {
     factors[c] =
-        alpha * std::log(imbalance.activation[c]) - (1 - alpha) * std::log(imbalance.weight[c]);
+        alpha * ieee::log(imbalance.activation[c]) - (1 - alpha) * ieee::log(imbalance.weight[c]);
     sum += factors[c];
   }
   const double mean = sum / static_cast<double>(factors.size());
-  for (double& factor : factors) factor = std::exp(factor - mean);
+  for (double& factor : factors) factor = ieee::exp(factor - mean);
   return factors;
 }
 

@@ -6,20 +6,21 @@
 // inverse of R with H = R R^T, R upper triangular: a Cholesky factor in reversed order.
 #include "converter/quantize/rounding/gptq.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+
+#include "converter/arithmetic/matrix_product.hpp"
+#include "converter/quantize/rounding/cholesky.hpp"
 
 namespace embert::convert {
 namespace {
 
 constexpr std::size_t kHessianRows = 256;  // rows that are summed in float, then added in double
 constexpr double kDamping = 0.01;          // share of the mean diagonal that is added to it
-constexpr Eigen::Index kBlock = 64;        // inputs rounded before all later ones are updated
-constexpr Eigen::Index kRowBlock = 256;    // outputs rounded together
-
-using FloatRows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+constexpr std::size_t kBlock = 64;         // inputs rounded before all later ones are updated
+constexpr std::size_t kRowBlock = 256;     // outputs rounded together
+constexpr std::size_t kHessianBlock = 96;  // rows of the Hessian in a product: it needs a triangle
 
 float round_code(float weight, float scale, float limit) {
   return std::clamp(std::floor(weight / scale + 0.5F), -limit, limit);
@@ -28,7 +29,7 @@ float round_code(float weight, float scale, float limit) {
 // H^-1 in a factor, for the inputs in the order in which they are rounded.
 struct InverseHessian {
   std::vector<std::size_t> order;
-  FloatRows upper;  // U; empty where H is not positive definite
+  std::vector<float> upper;  // U [size, size]; empty where H is not positive definite
 };
 
 // Inputs by falling diagonal; equal ones keep their order.
@@ -44,74 +45,71 @@ std::vector<std::size_t> rounding_order(const Hessian& hessian) {
 InverseHessian invert(const Hessian& hessian) {
   InverseHessian out{.order = rounding_order(hessian), .upper = {}};
   const std::vector<std::size_t>& order = out.order;
-  const auto size = static_cast<Eigen::Index>(hessian.size);
+  const std::size_t size = hessian.size, last = size - 1;
   double trace = 0;
-  for (std::size_t i = 0; i < hessian.size; ++i) trace += hessian.values[i * hessian.size + i];
-  const double damping = trace > 0 ? kDamping * trace / static_cast<double>(hessian.size) : 1.0;
-  Eigen::MatrixXd factor(size, size);
-  // Row and column i of the reversed problem are input order[size - 1 - i].
-  for (Eigen::Index j = 0; j < size; ++j) {
-    const std::size_t from = order[static_cast<std::size_t>(size - 1 - j)];
-    for (Eigen::Index i = 0; i < size; ++i) {
-      factor(i, j) =
-          hessian.values[order[static_cast<std::size_t>(size - 1 - i)] * hessian.size + from];
-    }
-    factor(j, j) += damping;
+  for (std::size_t i = 0; i < size; ++i) trace += hessian.values[i * size + i];
+  const double damping = trace > 0 ? kDamping * trace / static_cast<double>(size) : 1.0;
+  std::vector<double> factor(size * size);
+  // Row and column i of the reversed problem are input order[last - i].
+  for (std::size_t i = 0; i < size; ++i) {
+    const double* const from = hessian.values.data() + order[last - i] * size;
+    for (std::size_t j = 0; j < size; ++j) factor[i * size + j] = from[order[last - j]];
+    factor[i * size + i] += damping;
   }
-  Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> cholesky(factor);  // in place
-  if (cholesky.info() != Eigen::Success || !factor.diagonal().allFinite()) return out;
-  Eigen::MatrixXd inverse = Eigen::MatrixXd::Identity(size, size);
-  for (Eigen::Index j = 0; j < size; j += kBlock) {  // the inverse is lower triangular, too
-    const Eigen::Index width = std::min(kBlock, size - j), height = size - j;
-    auto columns = inverse.block(j, j, height, width);
-    factor.block(j, j, height, height).triangularView<Eigen::Lower>().solveInPlace(columns);
-  }
-  out.upper = FloatRows::Zero(size, size);
-  for (Eigen::Index i = 0; i < size; ++i) {
-    for (Eigen::Index j = i; j < size; ++j) {
-      out.upper(i, j) = static_cast<float>(inverse(size - 1 - i, size - 1 - j));
+  if (!factor_cholesky(factor, size)) return out;
+  const std::vector<double> inverse = invert_upper(factor, size);
+  out.upper.resize(size * size);
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t j = i; j < size; ++j) {
+      out.upper[i * size + j] = static_cast<float>(inverse[(last - j) * size + last - i]);
     }
   }
   return out;
 }
 
 struct OutputRange {
-  Eigen::Index first, count;
+  std::size_t first, count;
 };
 
 void round_outputs(const RoundingProblem& problem, const InverseHessian& inverse,
                    OutputRange outputs, RoundedWeights& out) {
   const auto& [order, upper] = inverse;
   const auto [first, count] = outputs;
-  const auto inputs = static_cast<Eigen::Index>(order.size());
-  const auto at = [](Eigen::Index i) { return static_cast<std::size_t>(i); };
-  Eigen::MatrixXf weights(count, inputs);  // column-major: one input of all rows is contiguous
-  for (Eigen::Index i = 0; i < inputs; ++i) {
-    for (Eigen::Index n = 0; n < count; ++n) {
-      weights(n, i) = problem.weights.row(at(first + n))[order[at(i)]];
+  const std::size_t inputs = order.size();
+  std::vector<float> weights(inputs * count);  // [inputs, count]
+  for (std::size_t i = 0; i < inputs; ++i) {
+    for (std::size_t n = 0; n < count; ++n) {
+      weights[i * count + n] = problem.weights.row(first + n)[order[i]];
     }
   }
-  Eigen::MatrixXf errors(count, kBlock);
-  for (Eigen::Index from = 0; from < inputs; from += kBlock) {
-    const Eigen::Index end = std::min(inputs, from + kBlock), width = end - from;
-    for (Eigen::Index i = from; i < end; ++i) {
-      const std::size_t input = order[at(i)];
+  std::vector<float> errors(kBlock * count);  // [kBlock, count]
+  PackedMatrix<float> packed;
+  for (std::size_t from = 0; from < inputs; from += kBlock) {
+    const std::size_t end = std::min(inputs, from + kBlock), width = end - from;
+    for (std::size_t i = from; i < end; ++i) {
+      const std::size_t input = order[i];
       const auto limit = static_cast<float>(problem.limit[input]);
-      for (Eigen::Index n = 0; n < count; ++n) {
-        const auto scale = static_cast<float>(problem.scale[at(first + n)]);
-        const float code = round_code(weights(n, i), scale, limit);
-        out.codes[at(first + n) * out.inputs + input] = static_cast<std::int16_t>(code);
-        errors(n, i - from) = (weights(n, i) - code * scale) / upper(i, i);
+      const float diagonal = upper[i * inputs + i];
+      const float* const weight = weights.data() + i * count;
+      float* const error = errors.data() + (i - from) * count;
+      for (std::size_t n = 0; n < count; ++n) {
+        const auto scale = static_cast<float>(problem.scale[first + n]);
+        const float code = round_code(weight[n], scale, limit);
+        out.codes[(first + n) * out.inputs + input] = static_cast<std::int16_t>(code);
+        error[n] = (weight[n] - code * scale) / diagonal;
       }
-      for (Eigen::Index j = i + 1; j < end; ++j) {
-        const float share = upper(i, j);
-        for (Eigen::Index n = 0; n < count; ++n) weights(n, j) -= errors(n, i - from) * share;
+      for (std::size_t j = i + 1; j < end; ++j) {
+        const float share = upper[i * inputs + j];
+        float* const later = weights.data() + j * count;
+        for (std::size_t n = 0; n < count; ++n) later[n] -= error[n] * share;
       }
     }
-    if (end < inputs) {
-      weights.rightCols(inputs - end).noalias() -=
-          errors.leftCols(width) * upper.block(from, end, width, inputs - end);
-    }
+    if (end == inputs) break;
+    packed.assign(view_rows(errors.data(), width, count));
+    const MatrixView<float> shares = {upper.data() + from * inputs + end, width, inputs - end,
+                                      inputs, 1};
+    subtract_product(shares.transposed(), packed,
+                     ProductOut<float>{weights.data() + end * count, count, 0, count});
   }
 }
 
@@ -128,18 +126,15 @@ RoundedWeights round_nearest(const RoundingProblem& problem) {
   return out;
 }
 
-// Sum over the rows w of w^T H w.
-double output_power(const FloatRows& rows, const Eigen::MatrixXf& hessian) {
+// Sum over the rows w [outputs, inputs] of w^T H w.
+double output_power(const std::vector<float>& rows, const PackedMatrix<float>& hessian) {
+  const std::size_t inputs = hessian.rows();
+  std::vector<float> products(rows.size());  // [outputs, inputs]
+  add_product(view_rows(rows.data(), rows.size() / inputs, inputs), hessian,
+              ProductOut<float>{products.data(), inputs, 0, inputs});
   double power = 0;
-  for (Eigen::Index n = 0; n < rows.rows(); n += kRowBlock) {
-    const Eigen::Index count = std::min(kRowBlock, rows.rows() - n);
-    const FloatRows part = rows.middleRows(n, count);
-    const FloatRows products = part * hessian;
-    for (Eigen::Index r = 0; r < count; ++r) {
-      for (Eigen::Index c = 0; c < part.cols(); ++c) {
-        power += static_cast<double>(part(r, c)) * static_cast<double>(products(r, c));
-      }
-    }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    power += static_cast<double>(rows[i]) * static_cast<double>(products[i]);
   }
   return power;
 }
@@ -148,27 +143,36 @@ double output_power(const FloatRows& rows, const Eigen::MatrixXf& hessian) {
 
 Hessian measure_hessian(std::size_t rows, const std::vector<double>& mean,
                         const std::function<void(std::size_t, float*)>& read_row) {
-  const auto size = static_cast<Eigen::Index>(mean.size());
-  Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(size, size);
-  Eigen::MatrixXf part(size, size), block(size, static_cast<Eigen::Index>(kHessianRows));
+  const std::size_t size = mean.size();
+  Hessian hessian{size, std::vector<double>(size * size)};
+  std::vector<float> part(size * size), block(kHessianRows * size);
+  PackedMatrix<float> packed;
   for (std::size_t from = 0; from < rows; from += kHessianRows) {
     const std::size_t count = std::min(kHessianRows, rows - from);
-    block.setZero();
     for (std::size_t r = 0; r < count; ++r) {
-      float* row = block.col(static_cast<Eigen::Index>(r)).data();
+      float* const row = block.data() + r * size;
       read_row(from + r, row);
-      for (std::size_t c = 0; c < mean.size(); ++c) row[c] -= static_cast<float>(mean[c]);
+      for (std::size_t c = 0; c < size; ++c) row[c] -= static_cast<float>(mean[c]);
     }
-    part.setZero();
-    part.selfadjointView<Eigen::Lower>().rankUpdate(block);
-    sum.triangularView<Eigen::Lower>() += part.cast<double>();
+    const MatrixView<float> view = view_rows(block.data(), count, size);
+    packed.assign(view);
+    std::fill(part.begin(), part.end(), 0.0F);
+    for (std::size_t i = 0; i < size; i += kHessianBlock) {  // the lower triangle
+      const std::size_t end = std::min(size, i + kHessianBlock);
+      MatrixView<float> columns = view.transposed().rows_from(i);
+      columns.rows = end - i;
+      add_product(columns, packed, ProductOut<float>{part.data() + i * size, size, 0, end});
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+      for (std::size_t j = 0; j <= i; ++j) {
+        hessian.values[i * size + j] += static_cast<double>(part[i * size + j]);
+      }
+    }
   }
-  Hessian hessian{mean.size(), std::vector<double>(mean.size() * mean.size())};
-  for (Eigen::Index j = 0; j < size; ++j) {
-    for (Eigen::Index i = j; i < size; ++i) {
-      const double value = sum(i, j) / static_cast<double>(rows);
-      hessian.values[static_cast<std::size_t>(i * size + j)] = value;
-      hessian.values[static_cast<std::size_t>(j * size + i)] = value;
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      const double value = hessian.values[i * size + j] / static_cast<double>(rows);
+      hessian.values[i * size + j] = hessian.values[j * size + i] = value;
     }
   }
   return hessian;
@@ -178,7 +182,7 @@ RoundedWeights round_weights(const RoundingProblem& problem, const Hessian& hess
                              Rounding rounding) {
   if (rounding == Rounding::kNearest) return round_nearest(problem);
   const InverseHessian inverse = invert(hessian);
-  if (inverse.upper.size() == 0) {  // not positive definite even with damping
+  if (inverse.upper.empty()) {  // not positive definite even with damping
     RoundedWeights nearest = round_nearest(problem);
     nearest.warning = problem.name +
                       ": the Hessian of its calibration inputs is not positive definite; weights "
@@ -187,26 +191,23 @@ RoundedWeights round_weights(const RoundingProblem& problem, const Hessian& hess
   }
   RoundedWeights out{problem.weights.rows, problem.weights.cols, {}};
   out.codes.resize(out.outputs * out.inputs);
-  const auto outputs = static_cast<Eigen::Index>(out.outputs);
-  for (Eigen::Index n = 0; n < outputs; n += kRowBlock) {
-    round_outputs(problem, inverse, {.first = n, .count = std::min(kRowBlock, outputs - n)}, out);
+  for (std::size_t n = 0; n < out.outputs; n += kRowBlock) {
+    round_outputs(problem, inverse, {.first = n, .count = std::min(kRowBlock, out.outputs - n)},
+                  out);
   }
   return out;
 }
 
 double relative_error(const RoundingProblem& problem, const RoundedWeights& rounded,
                       const Hessian& hessian) {
-  const auto outputs = static_cast<Eigen::Index>(rounded.outputs);
-  const auto inputs = static_cast<Eigen::Index>(rounded.inputs);
-  const Eigen::MatrixXf h =
-      Eigen::Map<const Eigen::MatrixXd>(hessian.values.data(), inputs, inputs).cast<float>();
-  FloatRows rows = Eigen::Map<const FloatRows>(problem.weights.data.data(), outputs, inputs);
+  const std::vector<float> values(hessian.values.begin(), hessian.values.end());
+  const PackedMatrix<float> h(view_rows(values.data(), hessian.size, hessian.size));
+  std::vector<float> rows = problem.weights.data;
   const double power = output_power(rows, h);
-  for (Eigen::Index n = 0; n < outputs; ++n) {
-    const auto at = static_cast<std::size_t>(n);
-    const auto scale = static_cast<float>(problem.scale[at]);
-    for (Eigen::Index c = 0; c < inputs; ++c) {
-      rows(n, c) -= static_cast<float>(rounded.row(at)[c]) * scale;
+  for (std::size_t n = 0; n < rounded.outputs; ++n) {
+    const auto scale = static_cast<float>(problem.scale[n]);
+    for (std::size_t c = 0; c < rounded.inputs; ++c) {
+      rows[n * rounded.inputs + c] -= static_cast<float>(rounded.row(n)[c]) * scale;
     }
   }
   const double error = output_power(rows, h);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "converter/arithmetic/elementary.hpp"
+
 namespace embert::convert {
 namespace {
 
@@ -35,8 +37,8 @@ std::vector<OutlierCandidate> find_candidates(const Matrix& weights) {
     }
     if (first > kOutlierRatio * second) {
       gain[at] +=
-          std::log(static_cast<double>(first) /
-                   std::max(static_cast<double>(second), 1e-3 * static_cast<double>(first)));
+          ieee::log(static_cast<double>(first) /
+                    std::max(static_cast<double>(second), 1e-3 * static_cast<double>(first)));
     }
   }
   std::vector<OutlierCandidate> found;

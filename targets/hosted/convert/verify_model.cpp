@@ -61,7 +61,8 @@ ModelComparison verify_model(const ModelFile& file, const std::string& folder,
   };
   try {
     const convert::ModelFolder source = convert::read_model_folder(folder);
-    convert::FloatModel float_model(source.config, source.weights, static_cast<int>(threads));
+    convert::FloatModel float_model(source.config, source.weights, static_cast<int>(threads),
+                                    convert::FloatProducts::kXnnpack);
     convert::IntegerModel::Options options;
     options.isa_mask = file.info().isa_mask;
     options.threads = threads;

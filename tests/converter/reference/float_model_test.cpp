@@ -44,20 +44,25 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-TEST(FloatModel, SameBitsForAnyNumberOfThreadsAndAnyBatch) {
+class FloatProductsTest : public ::testing::TestWithParam<FloatProducts> {};
+INSTANTIATE_TEST_SUITE_P(FloatModel, FloatProductsTest,
+                         ::testing::Values(FloatProducts::kSameEverywhere,
+                                           FloatProducts::kXnnpack));
+
+TEST_P(FloatProductsTest, SameBitsForAnyNumberOfThreadsAndAnyBatch) {
   const ModelFolder model =
       make_folder({.hidden = 96, .heads = 4, .intermediate = 200, .labels = 7});
   std::vector<std::int32_t> lengths;
   for (int i = 0; i < 150; ++i) lengths.push_back(1 + i * 11 % 32);  // more than one chunk
   const TokenBatch batch = make_batch(lengths, 96);
-  FloatModel one(model.config, model.weights, 1);
+  FloatModel one(model.config, model.weights, 1, GetParam());
   const FloatModel::Output expected = one.forward(batch);
   EXPECT_EQ(expected.last_hidden_state.size(), batch.ids.size() * 96);
   EXPECT_EQ(expected.pooled.size(), lengths.size() * 96);
   EXPECT_EQ(expected.logits.size(), lengths.size() * 7);
 
   for (const int threads : {2, 3, 8}) {
-    FloatModel several(model.config, model.weights, threads);
+    FloatModel several(model.config, model.weights, threads, GetParam());
     const FloatModel::Output found = several.forward(batch);
     EXPECT_TRUE(same_bits(found.last_hidden_state, expected.last_hidden_state)) << threads;
     EXPECT_TRUE(same_bits(found.pooled, expected.pooled)) << threads;
@@ -79,6 +84,18 @@ TEST(FloatModel, SameBitsForAnyNumberOfThreadsAndAnyBatch) {
     row += length * 96;
     scores += 7;
   }
+}
+
+TEST(FloatModel, XnnpackGivesNearlyTheSame) {
+  const ModelFolder model = make_folder({.hidden = 96, .heads = 4, .intermediate = 200});
+  const TokenBatch batch = make_batch({20, 1, 32}, 96);
+  const auto hidden = [&](FloatProducts products) {
+    return FloatModel(model.config, model.weights, 1, products).forward(batch).last_hidden_state;
+  };
+  const std::vector<float> a = hidden(FloatProducts::kSameEverywhere),
+                           b = hidden(FloatProducts::kXnnpack);
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-5) << i;
 }
 
 TEST(FloatModel, WithoutTypesAllAreZero) {

@@ -79,8 +79,8 @@ struct SpecialTokens {
     defaults["id"] = *id;
     defaults["special"] = true;
     added.push_back(defaults);
-    std::sort(added.begin(), added.end(),
-              [](const Json& a, const Json& b) { return a["id"] < b["id"]; });
+    std::stable_sort(added.begin(), added.end(),
+                     [](const Json& a, const Json& b) { return a["id"] < b["id"]; });
   }
 
   Json pair_of(const char* key) const { return {content.at(key), vocab.at(content.at(key))}; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only file that calls XNNPACK. XNNPACK's float kernels add the products of one output in the
 // order of the inputs, whatever the number of rows and threads; float_model_test.cpp checks this.
-#include "converter/reference/xnn_linear.hpp"
+#include "converter/reference/linear/xnn_linear.hpp"
 
 #include <limits>
 #include <string>
@@ -21,7 +21,7 @@ void require(xnn_status status, const char* what) {
 
 }  // namespace
 
-XnnLinear::XnnLinear(const Matrix& weight, const std::vector<float>& bias) : outputs_(weight.rows) {
+XnnLinear::XnnLinear(const Matrix& weight, const std::vector<float>& bias) {
   require(xnn_initialize(nullptr), "initialization");
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   xnn_operator_t op = nullptr;

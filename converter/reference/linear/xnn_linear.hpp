@@ -32,11 +32,8 @@ class FloatBuffer {
 
 class XnnLinear {
  public:
-  explicit XnnLinear(const Linear& linear) : XnnLinear(linear.weight, linear.bias) {}
   /// weight [outputs, inputs], bias [outputs]
   XnnLinear(const Matrix& weight, const std::vector<float>& bias);
-
-  std::size_t outputs() const { return outputs_; }
 
   /// in [rows, inputs], with kInputPadding readable floats behind it -> out [rows, outputs]. They
   /// must not overlap. Throws ConvertError where XNNPACK fails.
@@ -47,7 +44,6 @@ class XnnLinear {
     void operator()(xnn_operator_t op) const { xnn_delete_operator(op); }
   };
   std::unique_ptr<std::remove_pointer_t<xnn_operator_t>, Deleter> op_;
-  std::size_t outputs_;
 };
 
 }  // namespace embert::convert

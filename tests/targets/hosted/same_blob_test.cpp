@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bundled model has one blob on every machine, named by its digest. The continuous integration
+// compares it with those of other processors and compilers (.ci/run, same_blob).
+#include <gtest/gtest.h>
+
+#include "converter/convert.hpp"
+#include "targets/hosted/model/sha256.hpp"
+
+namespace embert::test {
+namespace {
+
+// Of targets/demo/tiny-intent with all options as they are by default. A change of the converter,
+// the calibration text or the format changes it: then record it anew from `embert inspect`.
+constexpr const char* kDigest = "4488e2ac4866be0ea1ec7c7365b7d7fe244cfd52497a42ed7b4bce2b8c03cc5a";
+
+TEST(SameBlob, WithOneThreadAndTwoAsRecorded) {
+  for (const int threads : {1, 2}) {
+    convert::ConvertOptions options;
+    options.folder = EMBERT_SOURCE_DIR "/targets/demo/tiny-intent";
+    options.threads = threads;
+    EXPECT_EQ(hosted::sha256(convert::convert(options).blob), kDigest) << threads << " threads";
+  }
+}
+
+}  // namespace
+}  // namespace embert::test
