@@ -44,6 +44,10 @@ void read_bottleneck(const JsonFields& config, StackConfig& out) {
   out.bottleneck = read_bottleneck_kind(config);
   if (!out.has_bottleneck()) return check_head_size(config, "hidden_size", out);
   out.bottleneck_size = static_cast<int>(config.get_int(kSize, 1, out.hidden_size, 128));
+  if (out.bottleneck_size > out.hidden_size) {  // where the file has none
+    refuse_option(config.file(), "no intra_bottleneck_size, which means 128, above hidden_size",
+                  "up to hidden_size is");
+  }
   if (out.bottleneck == BottleneckKind::kOutput && out.bottleneck_size != out.hidden_size) {
     refuse_option(config.file(),
                   "use_bottleneck without use_bottleneck_attention and key_query_shared_bottleneck",

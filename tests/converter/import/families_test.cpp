@@ -290,6 +290,9 @@ TEST_F(FamilyConfig, MobileBertRefusals) {
             "config.json: \"embedding_size\" must be a whole number from 1 to 4096, found 0");
   EXPECT_EQ(error(config, R"({"intra_bottleneck_size": 33})"),
             "config.json: \"intra_bottleneck_size\" must be a whole number from 1 to 32, found 33");
+  EXPECT_EQ(error(config, R"({"intra_bottleneck_size": null})"),
+            "config.json: no intra_bottleneck_size, which means 128, above hidden_size is not "
+            "supported; up to hidden_size is");
   EXPECT_EQ(error(config, R"({"intra_bottleneck_size": 15})"),
             "config.json: num_attention_heads 2 does not divide intra_bottleneck_size 15");
   EXPECT_EQ(error(config, R"({"use_bottleneck": false, "num_attention_heads": 3})"),
