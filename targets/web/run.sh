@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# targets/web/run.sh --build: the JavaScript package with both WebAssembly modules, in build/web/package.
-# targets/web/run.sh --test:  the package in Node, beside the command line tool of build/release.
-# Needs clang, wasm-ld (Debian: lld), cmake and ninja; for --test node 18 or later and what the tool needs.
+# targets/web/run.sh:         builds the page in build/web and serves it on this machine alone; PORT, default 8000.
+# targets/web/run.sh --build: the page and the JavaScript package (build/web/package), without serving.
+# targets/web/run.sh --test:  the same, then the package in Node, beside the command line tool.
+# Needs clang, wasm-ld (Debian: lld), cmake, ninja and what the tool needs; for --test node 18 or later.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -10,25 +11,33 @@ usage() {
   sed -n 's/^# \(targets\|Needs\)/\1/p' "$0" >&2
   exit 2
 }
-(($# == 1)) || usage
-case $1 in --build | --test) ;; *) usage ;; esac
+(($# <= 1)) || usage
+case ${1:-} in "" | --build | --test) ;; *) usage ;; esac
 
-package=build/web/package
-mkdir -p "$package"
+web=build/web package=build/web/package tool=build/release/targets/cli/embert
+mkdir -p "$package" "$web/models"
 for preset in wasm32 wasm32-simd128; do
-  cmake --preset "$preset" >"build/web/$preset.log" || { cat "build/web/$preset.log" >&2; exit 1; }
+  cmake --preset "$preset" >"$web/$preset.log" || { cat "$web/$preset.log" >&2; exit 1; }
   cmake --build --preset "$preset"
   cp "build/$preset"/targets/web/*.wasm "$package"
 done
 cp targets/web/package/* LICENSE "$package"
-ls -l "$package"
-if [ "$1" = --build ]; then exit; fi
-
-tool=build/release/targets/cli/embert model=build/web/tiny-intent.emb
+cp targets/web/page/* "$web"
 if [ ! -x "$tool" ]; then
   cmake --preset release
   cmake --build --preset release --target embert_tool
 fi
-"$tool" convert targets/demo/tiny-intent -o "$model" >/dev/null
-EMBERT_PACKAGE=$PWD/$package EMBERT_TOOL=$PWD/$tool EMBERT_MODEL=$PWD/$model \
-  EMBERT_TEXTS=$PWD/tests/data/tiny-intent/test.tsv node --test tests/targets/web
+"$tool" convert targets/demo/tiny-intent -o "$web/models/tiny-intent.emb" >/dev/null
+"$tool" convert targets/web/tiny-embed -o "$web/models/tiny-embed.emb" >/dev/null
+ls -l "$package"
+case ${1:-} in
+  --build) ;;
+  --test)
+    EMBERT_WEB=$PWD/$web EMBERT_TOOL=$PWD/$tool EMBERT_TEXTS=$PWD/tests/data/tiny-intent/test.tsv \
+      node --test tests/targets/web
+    ;;
+  *)
+    echo "http://127.0.0.1:${PORT:-8000}/"
+    exec python3 -m http.server --bind 127.0.0.1 --directory "$web" "${PORT:-8000}"
+    ;;
+esac

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JavaScript package in Node, beside the command line tool. targets/web/run.sh --test sets
-//   EMBERT_PACKAGE  the folder with embert.js and both modules
+//   EMBERT_WEB      what it built: package/ and models/
 //   EMBERT_TOOL     the command line tool
-//   EMBERT_MODEL    the bundled model
 //   EMBERT_TEXTS    a table of the bundled model's test texts: a line of names, then id, tab, text, tab ...
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -12,8 +11,9 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import threads from "node:worker_threads";
 
-const { EMBERT_PACKAGE, EMBERT_TOOL, EMBERT_MODEL, EMBERT_TEXTS } = process.env;
-const { Embert, EmbertError, EmbertWorker, detectKernels, cosine } = await import(pathToFileURL(`${EMBERT_PACKAGE}/embert.js`));
+const { EMBERT_WEB, EMBERT_TOOL, EMBERT_TEXTS } = process.env;
+const EMBERT_MODEL = `${EMBERT_WEB}/models/tiny-intent.emb`;
+const { Embert, EmbertError, EmbertWorker, detectKernels, cosine } = await import(pathToFileURL(`${EMBERT_WEB}/package/embert.js`));
 
 const blob = new Uint8Array(readFileSync(EMBERT_MODEL));
 const texts = readFileSync(EMBERT_TEXTS, "utf8").split("\n").slice(1, 501).map((line) => line.split("\t")[1]);

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Returns a function that runs `task` with its last arguments: while one run is under way, later
+ * calls replace each other, so that typing fast leaves no queue. */
+export function latest(task) {
+  let running = false;
+  let next = null;
+  return async function run(...values) {
+    next = values;
+    if (running) return;
+    running = true;
+    while (next !== null) {
+      const current = next;
+      next = null;
+      await task(...current);
+    }
+    running = false;
+  };
+}
