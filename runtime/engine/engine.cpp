@@ -111,6 +111,15 @@ Run run_checked(Engine& engine, const embert_input& input, embert_output& output
   return EMBERT_STATUS_OK;
 }
 
+/// Whether the arena has a byte of the blob, which an engine would destroy. noinline: keeps the
+/// copy of the model off the caller's frame.
+[[gnu::noinline]] bool overlaps_blob(const embert_model& object, const void* arena, size_t bytes) {
+  const Model model = model_of(object);
+  const uintptr_t blob = reinterpret_cast<uintptr_t>(model.blob);
+  const uintptr_t first = reinterpret_cast<uintptr_t>(arena);
+  return first < blob + model.header->blob_bytes && blob < first + bytes;
+}
+
 }  // namespace
 }  // namespace embert
 
@@ -162,6 +171,7 @@ embert_status embert_engine_init(const embert_model* model, const embert_options
     return EMBERT_STATUS_ARENA_MISALIGNED;
   }
   if (arena_bytes < needed) return EMBERT_STATUS_ARENA_TOO_SMALL;
+  if (overlaps_blob(*model, arena, needed)) return EMBERT_STATUS_INVALID_OPTION;
 
   // In place: an engine on the stack would take 840 bytes on a Cortex-M.
   embert_engine* made = static_cast<embert_engine*>(arena);

@@ -126,7 +126,7 @@ static inline embert_options embert_options_default(const embert_model* model) {
 embert_status embert_arena_bytes(const embert_model* model, const embert_options* options,
                                  size_t* bytes);
 
-/** Puts an engine into the arena: 64-byte aligned, at least embert_arena_bytes long. */
+/** Puts an engine into the arena: 64-byte aligned, embert_arena_bytes long, apart from the blob. */
 embert_status embert_engine_init(const embert_model* model, const embert_options* options,
                                  void* arena, size_t arena_bytes, embert_engine** engine);
 

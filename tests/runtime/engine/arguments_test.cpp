@@ -133,6 +133,25 @@ TEST_F(Arguments, WrongArena) {
   EXPECT_EQ(engine, nullptr);
 }
 
+TEST_F(Arguments, AnArenaOverTheBlob) {
+  const std::size_t before = arena_.size(), blob = blob_.size();
+  AlignedBytes both(2 * before + blob);  // room for an arena on each side of the blob
+  memcpy(both.data() + before, blob_.data(), blob);
+  embert_model model;
+  ASSERT_EQ(embert_model_open(both.data() + before, blob, EMBERT_ISA_SCALAR, &model),
+            EMBERT_STATUS_OK);
+  const auto status_at = [&](std::size_t offset) {
+    return embert_engine_init(&model, &options_, both.data() + offset, before, &engine_);
+  };
+  for (const std::size_t offset : {std::size_t{64}, before, before + blob - 64}) {
+    EXPECT_EQ(status_at(offset), EMBERT_STATUS_INVALID_OPTION) << offset;
+  }
+  EXPECT_EQ(memcmp(both.data() + before, blob_.data(), blob), 0)
+      << "refused before the first write";
+  EXPECT_EQ(status_at(0), EMBERT_STATUS_OK);
+  EXPECT_EQ(status_at(before + blob), EMBERT_STATUS_OK);
+}
+
 TEST_F(Arguments, WrongInput) {
   EXPECT_EQ(encode({1, 2, 3}, {3}), EMBERT_STATUS_OK);
   EXPECT_EQ(encode({1}, {0}), EMBERT_STATUS_EMPTY_INPUT);
