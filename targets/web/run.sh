@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # targets/web/run.sh:         builds the page in build/web and serves it on this machine alone; PORT, default 8000.
 # targets/web/run.sh --build: the page and the JavaScript package (build/web/package), without serving.
-# targets/web/run.sh --test:  the same, then the package in Node, beside the command line tool.
-# Needs clang, wasm-ld (Debian: lld), cmake, ninja and what the tool needs; for --test node 18 or later.
+# targets/web/run.sh --test:  the same, then package and page in Node and headless Chromium, beside the command line tool.
+# Needs clang, wasm-ld (Debian: lld), cmake, ninja and what the tool needs; for --test node 18 or later and chromium.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

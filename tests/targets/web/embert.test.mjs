@@ -44,6 +44,14 @@ for (const kernels of ["simd128", "scalar"]) {
   });
 }
 
+test("the page's recorded checksums are the tool's", () => {
+  const { sentences } = JSON.parse(readFileSync(`${EMBERT_WEB}/recorded.json`, "utf8"));
+  const input = sentences.map(({ text }) => text + "\n").join("");
+  const expected = execFileSync(EMBERT_TOOL, ["checksum", `${EMBERT_WEB}/models/tiny-embed.emb`], { input }).toString().trim().split("\n");
+  assert.equal(expected.length, 20);
+  sentences.forEach(({ text, checksums }, i) => checksums.forEach((checksum) => assert.equal(checksum, expected[i], text)));
+});
+
 test("the default kernels are the fastest that run here", async () => {
   assert.equal(detectKernels(), "simd128");
   assert.equal((await Embert.load(blob)).isa, "simd128");
