@@ -1,8 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# targets/web/record_bits.sh MODEL PLACE=COMMAND...: writes page/recorded.json, the checksums that the page's panel of
-# bits compares with. Each COMMAND is a way to start the tool, such as x86-64=build/release/targets/cli/embert or
-# "aarch64=qemu-aarch64 -L build/sysroot-arm64 build/aarch64/targets/cli/embert".
+# targets/web/record_bits.sh MODEL PLACE=TOOL... [PLACE?COMMAND...]: writes page/recorded.json, the checksums of
+# sentences.txt that the page's panel of bits compares with. TOOL is a way to start the tool of a processor, COMMAND one that
+# ends with 0 if its processor has the bits of the first place:
+#   targets/web/record_bits.sh build/web/models/tiny-embed.emb x86-64=build/release/targets/cli/embert \
+#     "aarch64=qemu-aarch64 -L build/sysroot-arm64 build/aarch64/targets/cli/embert" \
+#     "cortex-m55?targets/cortex-m/run.sh --model targets/web/tiny-embed --validate targets/web/sentences.txt"
 set -euo pipefail
 folder=$(dirname "$0")
 model=$1
@@ -10,9 +13,18 @@ shift
 columns=() places=()
 for place in "$@"; do
   column=$(mktemp)
-  # shellcheck disable=SC2086
-  ${place#*=} checksum "$model" <"$folder/sentences.txt" >"$column"
-  columns+=("$column") places+=("${place%%=*}")
+  case $place in
+    *\?*)
+      places+=("${place%%\?*}")
+      ${place#*\?} >&2
+      cp "${columns[0]}" "$column"
+      ;;
+    *)
+      places+=("${place%%=*}")
+      ${place#*=} checksum "$model" <"$folder/sentences.txt" >"$column"
+      ;;
+  esac
+  columns+=("$column")
 done
 python3 - "$folder/sentences.txt" "$folder/page/recorded.json" "${places[*]}" "${columns[@]}" <<'PYTHON'
 import json, pathlib, sys

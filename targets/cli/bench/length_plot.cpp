@@ -10,6 +10,8 @@
 namespace embert::cli {
 namespace {
 
+using hosted::fixed;
+
 // The image, and the plot's frame in it, in pixels.
 constexpr double kWidth = 800, kHeight = 480;
 constexpr double kLeft = 64, kRight = 780, kTop = 48, kBottom = 430;
