@@ -114,7 +114,7 @@ TEST_F(Convert, AFullDiskLeavesTheOldFile) {
   if (child == 0) {
     const rlimit limit = {10000, 10000};  // a longer file is refused, as on a full disk
     setrlimit(RLIMIT_FSIZE, &limit);
-    _exit(embert_hosted_convert(&conversion_, nullptr));
+    _exit(static_cast<int>(embert_hosted_convert(&conversion_, nullptr)));
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
