@@ -2,11 +2,11 @@
 // VPDPBUSD on 512 bits, tiles of 8 rows x 48 columns: 24 sums, 3 weights, 1 input in registers. Two
 // instructions a cycle need 11 loads in 12 cycles, which L1 and L2 deliver. Tiles of 6 x 64 and 12
 // x 32 were no faster. Weights come from L3 once for each block of rows: fetching them into L2 a
-// tile of columns ahead makes a pass of MiniLM 2 % (16 tokens) to 6 % (128) faster. On Zen 5 a
-// 512-bit store occupies the multipliers for a cycle, so the limit is k / (k + 8) of the
-// instruction's peak. Measured there (tests/bench/gemm_bench), the limit in brackets: 97-99 %
-// (98-99) at MiniLM's dense layers, 90-97 % with weights in L3, 94 % (94) at context, 72-79 % (80)
-// at scores with k = 32.
+// tile of columns ahead makes a pass of MiniLM with 128 tokens 2 % faster, 6 % beside programs that
+// use L3, too. On Zen 5 a 512-bit store occupies the multipliers for a cycle, so the limit is k /
+// (k + 8) of the instruction's peak. Measured there (tests/bench/gemm_bench), the limit in
+// brackets: 97-99 % (98-99) at MiniLM's dense layers, 90-97 % with weights in L3, 94 % (94) at
+// context, 72-79 % (80) at scores with k = 32.
 #if !defined(__AVX512VNNI__)
 #error "this file needs the flags of avx512vnni (kernels/sources.cmake)"
 #endif
