@@ -49,7 +49,7 @@ class PackedMatrix {
 /// Columns at which a part of a product may begin are multiples of this.
 inline constexpr std::size_t kProductCols = 64;
 
-/// Where a product goes: out[i * step + j] for the columns first <= j < end of the right factor.
+/// The place of a product: out[i * step + j] for the columns first <= j < end of the right factor.
 template <typename T>
 struct ProductOut {
   T* data;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which inner loop a matrix product runs. All give the same bits.
+// The inner loop of a matrix product, chosen for the processor. All give the same bits.
 #pragma once
 
 #include <cstddef>

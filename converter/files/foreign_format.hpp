@@ -8,7 +8,8 @@
 
 namespace embert::convert {
 
-/// What a file is that begins so, and what to give instead: the rest of a message behind "FILE: ".
+/// Names the format of a file that begins so and the thing to give instead, as the rest of a
+/// message behind "FILE: ".
 /// Empty if the format is not one of these: GGUF, ONNX, PyTorch, HDF5 (TensorFlow), safetensors.
 std::string foreign_format(std::string_view beginning);
 

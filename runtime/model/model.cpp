@@ -115,7 +115,7 @@ void add_word_projection(const uint8_t* section, Stack& stack) {
 
 }  // namespace
 
-/// What a model that was never opened shows: one stack of nothing, so that range checks refuse
+/// The header of a model that was never opened: one stack of nothing, so that range checks refuse
 /// all that a caller asks of it.
 static constexpr BlobHeader kUnopenedHeader = {
     .num_stacks = 1, .start_id = UINT32_MAX, .end_id = UINT32_MAX};

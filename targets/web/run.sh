@@ -16,13 +16,13 @@ case ${1:-} in "" | --build | --test) ;; *) usage ;; esac
 
 web=build/web package=build/web/package tool=build/release/targets/cli/embert
 mkdir -p "$package" "$web/models"
+cp targets/web/package/* LICENSE "$package"
+cp targets/web/page/* "$web"
 for preset in wasm32 wasm32-simd128; do
   cmake --preset "$preset" >"$web/$preset.log" || { cat "$web/$preset.log" >&2; exit 1; }
   cmake --build --preset "$preset"
   cp "build/$preset"/targets/web/*.wasm "$package"
 done
-cp targets/web/package/* LICENSE "$package"
-cp targets/web/page/* "$web"
 if [ ! -x "$tool" ]; then
   cmake --preset release
   cmake --build --preset release --target embert_tool

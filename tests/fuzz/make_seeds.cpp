@@ -416,7 +416,8 @@ void write_dense(const test::TempFolder& folder, const std::string& path, const 
       test::safetensors_bytes({tensor("linear.weight", {8, 8}), tensor("linear.bias", {8})}));
 }
 
-/// What the synthetic model does not have: static embeddings, and dense modules behind pooling.
+/// Adds blobs with parts that the synthetic model lacks: static embeddings, and dense modules
+/// behind pooling.
 void add_converted_blobs(Seeds& seeds) {
   using convert::EmbeddingBits;
   for (const EmbeddingBits bits : {EmbeddingBits::k8, EmbeddingBits::k4}) {

@@ -58,7 +58,7 @@ embert_options options_of(uint32_t tokens) {
   return options;
 }
 
-/// Where arena and results lie. Sets results if the cursor has memory.
+/// Lays out arena and results, and returns the arena. Sets results if the cursor has memory.
 uint8_t* plan(Cursor& cursor, uint32_t tokens, size_t arena_bytes) {
   uint8_t* const arena = cursor.take<uint8_t>(arena_bytes);
   Results out = {};

@@ -42,6 +42,21 @@ export interface Tokens {
   offsets: [number, number][];
 }
 
+/** Facts of a model that is ready. */
+export interface ModelFacts {
+  readonly maxTokens: number;
+  readonly dimensions: number;
+  readonly labels: string[];
+  readonly prompts: Record<string, string>;
+  readonly defaultPrompt: string;
+  readonly isa: Kernels;
+  /** The checksum of the model file. */
+  readonly modelChecksum: string;
+}
+
+export interface Embert extends ModelFacts {}
+export interface EmbertWorker extends ModelFacts {}
+
 /** A model that is ready. One call runs at a time; results are copies. */
 export class Embert {
   static load(source: ModelSource, options?: LoadOptions): Promise<Embert>;
@@ -60,14 +75,6 @@ export class Embert {
   /** The checksum of the bits of the text's result, as `embert checksum` prints it. */
   checksum(text: string): string;
 
-  readonly maxTokens: number;
-  readonly dimensions: number;
-  readonly labels: string[];
-  readonly prompts: Record<string, string>;
-  readonly defaultPrompt: string;
-  readonly isa: Kernels;
-  /** The checksum of the model file. */
-  readonly modelChecksum: string;
   /** Bytes of WebAssembly memory in use. */
   readonly memoryBytes: number;
 }
@@ -88,14 +95,6 @@ export class EmbertWorker {
   memoryBytes(): Promise<number>;
   /** Ends the worker. Calls that wait fail, and so do later ones. */
   close(): void;
-
-  readonly maxTokens: number;
-  readonly dimensions: number;
-  readonly labels: string[];
-  readonly prompts: Record<string, string>;
-  readonly defaultPrompt: string;
-  readonly isa: Kernels;
-  readonly modelChecksum: string;
 }
 
 export class EmbertError extends Error {

@@ -13,7 +13,7 @@ const MAX_PAGES = 65536;  // 4 GiB, all that 32-bit addresses reach
 const SIMD_PROBE = Uint8Array.of(
   0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11);
 
-// What each status means for a caller of this file; others say their name alone.
+// The sentence that an EmbertError has for a status. Other statuses have their name alone.
 const MEANINGS = {
   EMBERT_STATUS_EMPTY_INPUT: "the text has no token, and the model adds none",
   EMBERT_STATUS_INVALID_OPTION: "maxTokens is not in 1 .. the model's positions",

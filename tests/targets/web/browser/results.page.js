@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page shows when it is ready, sent back to browser.test.mjs.
+// Sends browser.test.mjs the results that the page shows when it is ready.
 const textOf = (id) => document.getElementById(id).textContent;
 const until = async (isThere) => {
   while (!isThere()) await new Promise((resolve) => setTimeout(resolve, 50));
 };
 
-// What the page's security policy refused.
+// Addresses that the page's security policy refused.
 const refused = [];
 document.addEventListener("securitypolicyviolation", (event) => refused.push(event.blockedURI));
 
