@@ -76,6 +76,10 @@ void add_replace(const NormalizerStep& step, std::uint32_t count, UnigramHeader*
     refuse(what + " is not supported; up to " + std::to_string(kMaxReplaced) +
            " patterns of 1 to " + std::to_string(kMaxPatternChars) + " characters are");
   }
+  // The runtime's 0 is the end of a pattern.
+  if (std::count(pattern.begin(), pattern.end(), 0u) != 0) {
+    refuse(what + " is not supported; take U+0000 out of the pattern");
+  }
   UnigramReplace& replace = header->replace[count];
   replace.content = only_character(step.content, what + " by");
   for (std::uint32_t i = 0; i < count; ++i) {

@@ -367,6 +367,10 @@ TEST(UnigramWriter, RefusesByName) {
   EXPECT_EQ(with_steps({{.kind = Step::Kind::kReplace, .pattern = "abcde", .content = "x"}}),
             "tokenizer: normalizer Replace of \"abcde\" is not supported; up to 4 patterns of 1 to "
             "4 characters are");
+  EXPECT_EQ(with_steps(
+                {{.kind = Step::Kind::kReplace, .pattern = std::string("a\0", 2), .content = "x"}}),
+            "tokenizer: normalizer Replace of \"a?\" is not supported; take U+0000 out of the "
+            "pattern");
   EXPECT_EQ(with_steps({{.kind = Step::Kind::kReplace, .pattern = "a", .content = "xy"}}),
             "tokenizer: normalizer Replace of \"a\" by \"xy\" is not supported; expected one "
             "character");
