@@ -57,6 +57,7 @@ step "Packages"
 [ "$python" = full ] || python_packages=""
 # shellcheck disable=SC2086
 install_packages $build_packages $test_packages ${targets:+$cross_packages} ${python:+python3-venv} $python_packages
+install_packages libsimde-dev || echo "!!!! No kernels are emulated"
 echo "all there"
 
 jobs=$(nproc)
@@ -72,14 +73,40 @@ build_and_test() {
   cmake --build --preset "$preset" -j "$jobs"
   step "Test"
   ctest --preset "$preset" -j "$jobs"
-  list_skipped "$root/build/$preset/Testing/Temporary/LastTest.log"
+  cd "build/$preset"
+  list_skipped Testing/Temporary/LastTest.log
+  list_kernels Testing/Temporary/LastTest.log
 }
 
-# ctest counts a program as passed when it skips cases for want of data: say which.
+# list_skipped LOG: ctest counts a program as passed when it skips cases, so this names them, with the reason; the cases of
+# one parametrised test in one line.
 list_skipped() {
-  skipped=$(grep -oE '^\[  SKIPPED \] [^ ,]+ \(' "$1" | sed 's/^.*\] //; s/ (//' | sort -u || true)
+  local skipped
+  skipped=$(awk '
+    / Test: / { program = $3 }
+    /^\[ RUN      \]/ { reason = "" }
+    /(NOT TESTED|SKIPPED): / { reason = $0; sub(/^.*(NOT TESTED|SKIPPED): /, "", reason) }
+    /^\[  NOTICE  \] NOT TESTED: / { print program ": " reason }
+    /^\[  SKIPPED \] [^ ]+: / { print program ": " substr($0, 14) }
+    /^\[  SKIPPED \] .* \([0-9]+ ms\)$/ {
+      name = $4
+      if (sub(/\/[^\/]*$/, "/...", name) == 0 || cases[name]++ == 0) print program ": " name ": " reason
+    }
+    /^Skip regular expression found/ { print program ": " reason }
+  ' "$1" | sort -u)
   [ -n "$skipped" ] || return 0
-  printf '\n!!!! SKIPPED for want of data (tests/README.md says where it is looked up):\n%s\n' "$skipped"
+  printf '\n!!!! SKIPPED (tests/README.md says where data is looked up):\n%s\n' "$skipped"
+}
+
+# list_kernels LOG: how the kernels of each ISA extension ran (tests/kernels/kernel_variants.hpp prints it), and which did not.
+list_kernels() {
+  local native emulated name rest=""
+  native=$(sed -n 's/^\[ KERNELS  \] native: //p' "$1" | head -n 1)
+  emulated=$(sed -n 's/^\[ KERNELS  \] emulated: //p' "$1" | head -n 1)
+  for name in $(sed -n 's/^    {kIsa.*"\(.*\)",.*/\1/p' "$root/kernels/processor.hpp"); do
+    case " $native $emulated " in *" $name "*) ;; *) rest="$rest $name" ;; esac
+  done
+  printf '\nKernels. native: %s; emulated: %s; not at all:%s\n' "$native" "${emulated:-none}" "${rest:- none}"
 }
 
 if [ "$full" = 1 ]; then export EMBERT_FULL=1; fi

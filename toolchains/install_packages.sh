@@ -9,7 +9,7 @@ test_packages="libgtest-dev binutils clang-format"
 cortex_m_packages="gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm"
 cross_packages="$cortex_m_packages g++-aarch64-linux-gnu g++-arm-linux-gnueabihf qemu-user googletest"
 python_packages="python3-venv qemu-user default-jre-headless" # Java: Spark
-ci_packages="clang lld qemu-user libbenchmark-dev python3-venv ca-certificates"
+ci_packages="clang lld qemu-user libbenchmark-dev libsimde-dev python3-venv ca-certificates"
 
 is_installed() {
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]

@@ -23,6 +23,10 @@ uint32_t runnable_isas();
 /// Prints, once for each variant, that it is left out.
 void report_missing_isa(const char* variant, uint32_t isa);
 
+/// Has the program print at its start how it runs the kernels of which ISA extensions:
+/// "native: scalar avx2". tests/run.sh reads these lines.
+bool announce_kernels(const char* how, uint32_t isas);
+
 /// All rows of variants.inc for one operation, the scalar kernel first. A test covers an operation
 /// by this call with its name, variants_of(&Kernels::softmax): lint_kernels looks for it.
 template <typename Fn>

@@ -14,7 +14,7 @@ VARIANT = re.compile(r"^kernels/(scalar|x86|arm|helium|dsp|wasm)/(\w+)_([a-z0-9]
 CONTRACT = re.compile(r"^kernels/contracts/(\w+)\.hpp$")
 TEST = re.compile(r"^tests/kernels/(\w+)_test\.cpp$")
 LISTED = re.compile(r"^\s+((?:scalar|x86|arm|helium|dsp|wasm)/\w+\.cpp)\)?$", re.M)
-TESTS_OF_MORE = {"dispatch", "fixed_point", "layernorm_error"}  # of the table and of the reference arithmetic
+TESTS_OF_MORE = {"detection", "dispatch", "fixed_point", "layernorm_error"}  # of the table and of the reference arithmetic
 
 
 def type_of(operation):
