@@ -19,3 +19,8 @@ if(NOT operating_system)
   # newlib has no regular expressions and hides what POSIX adds to the C library from strict C++.
   target_compile_definitions(gtest PUBLIC _POSIX_C_SOURCE=200809L _POSIX_PATH_MAX=256 GTEST_HAS_POSIX_RE=0)
 endif()
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32-wasi")
+  # No dup() for redirected output, and no exceptions.
+  target_compile_definitions(gtest PUBLIC GTEST_HAS_STREAM_REDIRECTION=0)
+  target_compile_options(gtest PRIVATE -fno-exceptions)
+endif()

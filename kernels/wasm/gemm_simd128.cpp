@@ -5,7 +5,7 @@
 // loop: 6 operations of a step's 46. Sums, weights and one input take 13 registers; an engine on
 // x86-64 has 16.
 #if !defined(__wasm_simd128__)
-#error "this file needs the flags of simd128 (toolchains/wasm32.cmake)"
+#error "this file needs the flags of simd128 (toolchains/wasm/wasm32.cmake)"
 #endif
 #include <wasm_simd128.h>
 

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # targets/web/run.sh:         builds the page in build/web and serves it on this machine alone; PORT, default 8000.
 # targets/web/run.sh --build: the page and the JavaScript package (build/web/package), without serving.
-# targets/web/run.sh --test:  the same, then package and page in Node and headless Chromium, beside the command line tool.
-# Needs clang, wasm-ld (Debian: lld), cmake, ninja and what the tool needs; for --test node 18 or later and chromium.
+# targets/web/run.sh --test:  the same, then the kernel tests as WebAssembly in Node, and package and page in Node and
+#                             headless Chromium, beside the command line tool.
+# Needs clang, wasm-ld (Debian: lld), cmake, ninja and what the tool needs; for --test node 18 or later, chromium and a C++
+# library on WASI.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -33,6 +35,14 @@ ls -l "$package"
 case ${1:-} in
   --build) ;;
   --test)
+    if [ -e /usr/include/wasm32-wasi ]; then
+      cmake --preset wasm32-tests >"$web/wasm32-tests.log" || { cat "$web/wasm32-tests.log" >&2; exit 1; }
+      cmake --build --preset wasm32-tests
+      ctest --preset wasm32-tests
+    else
+      echo "SKIPPED: the kernel tests as WebAssembly need a C++ library on WASI (Debian: wasi-libc libc++-14-dev-wasm32" \
+        "libc++abi-14-dev-wasm32 libclang-rt-14-dev-wasm32)"
+    fi
     EMBERT_WEB=$PWD/$web EMBERT_TOOL=$PWD/$tool EMBERT_TEXTS=$PWD/tests/data/tiny-intent/test.tsv \
       node --test tests/targets/web
     ;;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GuardedBytes where no page can be protected: canaries on both sides, which do not show reads.
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <new>
 
 #include "kernels/arithmetic/layout.hpp"
 #include "tests/support/system/guarded_buffer.hpp"
@@ -18,15 +16,14 @@ constexpr size_t kSide = 256;
 GuardedBytes::GuardedBytes(size_t size, size_t alignment, Flush flush) : size_(size) {
   const size_t usable = round_up(size + 1, kSide);
   map_size_ = usable + 3 * kSide;
-  map_ = static_cast<uint8_t*>(std::malloc(map_size_));
-  if (map_ == nullptr) throw std::bad_alloc();
+  map_ = new uint8_t[map_size_];
   memset(map_, kCanary, map_size_);
   const size_t misaligned = reinterpret_cast<uintptr_t>(map_) % kSide;
   uint8_t* begin = map_ + 2 * kSide - misaligned;
   data_ = flush == Flush::kEnd ? begin + (usable - size) / alignment * alignment : begin;
 }
 
-GuardedBytes::~GuardedBytes() { std::free(map_); }
+GuardedBytes::~GuardedBytes() { delete[] map_; }
 
 bool GuardedBytes::surroundings_intact() const {
   const auto is_canary = [](uint8_t byte) { return byte == kCanary; };
