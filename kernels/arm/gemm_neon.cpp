@@ -22,44 +22,47 @@ void last_row(const uint8_t* lhs, const Panel& panel, int32_t* dst) {
   const size_t steps = panel.steps;
   for (size_t c = 0; c < kPanelColumns; c += kHalf) {
     const int8_t* weights = panel.rhs + c * kStepInputs;
-    const int32x4_t zero = vdupq_n_s32(0);
-    RowSums sums = {{zero, zero, zero, zero}};
+    RowSums sums = load_start(panel.start + 2 * c);
     size_t s = 0;
     for (; s + 2 <= steps; s += 2) {
       add_two(lhs + s * kStepInputs, weights + s * kStepBytes, &sums);
     }
     if (s < steps) add_one(lhs + s * kStepInputs, weights + s * kStepBytes, &sums);
-    store(sums, panel.start + c, dst + c);
+    store(sums, dst + c);
   }
 }
 
-// The start of a panel's sums, bias and correction: returns the bias itself or start.
-const int32_t* panel_start(const GemmArgs& args, size_t j, int32_t* start) {
+// The start of a panel's sums, bias and correction. Column c has lanes 2 c and 2 c + 1, which a row
+// adds at its end.
+void prepare_start(const GemmArgs& args, size_t j, int32_t* start) {
   const int32_t correction = lhs_correction(args.lhs_type);
-  if (correction == 0 && args.bias != nullptr) return args.bias + j;
 #pragma GCC unroll 4
   for (size_t c = 0; c < kPanelColumns; c += 4) {
     int32x4_t x = args.bias != nullptr ? vld1q_s32(args.bias + j + c) : vdupq_n_s32(0);
     if (correction != 0) x = vmlaq_n_s32(x, vld1q_s32(args.sums + j + c), correction);
-    vst1q_s32(start + c, x);
+    const int32x4x2_t lanes = {{x, vdupq_n_s32(0)}};
+    vst2q_s32(start + 2 * c, lanes);
   }
-  return start;
 }
 
 }  // namespace
 
 void gemm_s32_n16k4_neon(const GemmArgs& all) {
   const GemmArgs args = all;  // a copy, which no store can change
-  for (size_t j = 0; j < args.n; j += kPanelColumns) {
-    int32_t zero_or_sum[kPanelColumns];
-    const Panel panel = {args.rhs + j * args.k, args.k / kStepInputs,
-                         panel_start(args, j, zero_or_sum)};
-    const size_t tiles = args.m / 2, done = 2 * tiles;
-    if (tiles > 0) {
-      full_tiles(tiles, {args.lhs, args.lhs_stride}, panel, {args.dst + j, args.dst_stride});
-    }
-    if (done < args.m) {
-      last_row(args.lhs + done * args.lhs_stride, panel, args.dst + done * args.dst_stride + j);
+  const size_t most = RowPairs::most_rows(args.k);
+  for (size_t i = 0; i < args.m; i += most) {
+    const size_t m = args.m - i < most ? args.m - i : most, tiles = m / 2;
+    const uint8_t* lhs = args.lhs + i * args.lhs_stride;
+    const RowPairs pairs({lhs, args.lhs_stride}, m, args.k);
+    for (size_t j = 0; j < args.n; j += kPanelColumns) {
+      int32_t* dst = args.dst + i * args.dst_stride + j;
+      int32_t start[2 * kPanelColumns];
+      prepare_start(args, j, start);
+      const Panel panel = {args.rhs + j * args.k, args.k / kStepInputs, start};
+      if (tiles > 0) full_tiles(tiles, pairs, panel, {dst, args.dst_stride});
+      if (m % 2 != 0) {
+        last_row(lhs + (m - 1) * args.lhs_stride, panel, dst + (m - 1) * args.dst_stride);
+      }
     }
   }
 }

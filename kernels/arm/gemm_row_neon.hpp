@@ -14,13 +14,17 @@ constexpr size_t kHalf = 8;  // columns
 struct Panel {
   const int8_t* rhs;  // [steps][16][4]
   size_t steps;
-  const int32_t* start;  // [16], the start of the sums
+  const int32_t* start;  // [16][2], the start of the sums: a column's second lane is 0
 };
 
 // The sums of one row: 4 x 2 columns, two lanes a column.
 struct RowSums {
   int32x4_t pair[4];
 };
+
+EMBERT_INLINE RowSums load_start(const int32_t* start) {
+  return {{vld1q_s32(start), vld1q_s32(start + 4), vld1q_s32(start + 8), vld1q_s32(start + 12)}};
+}
 
 // The inputs of a step, repeated four times; unaligned.
 EMBERT_INLINE int8x16_t load_step(const uint8_t* inputs) {
@@ -52,12 +56,9 @@ EMBERT_INLINE void add_one(const uint8_t* lhs, const int8_t* weights, RowSums* s
   }
 }
 
-EMBERT_INLINE void store(const RowSums& sums, const int32_t* start, int32_t* dst) {
-#pragma GCC unroll 2
-  for (size_t v = 0; v < 2; ++v) {
-    const int32x4_t joined = vpaddq_s32(sums.pair[2 * v], sums.pair[2 * v + 1]);
-    vst1q_s32(dst + 4 * v, vaddq_s32(joined, vld1q_s32(start + 4 * v)));
-  }
+EMBERT_INLINE void store(const RowSums& sums, int32_t* dst) {
+  vst1q_s32(dst, vpaddq_s32(sums.pair[0], sums.pair[1]));
+  vst1q_s32(dst + 4, vpaddq_s32(sums.pair[2], sums.pair[3]));
 }
 
 }  // namespace

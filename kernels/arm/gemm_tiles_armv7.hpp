@@ -46,16 +46,26 @@ EMBERT_INLINE void add_twos(size_t twos, const uint8_t* lhs, const uint8_t* seco
       : "cc", "memory", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7");
 }
 
+// The rows as they are: both rows of a tile are read in place.
+class RowPairs {
+ public:
+  static size_t most_rows(size_t /*k*/) { return SIZE_MAX; }
+
+  RowPairs(MatrixView<const uint8_t> rows, size_t /*m*/, size_t /*k*/) : rows_(rows) {}
+  const uint8_t* row(size_t i) const { return rows_.data + i * rows_.stride; }
+
+ private:
+  MatrixView<const uint8_t> rows_;
+};
+
 // Full tiles of the left half of a panel, then of the right one.
-void full_tiles(size_t tiles, MatrixView<const uint8_t> lhs, const Panel& panel,
-                MatrixView<int32_t> dst) {
+void full_tiles(size_t tiles, const RowPairs& pairs, const Panel& panel, MatrixView<int32_t> dst) {
   const size_t steps = panel.steps;
   for (size_t c = 0; c < kPanelColumns; c += kHalf) {
     const int8_t* weights = panel.rhs + c * kStepInputs;
     for (size_t i = 0; i < 2 * tiles; i += 2) {
-      const uint8_t *first = lhs.data + i * lhs.stride, *second = first + lhs.stride;
-      const int32x4_t zero = vdupq_n_s32(0);
-      RowSums sums[2] = {{{zero, zero, zero, zero}}, {{zero, zero, zero, zero}}};
+      const uint8_t *first = pairs.row(i), *second = pairs.row(i + 1);
+      RowSums sums[2] = {load_start(panel.start + 2 * c), load_start(panel.start + 2 * c)};
       if (steps > 1) add_twos(steps / 2, first, second, weights, sums);
       if (steps % 2 != 0) {
         const size_t last = steps - 1;
@@ -63,8 +73,8 @@ void full_tiles(size_t tiles, MatrixView<const uint8_t> lhs, const Panel& panel,
         add_one(first + last * kStepInputs, last_weights, &sums[0]);
         add_one(second + last * kStepInputs, last_weights, &sums[1]);
       }
-      store(sums[0], panel.start + c, dst.data + i * dst.stride + c);
-      store(sums[1], panel.start + c, dst.data + (i + 1) * dst.stride + c);
+      store(sums[0], dst.data + i * dst.stride + c);
+      store(sums[1], dst.data + (i + 1) * dst.stride + c);
     }
   }
 }
