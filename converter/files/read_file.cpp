@@ -51,11 +51,11 @@ OpenFile::OpenFile(const std::filesystem::path& path, std::string name, std::uin
 
 OpenFile::~OpenFile() { ::close(descriptor_); }
 
-void OpenFile::read(std::span<std::uint8_t> to) const {
+void OpenFile::read_at(std::uint64_t offset, std::span<std::uint8_t> to) const {
   std::size_t done = 0;
   while (done < to.size()) {
     const ssize_t count =
-        ::pread(descriptor_, to.data() + done, to.size() - done, static_cast<off_t>(done));
+        ::pread(descriptor_, to.data() + done, to.size() - done, static_cast<off_t>(offset + done));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw ConvertError(name_ + ": cannot be read: " + std::strerror(errno));
     if (count == 0) throw ConvertError(name_ + ": became shorter while it was read; try again");

@@ -33,7 +33,9 @@ class OpenFile {
   std::string_view beginning() const { return beginning_; }
   /// Fills `to` [bytes()] with the contents. Throws ConvertError if the file cannot be read or
   /// became shorter.
-  void read(std::span<std::uint8_t> to) const;
+  void read(std::span<std::uint8_t> to) const { read_at(0, to); }
+  /// Fills `to` with the bytes from `offset` on. Throws as read().
+  void read_at(std::uint64_t offset, std::span<std::uint8_t> to) const;
 
  private:
   std::string name_;

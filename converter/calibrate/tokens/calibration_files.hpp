@@ -16,7 +16,7 @@ namespace embert::convert {
 inline constexpr std::size_t kMostCalibrationTexts = 4096;
 
 /// Lines of a text file without their line ends ("\n" or "\r\n"). Throws ConvertError where the
-/// file cannot be read, is not a regular file or is larger than 256 MB.
+/// file cannot be read, is not a regular file or has more than kMostTextBytes (read_file.hpp).
 std::vector<std::string> read_lines(const std::filesystem::path& path);
 
 /// The lines that are not blank, without blanks at their ends. Throws ConvertError where there are

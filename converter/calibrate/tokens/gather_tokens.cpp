@@ -83,7 +83,8 @@ GatheredTokens from_nothing(const TokenRequest& request, std::vector<std::string
   GatheredTokens out;
   out.source = CalibrationSource::kRandomIds;
   warnings.push_back(
-      "no tokenizer: calibrated on random ids; text calls on this blob get a status");
+      "the folder has no tokenizer: calibrated on random token ids, and the model takes token ids, "
+      "not text; add tokenizer.json or vocab.txt and convert again to give it texts");
   const StackConfig& first = request.config.first();
   out.calibration = complete(
       request, random_ids(first, request.max_tokens, kRandomTexts, kTokenSeed), false, kPairSeed);

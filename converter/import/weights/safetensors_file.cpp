@@ -3,18 +3,13 @@
 // float32.
 #include "converter/import/weights/safetensors_file.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <cerrno>
-#include <cstring>
 #include <limits>
-#include <system_error>
 #include <utility>
 
 #include "converter/files/foreign_format.hpp"
-#include "converter/files/read_file.hpp"
 #include "converter/import/json_file.hpp"
 
 namespace embert::convert {
@@ -64,13 +59,6 @@ float half_to_float(std::uint16_t half) {
 
 float bfloat_to_float(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-}
-
-template <typename T>
-std::vector<T> copy_values(const std::byte* from, std::size_t count) {
-  std::vector<T> values(count);
-  if (count != 0) std::memcpy(values.data(), from, count * sizeof(T));
-  return values;
 }
 
 // Parses one tensor's entry of the header; `where` is `file: tensor "name"`.
@@ -160,66 +148,45 @@ std::string shape_text(std::span<const std::uint64_t> shape) {
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path, std::string file)
     : file_(std::move(file)) {
-  map_file(path);
-  try {
-    parse();
-  } catch (...) {
-    if (bytes_ != nullptr) ::munmap(const_cast<std::byte*>(bytes_), size_);
-    throw;
-  }
-}
-
-SafetensorsFile::~SafetensorsFile() {
-  if (bytes_ != nullptr) ::munmap(const_cast<std::byte*>(bytes_), size_);
-}
-
-SafetensorsFile::SafetensorsFile(SafetensorsFile&& other) noexcept
-    : file_(std::move(other.file_)),
-      bytes_(std::exchange(other.bytes_, nullptr)),
-      size_(other.size_),
-      data_start_(other.data_start_),
-      tensors_(std::move(other.tensors_)) {}
-
-void SafetensorsFile::map_file(const std::filesystem::path& path) {
   if (!file_exists(path)) throw ConvertError(file_ + ": file not found");
-  const OpenFile file(path, file_, std::numeric_limits<std::size_t>::max());
-  if (const std::string format = foreign_format(file.beginning());
-      !format.empty() && !begins_as_safetensors(file.beginning())) {
+  open_ = std::make_unique<OpenFile>(path, file_, std::numeric_limits<std::uint64_t>::max());
+  if (const std::string format = foreign_format(open_->beginning());
+      !format.empty() && !begins_as_safetensors(open_->beginning())) {
     throw ConvertError(file_ + ": " + format);
   }
-  if (file.bytes() == 0) return;
-  const auto size = static_cast<std::size_t>(file.bytes());
-  void* memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
-  if (memory == MAP_FAILED) {
-    throw ConvertError(file_ + ": can not be read: " + std::generic_category().message(errno));
-  }
-  bytes_ = static_cast<const std::byte*>(memory);
-  size_ = size;
+  const std::string header = read_header();
+  data_start_ = kLengthBytes + header.size();
+  parse(header);
 }
 
-void SafetensorsFile::parse() {
-  if (size_ < kLengthBytes) {
-    throw ConvertError(file_ + ": " + std::to_string(size_) +
+std::string SafetensorsFile::read_header() const {
+  const std::uint64_t size = open_->bytes();
+  if (size < kLengthBytes) {
+    throw ConvertError(file_ + ": " + std::to_string(size) +
                        " bytes; a safetensors file begins with the 8-byte length of its header");
   }
-  std::uint64_t header_bytes = 0;
-  std::memcpy(&header_bytes, bytes_, kLengthBytes);
+  std::array<std::uint8_t, kLengthBytes> length = {};
+  open_->read_at(0, length);
+  const auto header_bytes = std::bit_cast<std::uint64_t>(length);
   if (header_bytes > kMaxHeaderBytes) {
     throw ConvertError(file_ + ": header of " + std::to_string(header_bytes) +
                        " bytes; the format allows " + std::to_string(kMaxHeaderBytes));
   }
-  if (header_bytes > size_ - kLengthBytes) {
+  if (header_bytes > size - kLengthBytes) {
     throw ConvertError(file_ + ": header of " + std::to_string(header_bytes) +
-                       " bytes does not fit the file of " + std::to_string(size_) +
+                       " bytes does not fit the file of " + std::to_string(size) +
                        "; the file is cut off or no safetensors file");
   }
-  const std::string_view header(reinterpret_cast<const char*>(bytes_) + kLengthBytes,
-                                static_cast<std::size_t>(header_bytes));
+  std::string header(static_cast<std::size_t>(header_bytes), '\0');
+  open_->read_at(kLengthBytes, {reinterpret_cast<std::uint8_t*>(header.data()), header.size()});
   if (header.empty() || header.front() != '{') {
     throw ConvertError(file_ + ": the header must begin with '{'");
   }
-  data_start_ = kLengthBytes + header.size();
-  const std::uint64_t data_bytes = size_ - data_start_;
+  return header;
+}
+
+void SafetensorsFile::parse(std::string_view header) {
+  const std::uint64_t data_bytes = open_->bytes() - data_start_;
 
   const Json document = parse_json(header, file_ + ": header", kHeaderLimits);
   for (const auto& item : document.items()) {
@@ -282,18 +249,24 @@ const TensorInfo& SafetensorsFile::required(std::string_view name) const {
   return *info;
 }
 
+template <typename T>
+std::vector<T> SafetensorsFile::read_values(const TensorInfo& info) const {
+  std::vector<T> values(static_cast<std::size_t>(info.elements));
+  open_->read_at(data_start_ + info.begin,
+                 {reinterpret_cast<std::uint8_t*>(values.data()), values.size() * sizeof(T)});
+  return values;
+}
+
 std::vector<float> SafetensorsFile::read_float(std::string_view name) const {
   const TensorInfo& info = required(name);
-  const std::byte* from = bytes_ + data_start_ + info.begin;
-  const auto count = static_cast<std::size_t>(info.elements);
-  if (info.dtype == "F32") return copy_values<float>(from, count);
+  if (info.dtype == "F32") return read_values<float>(info);
   if (info.dtype != "F16" && info.dtype != "BF16") {
     throw ConvertError(file_ + ": tensor \"" + printable(name) +
                        "\" must be F32, F16 or BF16, found " + info.dtype +
                        "; store the model in one of these types");
   }
-  const std::vector<std::uint16_t> halves = copy_values<std::uint16_t>(from, count);
-  std::vector<float> values(count);
+  const std::vector<std::uint16_t> halves = read_values<std::uint16_t>(info);
+  std::vector<float> values(halves.size());
   std::ranges::transform(halves, values.begin(),
                          info.dtype == "F16" ? half_to_float : bfloat_to_float);
   return values;
@@ -301,18 +274,16 @@ std::vector<float> SafetensorsFile::read_float(std::string_view name) const {
 
 std::vector<double> SafetensorsFile::read_numbers(std::string_view name) const {
   const TensorInfo& info = required(name);
-  const std::byte* from = bytes_ + data_start_ + info.begin;
-  const auto count = static_cast<std::size_t>(info.elements);
   const auto as_double = [](const auto& values) {
     std::vector<double> numbers;
     numbers.reserve(values.size());
     for (const auto value : values) numbers.push_back(static_cast<double>(value));
     return numbers;
   };
-  if (info.dtype == "F64") return copy_values<double>(from, count);
-  if (info.dtype == "I64") return as_double(copy_values<std::int64_t>(from, count));
-  if (info.dtype == "I32") return as_double(copy_values<std::int32_t>(from, count));
-  if (info.dtype == "I8") return as_double(copy_values<std::int8_t>(from, count));
+  if (info.dtype == "F64") return read_values<double>(info);
+  if (info.dtype == "I64") return as_double(read_values<std::int64_t>(info));
+  if (info.dtype == "I32") return as_double(read_values<std::int32_t>(info));
+  if (info.dtype == "I8") return as_double(read_values<std::int8_t>(info));
   return as_double(read_float(name));
 }
 
@@ -322,8 +293,7 @@ std::vector<std::int32_t> SafetensorsFile::read_int32(std::string_view name) con
     throw ConvertError(file_ + ": tensor \"" + printable(name) + "\" must be I32, found " +
                        info.dtype);
   }
-  return copy_values<std::int32_t>(bytes_ + data_start_ + info.begin,
-                                   static_cast<std::size_t>(info.elements));
+  return read_values<std::int32_t>(info);
 }
 
 }  // namespace embert::convert

@@ -225,6 +225,19 @@ TEST_F(Safetensors, FilesThatCanNotBeRead) {
   EXPECT_EQ(error_text([&] { SafetensorsFile(folder_.path(), "f"); }), "f: is not a regular file");
 }
 
+// Mapped into memory, such a file ended the process with SIGBUS.
+TEST_F(Safetensors, AFileThatBecomesShorter) {
+  constexpr std::size_t kFloats = 8192;  // more than a page
+  const auto path = folder_.write(
+      "m.safetensors", test::safetensors_bytes(
+                           {{"w", "F32", {kFloats}, std::string(kFloats * sizeof(float), 'x')}}));
+  const SafetensorsFile file(path, "m.safetensors");
+  EXPECT_EQ(file.read_float("w").size(), kFloats);
+  std::filesystem::resize_file(path, 4096);
+  EXPECT_EQ(error_text([&] { file.read_float("w"); }),
+            "m.safetensors: became shorter while it was read; try again");
+}
+
 TEST_F(Safetensors, OtherFormatsUnderItsName) {
   const auto error_of = [&](std::string_view bytes) {
     const auto path = folder_.write("m", std::string(bytes));

@@ -254,7 +254,7 @@ TEST_F(PrunedModel, Refusals) {
   EXPECT_EQ(error().find("--vocabulary-size 10: at least 73 tokens must stay"), 0u) << error();
   const std::string path = folder_.path() / "corpus";
   options_.vocabulary = {.texts = path};
-  EXPECT_EQ(error(), path + ": cannot be read: No such file or directory");
+  EXPECT_EQ(error(), path + ": cannot be opened: No such file or directory");
   keep_texts(" \n\n");
   EXPECT_EQ(error(), path + ": no text; one a line is needed");
   std::filesystem::remove(folder_.path() / "vocab.txt");

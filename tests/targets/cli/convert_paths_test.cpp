@@ -94,11 +94,11 @@ TEST(ConvertPaths, APipeIsRefused) {
   }
   expect_refused(
       run_tool({"convert", kBundledFolder, "--dry-run", "--calibration", scratch.path("none")}), 2,
-      "none: cannot be read: No such file");
+      "none: cannot be opened: No such file");
   const std::string large = scratch.write("large.txt", "text\n");
   fs::resize_file(large, (size_t{256} << 20) + 1);
   expect_refused(run_tool({"convert", kBundledFolder, "--dry-run", "--calibration", large}), 2,
-                 "larger than");
+                 "at most 268435456 are read");
 }
 
 }  // namespace

@@ -45,6 +45,20 @@ TEST(Convert, ABrokenFolderLeavesTheOldFile) {
   EXPECT_EQ(scratch.names(), (std::vector<std::string>{"folder", "model.emb"}));
 }
 
+TEST(Convert, WithoutATokenizerSaysThatTheModelTakesIds) {
+  const ScratchFolder scratch;
+  const std::string folder = copy_folder(scratch), blob = scratch.path("ids.emb");
+  for (const char* file : {"tokenizer.json", "tokenizer_config.json", "vocab.txt"}) {
+    fs::remove(folder + "/" + file);
+  }
+  const ToolResult converted = run_tool({"convert", folder, "-o", blob});
+  EXPECT_EQ(converted.exit_code, 0);
+  EXPECT_NE(converted.err.find("the model takes token ids, not text; add tokenizer.json"),
+            std::string::npos)
+      << converted.err;
+  expect_refused(run_tool({"classify", blob, "a text"}), 1, "no tokenizer");
+}
+
 TEST(Convert, NeedsAnOutputButForADryRun) {
   EXPECT_EQ(run_tool({"convert", kBundledFolder}).exit_code, 1);
   const ScratchFolder scratch;

@@ -54,7 +54,7 @@ TEST(ConvertVocabulary, WrongCallsLeaveTheOldFile) {
   refused({"--scripts", "Gothic"}, 2, "the vocabulary has no token with a character of Gothic");
   refused({"--vocabulary-size", "40"}, 2, "--vocabulary-size 40: at least ");
   refused({"--vocabulary-size", "6657"}, 2, "the tokenizer has 6656 tokens; give no more");
-  refused({"--keep-vocabulary", scratch.path("none")}, 2, "none: cannot be read: No such file");
+  refused({"--keep-vocabulary", scratch.path("none")}, 2, "none: cannot be opened: No such file");
   refused({"--keep-vocabulary", scratch.write("blank", "\n \n")}, 2, "blank: no text");
   refused({"--keep-vocabulary", model}, 1, "is the file of --keep-vocabulary");
 }

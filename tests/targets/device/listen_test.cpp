@@ -3,11 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <arpa/inet.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <string>
 #include <thread>
 
@@ -129,6 +135,42 @@ TEST(Listen, IsOnLoopbackUnlessToldOtherwise) {
     EXPECT_GE(client, 0);
     close(client);
   });
+}
+
+/// Takes IPv6 from this thread and all programs that it starts, as if the machine had none.
+/// Returns false if the kernel has no such filter.
+bool take_ipv6() {
+  constexpr uint32_t kRefuse = SECCOMP_RET_ERRNO | EAFNOSUPPORT;
+  sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, kRefuse),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter = {.len = sizeof(steps) / sizeof(steps[0]), .filter = steps};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+TEST(Listen, WithoutIPv6IsOnIPv4) {
+  bool taken = false;
+  std::thread([&] {
+    taken = take_ipv6();
+    if (!taken) return;
+    const int ipv6 = socket(AF_INET6, SOCK_STREAM, 0);
+    ASSERT_EQ(ipv6, -1);
+    const uint16_t port = free_port();
+    const std::string err =
+        serve_while(port, {}, [&] { EXPECT_EQ(ask_over_tcp(port).exit_code, 0); });
+    EXPECT_NE(err.find("listens on 127.0.0.1:" + std::to_string(port)), std::string::npos) << err;
+    EXPECT_EQ(err.find("[::"), std::string::npos) << err;
+    expect_refused(run_tool({"device", "serve", kServedModel, "--listen", std::to_string(port),
+                             "--bind", "::1"}),
+                   2, "::1 port " + std::to_string(port) + ": cannot listen: Address family");
+  }).join();
+  if (!taken) GTEST_SKIP() << "NOT TESTED: no filter for system calls here";
 }
 
 TEST(Listen, RefusesAddressesThatItCanNotHave) {
