@@ -9,7 +9,7 @@ script=targets/android/run.sh
 
 usage() {
   cat <<'HELP'
-Usage: targets/android/run.sh [STEP...] [--model MODEL] [--texts FILE [--labelled]]
+Usage: targets/android/run.sh [STEP...] [--model MODEL] [--texts FILE | --labelled FILE]
 
 embert on an Android device, over adb; ANDROID_SERIAL chooses one of several. Without a STEP all of them:
 
@@ -22,7 +22,7 @@ embert on an Android device, over adb; ANDROID_SERIAL chooses one of several. Wi
 
   --model MODEL   a Hugging Face folder or a converted model; default: targets/demo/tiny-intent
   --texts FILE    a text a line; default: targets/demo/sentences.txt
-  --labelled      lines are a text, a tab and its label: validate shows the accuracy
+  --labelled FILE instead, lines of a text, a tab and its label: validate shows the accuracy
 HELP
 }
 

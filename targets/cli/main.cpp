@@ -10,11 +10,12 @@
 #include <new>
 #include <string>
 
-#include "embert/embert.h"
-#include "targets/cli/command_line.hpp"
 #include "targets/cli/commands/commands.hpp"
+#include "targets/cli/io/messages.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/tool_error.hpp"
+#include "targets/cli/usage/command_line.hpp"
+#include "targets/cli/usage/version.hpp"
 
 namespace embert::cli {
 namespace {
@@ -35,7 +36,7 @@ int report(ExitCode code, const char* message) {
     output().flush();
   } catch (...) {  // ignored: the failure in `message` came first
   }
-  note(message);
+  complain(message);
   return code;
 }
 
@@ -49,35 +50,17 @@ int report_no_memory() {
   return kExitInternal;
 }
 
-/// Names the subcommands if there is none or a wrong one. CLI11's own messages do not.
-void check_subcommand(const CLI::App& app, int argc, char** argv) {
-  std::string known;
-  for (const CLI::App* command : app.get_subcommands({})) {
-    if (argc > 1 && command->get_name() == argv[1]) return;
-    known += (known.empty() ? "" : ", ") + command->get_name();
-  }
-  if (argc <= 1) throw UsageError("a subcommand is missing; there are " + known);
-  if (argv[1][0] == '-') return;
-  throw UsageError("unknown subcommand \"" + std::string(argv[1]) + "\"; there are " + known);
-}
-
-/// Returns the subcommand whose --help explains the call, such as "embert device serve". Only after
-/// check_subcommand().
-std::string command_of(const CLI::App& app) {
-  const std::vector<CLI::App*> used = app.get_subcommands();
-  return app.get_name() + (used.empty() ? "" : " " + command_of(*used.front()));
-}
-
 int run(int argc, char** argv) {
   CLI::App app(
       "BERT in int8 with integer arithmetic: text in, vectors, labels, answers or text out.",
       "embert");
-  app.set_version_flag("--version", std::string("embert ") + embert_version());
+  app.set_version_flag("--version", version_text(), "Show the version, the build and its kernels");
   app.require_subcommand(1);
   app.footer(
       "Example:\n"
       "  embert convert tiny-intent -o intent.emb\n"
       "  embert classify intent.emb \"book me a flight to Paris\"\n"
+      "`embert help COMMAND` explains a command.\n"
       "Exit codes: 0 fine, 1 usage, 2 bad input file, 3 internal.");
 #if EMBERT_HAS_CONVERTER
   add_convert_command(app);
@@ -97,20 +80,23 @@ int run(int argc, char** argv) {
 #if EMBERT_HAS_CONVERTER
   add_verify_command(app);
 #endif
+  add_threshold_command(app);
   add_checksum_command(app);
   add_bench_command(app);
   add_device_command(app);
+  add_completion_command(app);
+  add_help_command(app);
+  add_common_options(app);
 
   try {
-    check_subcommand(app, argc, argv);
     parse_command_line(app, argc, argv);
-    output().flush();
+    output().finish();
     return kExitOk;
   } catch (const CLI::Success& help) {
     return app.exit(help) == 0 ? kExitOk : kExitUsage;
   } catch (const CLI::ParseError& error) {
-    note(error.what());
-    note("`" + command_of(app) + " --help` has the options");
+    complain(error.what());
+    complain("`" + used_command(app) + " --help` has the options");
     return kExitUsage;
   } catch (const OutputClosed&) {
     return kExitOk;

@@ -7,7 +7,7 @@ root=$(cd "$here/../.." && pwd)
 
 usage() {
   cat <<'HELP'
-Usage: targets/cortex-m/run.sh [--processor NAME] [--model HF_DIR] [--validate FILE [--labelled] | --build]
+Usage: targets/cortex-m/run.sh [--processor NAME] [--model HF_DIR] [--validate FILE | --labelled FILE | --build]
 
 Installs missing packages (apt, as root or with sudo), builds the embert tool in build/release, converts the model, builds
 the firmware with it in build/firmware-NAME, and runs the firmware in QEMU: a line of text in, its intent and score out. On a
@@ -17,7 +17,7 @@ instruction, so ticks say nothing about the time on a real board.
   --processor NAME  cortex-m55 (the default), cortex-m7 or cortex-m4
   --model HF_DIR    a classifier; default: the bundled model, targets/demo/tiny-intent
   --validate FILE   instead runs the lines of FILE on firmware and desktop, which must give the same bits
-  --labelled        lines of FILE are a text, a tab and its label: shows the accuracy, too
+  --labelled FILE   the same with lines of a text, a tab and its label: shows the accuracy, too
   --build           only builds, and prints the command that runs the firmware with its serial port on stdin and stdout
 HELP
 }
@@ -27,14 +27,14 @@ refuse() { echo "targets/cortex-m/run.sh: $*" >&2; exit 1; }
 processor=cortex-m55
 model=$root/targets/demo/tiny-intent
 texts=""
-labelled=""
+kind=--texts
 only_build=""
 while [ $# -gt 0 ]; do
   case "$1" in
     --processor) processor=${2:-}; shift ;;
     --model) model=${2:-}; shift ;;
     --validate) texts=${2:-}; shift ;;
-    --labelled) labelled=--labelled ;;
+    --labelled) texts=${2:-}; kind=--labelled; shift ;;
     --build) only_build=1 ;;
     -h | --help) usage; exit 0 ;;
     *) echo "targets/cortex-m/run.sh: unknown option $1" >&2; usage >&2; exit 1 ;;
@@ -48,8 +48,7 @@ case "$processor" in
   *) refuse "--processor: cortex-m55, cortex-m7 or cortex-m4, not ${processor:-nothing}" ;;
 esac
 [ -d "$model" ] || refuse "--model: there is no folder \"$model\""
-[ -z "$texts" ] || [ -f "$texts" ] || refuse "--validate: there is no file \"$texts\""
-[ -z "$labelled" ] || [ -n "$texts" ] || refuse "--labelled is for --validate"
+[ -z "$texts" ] || [ -f "$texts" ] || refuse "--validate or --labelled: there is no file \"$texts\""
 [ -z "$only_build" ] || [ -z "$texts" ] || refuse "--build and --validate exclude each other"
 
 step() { printf '\n== %s\n' "$*" >&2; }
@@ -63,7 +62,6 @@ quiet="-display none -monitor none -serial stdio"
 {
   step "Packages"
   . "$root/toolchains/install_packages.sh"
-  # shellcheck disable=SC2086
   install_packages $cortex_m_packages
 
   step "The tool, and the model"
@@ -85,7 +83,7 @@ if [ -n "$only_build" ]; then
 fi
 if [ -n "$texts" ]; then
   step "Texts through the firmware in QEMU"
-  exec "$embert" device validate "$blob" --on "exec:exec $qemu $quiet" --texts "$texts" $labelled
+  exec "$embert" device validate "$blob" --on "exec:exec $qemu $quiet" "$kind" "$texts"
 fi
 step "QEMU"
 # The emulator would run for ever; talk.py ends it after the last answer.

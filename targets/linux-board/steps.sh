@@ -24,13 +24,13 @@ run_steps() {
   local steps=()
   model=$root/targets/demo/tiny-intent
   texts=$root/targets/demo/sentences.txt
-  labelled=""
+  kind=--texts
   while [ $# -gt 0 ]; do
     case "$1" in
       build | copy | run | validate | bench) steps+=("$1") ;;
       --model) model=${2:-}; shift ;;
       --texts) texts=${2:-}; shift ;;
-      --labelled) labelled=--labelled ;;
+      --labelled) texts=${2:-}; kind=--labelled; shift ;;
       -h | --help) usage; exit 0 ;;
       *) echo "$script: unknown option or step $1" >&2; usage >&2; exit 1 ;;
     esac
@@ -38,7 +38,7 @@ run_steps() {
   done
   [ ${#steps[@]} -gt 0 ] || steps=(build copy run validate bench)
   [ -e "$model" ] || fail "--model: there is no \"$model\": expected a Hugging Face folder or a converted model"
-  [ -f "$texts" ] || fail "--texts: there is no file \"$texts\""
+  [ -f "$texts" ] || fail "--texts or --labelled: there is no file \"$texts\""
 
   command -v "${connect[0]}" >/dev/null || fail "${connect[0]} is not installed (Debian: $package)"
   errors=$(mktemp)
@@ -111,8 +111,8 @@ step_run() {
   step "Answers of $board"
   need "$embert"
   need_model_on_board
-  ! "$embert" inspect "$blob" | grep -qE '^ +labels +0$' || task=embed
-  if [ -n "$labelled" ]; then sed 's/\t[^\t]*$//' "$texts"; else cat "$texts"; fi |
+  ! "$embert" inspect "$blob" --tensors | grep -qE '^ +labels +0$' || task=embed
+  if [ "$kind" = --labelled ]; then sed 's/\t[^\t]*$//' "$texts"; else cat "$texts"; fi |
     on_board "$folder/embert $task $folder/model.emb" || fail "$board: embert $task has failed"
 }
 
@@ -120,8 +120,7 @@ step_validate() {
   step "The same bits on $board and here"
   need "$embert"
   need "$blob"
-  # shellcheck disable=SC2086
-  "$embert" device validate "$blob" --texts "$texts" $labelled \
+  "$embert" device validate "$blob" "$kind" "$texts" \
     --on "exec:exec ${connect[*]@Q} '$folder/embert device serve $folder/model.emb'"
 }
 

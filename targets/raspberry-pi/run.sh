@@ -9,7 +9,7 @@ script=targets/raspberry-pi/run.sh
 
 usage() {
   cat <<'HELP'
-Usage: targets/raspberry-pi/run.sh HOST [STEP...] [--model MODEL] [--texts FILE [--labelled]]
+Usage: targets/raspberry-pi/run.sh HOST [STEP...] [--model MODEL] [--texts FILE | --labelled FILE]
 
 embert on a board that ssh reaches as HOST: a name of ~/.ssh/config, USER@ADDRESS or ssh://USER@ADDRESS:PORT.
 Without a STEP all of them:
@@ -23,7 +23,7 @@ Without a STEP all of them:
 
   --model MODEL   a Hugging Face folder or a converted model; default: targets/demo/tiny-intent
   --texts FILE    a text a line; default: targets/demo/sentences.txt
-  --labelled      lines are a text, a tab and its label: validate shows the accuracy
+  --labelled FILE instead, lines of a text, a tab and its label: validate shows the accuracy
 HELP
 }
 

@@ -4,6 +4,7 @@
 #include <new>
 #include <string>
 
+#include "targets/cli/io/messages.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/tool_error.hpp"
 

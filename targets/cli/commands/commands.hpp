@@ -23,9 +23,12 @@ void add_answer_command(CLI::App& app);
 void add_fill_mask_command(CLI::App& app);
 void add_generate_command(CLI::App& app);
 void add_verify_command(CLI::App& app);
+void add_threshold_command(CLI::App& app);
 void add_checksum_command(CLI::App& app);
 void add_bench_command(CLI::App& app);
 void add_device_command(CLI::App& app);
+void add_completion_command(CLI::App& app);
+void add_help_command(CLI::App& app);
 
 // Subcommands of `embert device`.
 void add_device_validate_command(CLI::App& device);

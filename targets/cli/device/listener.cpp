@@ -14,6 +14,7 @@
 #include <memory>
 #include <thread>
 
+#include "targets/cli/io/messages.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/tool_error.hpp"
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "targets/cli/io/new_file.hpp"
 #include "targets/hosted/embert_hosted.h"
 
 namespace embert::cli {
@@ -15,10 +16,6 @@ class NpyFile {
  public:
   /// Throws UsageError if the file cannot be written.
   NpyFile(const std::string& path, embert_vector_format format, size_t row_bytes);
-  /// Leaves an existing file as it was unless finish() was called.
-  ~NpyFile();
-  NpyFile(const NpyFile&) = delete;
-  NpyFile& operator=(const NpyFile&) = delete;
 
   /// Appends whole rows. Throws WriteError.
   void append(std::span<const uint8_t> rows);
@@ -26,13 +23,11 @@ class NpyFile {
   void finish();
 
  private:
-  void write_header();
-  [[noreturn]] void fail(const char* what, int error) const;
+  std::string header() const;
 
-  std::string path_, temporary_;
+  NewFile file_;
   embert_vector_format format_;
   size_t row_bytes_, rows_ = 0;
-  int file_ = -1;
 };
 
 }  // namespace embert::cli

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffered stdout and JSON Lines; write failures throw.
+// The results: buffered lines on stdout, or in the file of --output. Write failures throw.
 #pragma once
 
+#include <CLI/App.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "targets/cli/io/new_file.hpp"
 #include "targets/cli/tool_error.hpp"
 #include "targets/hosted/line_text.hpp"
 
@@ -12,22 +15,30 @@ namespace embert::cli {
 
 class Output {
  public:
+  /// Sends the lines into a file, which appears whole when finish() is called; "-": to stdout.
+  /// Throws UsageError if the file cannot be written.
+  void open(const std::string& path);
   /// Appends the text and a line end.
   void line(std::string_view text);
   /// Appends one JSON value on a line. Bytes that are not UTF-8 become U+FFFD.
   void json(const Json& value);
-  /// Writes the buffer. Throws OutputClosed if the reader has closed the pipe, InternalError if the
-  /// file cannot be written.
+  /// Writes the buffer. Throws OutputClosed if the reader has closed the pipe, InternalError if
+  /// stdout cannot be written, WriteError for the file.
   void flush();
+  /// The last call of a run without an error.
+  void finish();
+
+  bool is_on_terminal() const;
 
  private:
   std::string buffer_;
+  std::optional<NewFile> file_;
 };
 
-/// The stdout of this process.
+/// That of this process.
 Output& output();
 
-/// Writes a line on stderr, as one_line() shows it.
-void note(const std::string& text);
+/// Adds -o, --output FILE. A file that the call reads is refused.
+void add_output_option(CLI::App& command);
 
 }  // namespace embert::cli

@@ -4,8 +4,9 @@
 #include <algorithm>
 
 #include "embert/embert.h"
-#include "targets/cli/io/output.hpp"
+#include "targets/cli/io/messages.hpp"
 #include "targets/cli/tool_error.hpp"
+#include "targets/hosted/tasks/common/text_task.hpp"
 
 namespace embert::cli {
 namespace {
@@ -43,6 +44,17 @@ std::string RecordForm::listed_names() const {
   return result + (ends_in_list ? " ..." : "");
 }
 
+std::string ResultForm::listed() const {
+  std::string result;
+  for (const std::string& key : keys) result += (result.empty() ? "" : ", ") + key;
+  return items.empty() ? result : result + " with " + items;
+}
+
+std::string Record::with_carried(std::string object) const {
+  object.insert(object.size() - 1, carried);
+  return object;
+}
+
 void Record::refuse(const std::string& problem) const {
   if (line == 0) throw UsageError(problem);
   throw InputError("stdin line " + std::to_string(line) + ": " + problem);
@@ -59,10 +71,10 @@ RecordSource::RecordSource(const RecordInput& input, const RecordForm& form)
 std::vector<Record> RecordSource::argument_records() {
   std::vector<Record> records;
   if (form_.is_single_text()) {
-    for (const std::string& text : input_.arguments) records.push_back({{text}, 0});
+    for (const std::string& text : input_.arguments) records.push_back({{text}});
     return records;
   }
-  Record record = {input_.arguments, 0};
+  Record record = {input_.arguments};
   if (form_.ends_in_list && record.texts.size() + 1 == form_.names.size()) {
     for (auto more = lines_.next(1); !more.empty(); more = lines_.next(1)) {
       record.texts.push_back(std::move(more[0]));
@@ -72,10 +84,9 @@ std::vector<Record> RecordSource::argument_records() {
   return {std::move(record)};
 }
 
-uint32_t RecordSource::limit(uint32_t most) const {
-  return from_arguments_.empty()
-             ? most
-             : static_cast<uint32_t>(std::min<size_t>(most, from_arguments_.size()));
+std::optional<double> RecordSource::share_read() const {
+  if (from_arguments_.empty()) return lines_.share_read();
+  return static_cast<double>(next_argument_) / static_cast<double>(from_arguments_.size());
 }
 
 std::vector<Record> RecordSource::next(size_t most) {
@@ -109,7 +120,7 @@ Record RecordSource::record_of_line(std::string line) {
   return record;
 }
 
-void RecordSource::read_json(const std::string& line, Record& record) const {
+void RecordSource::read_json(const std::string& line, Record& record) {
   const Json object = Json::parse(line, nullptr, false);
   if (!object.is_object()) record.refuse("is no JSON object");
   if (form_.is_single_text() && object.contains("pair")) {
@@ -127,6 +138,23 @@ void RecordSource::read_json(const std::string& line, Record& record) const {
     for (const Json& text : *found) {
       if (!text.is_string()) record.refuse("\"" + name + "\" has something that is no text");
       record.texts.push_back(text.get<std::string>());
+    }
+  }
+  carry(object, record);
+}
+
+void RecordSource::carry(const Json& object, Record& record) {
+  const auto has = [](const std::vector<std::string>& names, const std::string& key) {
+    return std::find(names.begin(), names.end(), key) != names.end();
+  };
+  for (const auto& [key, value] : object.items()) {
+    if (has(form_.names, key)) continue;
+    if (!has(input_.result.keys, key) && key != kTruncatedKey) {
+      record.carried += "," + Json(key).dump() + ":" + value.dump();
+    } else if (!left_out_key_) {
+      left_out_key_ = true;
+      note("stdin line " + std::to_string(record.line) + ": the input's \"" + key +
+           "\" is left out, as the result has a key of this name");
     }
   }
 }

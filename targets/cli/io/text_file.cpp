@@ -1,19 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/cli/io/text_file.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <set>
 #include <string_view>
 
 #include "converter/files/read_file.hpp"
 #include "targets/cli/tool_error.hpp"
 #include "targets/hosted/line_text.hpp"
+#include "targets/hosted/tasks/common/logit_scores.hpp"
 
 namespace embert::cli {
+namespace {
+
+std::string read_stdin() {
+  std::string text;
+  char part[1 << 16];
+  for (;;) {
+    const ssize_t count = ::read(STDIN_FILENO, part, sizeof(part));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw InputError(std::string("stdin cannot be read: ") + std::strerror(errno));
+    if (count == 0) return text;
+    text.append(part, static_cast<size_t>(count));
+    if (text.size() > convert::kMostTextBytes) {
+      throw InputError("stdin: has more than " + std::to_string(convert::kMostTextBytes) +
+                       " bytes, give fewer texts");
+    }
+  }
+}
+
+/// Cuts what follows the last tab off the line.
+std::optional<std::string> take_field(std::string& line) {
+  const size_t tab = line.rfind('\t');
+  if (tab == std::string::npos) return {};
+  std::string field = line.substr(tab + 1);
+  line.resize(tab);
+  return field;
+}
+
+}  // namespace
 
 std::vector<std::string> read_text_lines(const std::string& path) {
   try {
-    std::vector<std::string> lines =
-        convert::split_lines(convert::read_file(path, quoted_path(path), convert::kMostTextBytes));
+    std::vector<std::string> lines = convert::split_lines(
+        path == "-" ? read_stdin()
+                    : convert::read_file(path, quoted_path(path), convert::kMostTextBytes));
     if (!lines.empty()) return lines;
   } catch (const convert::ConvertError& error) {
     throw InputError(error.what());
@@ -21,12 +56,56 @@ std::vector<std::string> read_text_lines(const std::string& path) {
   throw InputError(quoted_path(path) + ": has no text; put one on each line");
 }
 
-std::string take_label(std::string& line, const std::string& where) {
-  const size_t tab = line.rfind('\t');
-  if (tab == std::string::npos) throw InputError(where + ": expected text, a tab and a label");
-  std::string label = line.substr(tab + 1);
-  line.resize(tab);
-  return label;
+std::string line_of(const std::string& path, size_t entry) {
+  return quoted_path(path) + ": line " + std::to_string(entry + 1);
+}
+
+std::vector<LabelledText> read_labelled(const std::string& path, bool pairs) {
+  std::vector<LabelledText> texts;
+  for (std::string& line : read_text_lines(path)) {
+    LabelledText entry;
+    const std::optional<std::string> label = take_field(line);
+    if (label && pairs) entry.pair = take_field(line);
+    if (!label || (pairs && !entry.pair)) {
+      throw InputError(line_of(path, texts.size()) +
+                       (pairs ? ": expected text, a tab, its pair, a tab and a label"
+                              : ": expected text, a tab and a label"));
+    }
+    entry.label = *label;
+    entry.text = std::move(line);
+    texts.push_back(std::move(entry));
+  }
+  return texts;
+}
+
+void require_several_labels(const std::string& path, const std::vector<LabelledText>& texts) {
+  const bool differ = std::any_of(texts.begin(), texts.end(), [&](const LabelledText& entry) {
+    return entry.label != texts[0].label;
+  });
+  if (differ) return;
+  throw InputError(quoted_path(path) + ": all lines have the label \"" + one_line(texts[0].label) +
+                   "\"; give texts of at least two labels");
+}
+
+std::optional<uint32_t> label_index(const ModelFile& file, const std::string& label) {
+  for (uint32_t i = 0; i < file.info().num_labels; ++i) {
+    if (label == label_name(file, i)) return i;
+  }
+  return {};
+}
+
+std::vector<int32_t> label_indices(const ModelFile& file, const std::string& path,
+                                   const std::vector<LabelledText>& texts) {
+  std::vector<int32_t> indices;
+  for (const LabelledText& entry : texts) {
+    const std::optional<uint32_t> index = label_index(file, entry.label);
+    if (!index) {
+      throw InputError(line_of(path, indices.size()) + ": the model has no label \"" +
+                       one_line(entry.label) + "\" (`embert inspect` lists them)");
+    }
+    indices.push_back(static_cast<int32_t>(*index));
+  }
+  return indices;
 }
 
 bool seem_labelled(const std::vector<std::string>& lines) {

@@ -1,18 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files with a text a line, maybe with a label behind a tab.
+// Files with a text a line, or with a text, a tab and its label. The path "-" is stdin.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "targets/hosted/model/model_file.hpp"
+
 namespace embert::cli {
 
-/// Reads a regular file of at most 256 MB. Throws InputError, also for a file without lines.
+/// Reads a regular file or stdin, of at most 256 MB. Throws InputError, also for a file without
+/// lines.
 std::vector<std::string> read_text_lines(const std::string& path);
 
-/// Cuts the label off the end of a line "text<tab>label" and returns it. `where` begins the message
-/// of the InputError for a line without a tab.
-std::string take_label(std::string& line, const std::string& where);
+/// Line i of a labelled file is entry i - 1.
+struct LabelledText {
+  std::string text;
+  std::optional<std::string> pair;
+  std::string label;
+};
+
+/// Reads lines of a text, a tab and its label; of pairs, a text, a tab, another text, a tab and
+/// the label. Throws InputError for another line.
+std::vector<LabelledText> read_labelled(const std::string& path, bool pairs);
+
+/// Throws InputError if all texts have the same label: then there is nothing to measure.
+void require_several_labels(const std::string& path, const std::vector<LabelledText>& texts);
+
+/// "FILE: line 7", for a message about entry 6.
+std::string line_of(const std::string& path, size_t entry);
+
+/// Returns the index of a label among the classifier's; nothing if it has no such label.
+std::optional<uint32_t> label_index(const hosted::ModelFile& file, const std::string& label);
+
+/// Returns the indices of all labels. Throws InputError with the line of one that the classifier
+/// does not have.
+std::vector<int32_t> label_indices(const hosted::ModelFile& file, const std::string& path,
+                                   const std::vector<LabelledText>& texts);
 
 /// Whether all lines are a text, a tab and one of few labels.
 bool seem_labelled(const std::vector<std::string>& lines);

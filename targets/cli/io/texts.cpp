@@ -2,6 +2,7 @@
 #include "targets/cli/io/texts.hpp"
 
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -9,9 +10,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "targets/cli/command_line.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/tool_error.hpp"
+#include "targets/cli/usage/command_line.hpp"
 
 namespace embert::cli {
 namespace {
@@ -89,6 +90,17 @@ std::vector<std::string> TextSource::next(size_t most) {
   return texts;
 }
 
+std::optional<double> TextSource::share_read() const {
+  if (!from_stdin_) {
+    return static_cast<double>(next_argument_) / static_cast<double>(arguments_.size());
+  }
+  struct stat info = {};
+  const bool has_size = fstat(STDIN_FILENO, &info) == 0 && S_ISREG(info.st_mode);
+  if (!has_size || info.st_size <= 0) return {};
+  const size_t returned = read_bytes_ - (buffer_.size() - start_);
+  return std::min(1.0, static_cast<double>(returned) / static_cast<double>(info.st_size));
+}
+
 bool TextSource::is_line_too_long() const {
   return std::min(buffer_.find('\n', scanned_), buffer_.size()) - start_ > max_line_bytes_;
 }
@@ -118,7 +130,9 @@ bool TextSource::read_more() {
     count = ::read(STDIN_FILENO, buffer_.data() + size, kReadBytes);
   } while (count < 0 && errno == EINTR);
   const int error = errno;
-  buffer_.resize(size + (count > 0 ? static_cast<size_t>(count) : 0));
+  const size_t added = count > 0 ? static_cast<size_t>(count) : 0;
+  buffer_.resize(size + added);
+  read_bytes_ += added;
   if (count < 0) throw InputError(std::string("stdin cannot be read: ") + std::strerror(error));
   return count > 0;
 }

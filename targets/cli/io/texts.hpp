@@ -4,6 +4,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ class TextSource {
   /// in full batches. Throws InputError for a line of more than max_line_bytes, after the lines
   /// before it were returned.
   std::vector<std::string> next(size_t most);
+  /// The share of the texts that next() has returned, 0 to 1; nothing for a stdin that is no file.
+  std::optional<double> share_read() const;
 
  private:
   bool take_line(std::string& line);
@@ -39,7 +42,8 @@ class TextSource {
   size_t next_argument_ = 0;
   bool from_stdin_;
   size_t max_line_bytes_;
-  size_t lines_ = 0;  ///< returned by take_line()
+  size_t lines_ = 0;       ///< returned by take_line()
+  size_t read_bytes_ = 0;  ///< of stdin
   bool at_end_ = false;
   std::string buffer_;
   size_t start_ = 0;    ///< start of the first line that take_line() has not returned

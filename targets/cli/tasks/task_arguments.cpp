@@ -3,9 +3,16 @@
 
 #include <CLI/CLI.hpp>
 #include <map>
+#include <sstream>
 
 namespace embert::cli {
 namespace {
+
+std::string short_number(double value) {
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
 
 /// Like CLI::Range, but refuses "nan".
 CLI::Validator in_range(double lowest, double highest) {
@@ -15,8 +22,8 @@ CLI::Validator in_range(double lowest, double highest) {
         const bool ok =
             CLI::detail::lexical_cast(text, value) && value >= lowest && value <= highest;
         return ok ? std::string()
-                  : text + " is not between " + std::to_string(lowest) + " and " +
-                        std::to_string(highest);
+                  : text + " is not a number from " + short_number(lowest) + " to " +
+                        short_number(highest);
       },
       "");
 }
@@ -32,6 +39,8 @@ const std::map<std::string, embert_vector_format> kFormats = {
 
 }  // namespace
 
+CLI::Validator share_of_one() { return in_range(0, 1); }
+
 void add_function_option(CLI::App& command, std::string& function) {
   command
       .add_option("--function", function,
@@ -39,6 +48,12 @@ void add_function_option(CLI::App& command, std::string& function) {
                   "single label or several that are right at once, else softmax")
       ->check(CLI::IsMember({"softmax", "sigmoid", "none"}))
       ->type_name("NAME");
+}
+
+void add_reject_label_option(CLI::App& command, std::string& label) {
+  command.add_option("--reject-label", label, "The label of texts that the model does not know")
+      ->type_name("NAME")
+      ->capture_default_str();
 }
 
 void add_window_options(CLI::App& command, WindowOptions& options) {

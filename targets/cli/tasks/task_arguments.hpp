@@ -12,8 +12,13 @@
 
 namespace embert::cli {
 
+/// Checks that a number is from 0 to 1.
+CLI::Validator share_of_one();
+
 /// Adds --function: softmax, sigmoid or none; empty: the model's own.
 void add_function_option(CLI::App& command, std::string& function);
+/// Adds --reject-label, the label of texts that a threshold rejects.
+void add_reject_label_option(CLI::App& command, std::string& label);
 /// Adds --window and --stride.
 void add_window_options(CLI::App& command, WindowOptions& options);
 /// Adds --max-new-tokens, --beams, --sample and its options.

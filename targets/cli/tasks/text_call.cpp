@@ -4,12 +4,15 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "targets/cli/io/messages.hpp"
 #include "targets/cli/io/output.hpp"
+#include "targets/cli/io/progress_bar.hpp"
 
 namespace embert::cli {
 
-void add_text_call(CLI::App& command, TextCall& call, const RecordForm& form,
-                   const std::string& json_keys) {
+void add_record_options(CLI::App& command, TextCall& call, const RecordForm& form,
+                        const ResultForm& result) {
+  call.input.result = result;
   add_model_argument(command, call.model);
   add_text_arguments(command, call.input.arguments,
                      form.is_single_text()
@@ -18,9 +21,16 @@ void add_text_call(CLI::App& command, TextCall& call, const RecordForm& form,
                                "; without any, the lines of stdin with tabs between; behind -- "
                                "any text");
   command.add_flag("--jsonl", call.input.jsonl,
-                   "Lines of stdin are JSON objects with the keys " + form.listed_names());
+                   "Lines of stdin are JSON objects with the keys " + form.listed_names() +
+                       "; --json shows their other keys again");
   add_line_limit(command, call.input.max_line_bytes);
-  command.add_flag("--json", call.json, "JSON Lines: " + json_keys);
+  command.add_flag("--json", call.json, "JSON Lines: " + result.listed());
+  add_output_option(command);
+}
+
+void add_text_call(CLI::App& command, TextCall& call, const RecordForm& form,
+                   const ResultForm& result) {
+  add_record_options(command, call, form, result);
   call.run.add_to(command);
 }
 
@@ -49,28 +59,75 @@ TextList list_with_first(const Record& record) {
   return list;
 }
 
-void for_records(const TextCall& call, const RecordForm& form, size_t most,
-                 const std::function<void(const std::vector<Record>& records)>& use) {
-  RecordSource source(call.input, form);
-  for (auto records = source.next(most); !records.empty(); records = source.next(most)) {
-    try {
-      use(records);
-    } catch (const TextError& error) {
-      // Of a record with a list of texts, the index is that of a text in it.
-      records[std::min(error.text, records.size() - 1)].refuse(error.what());
+namespace {
+
+/// The progress of all records. No bar cuts through results on the same terminal.
+class RecordProgress {
+ public:
+  explicit RecordProgress(const RecordSource& source)
+      : source_(source), on_terminal_(output().is_on_terminal()) {}
+
+  /// The progress of the next records of the source.
+  Progress of_next(size_t count) {
+    done_ += next_;
+    next_ = count;
+    return Progress(on_terminal_ ? nullptr : &RecordProgress::show, this, count);
+  }
+
+ private:
+  static int show(void* context, size_t done, size_t) {
+    auto* self = static_cast<RecordProgress*>(context);
+    const size_t count = self->done_ + std::min(done, self->next_);
+    std::optional<double> share = self->source_.share_read();
+    if (share) {
+      *share *= static_cast<double>(count) / static_cast<double>(self->done_ + self->next_);
     }
+    self->bar_.show({"records", share, count});
+    return 0;
+  }
+
+  const RecordSource& source_;
+  bool on_terminal_;
+  ProgressBar bar_;
+  size_t done_ = 0, next_ = 0;
+};
+
+}  // namespace
+
+void for_records(const TextCall& call, const RecordForm& form, size_t most, const RecordUse& use) {
+  RecordSource source(call.input, form);
+  size_t truncated = 0;
+  {
+    RecordProgress all(source);
+    for (auto records = source.next(most); !records.empty(); records = source.next(most)) {
+      Progress progress = all.of_next(records.size());
+      try {
+        truncated += use(records, progress);
+      } catch (const TextError& error) {
+        // Of a record with a list of texts, the index is that of a text in it.
+        records[std::min(error.text, records.size() - 1)].refuse(error.what());
+      }
+    }
+  }
+  if (truncated > 0) {
+    note(grouped(truncated) + (truncated == 1 ? " text was" : " texts were") +
+         " cut to the model's length; --json marks each as \"" + kTruncatedKey + "\"");
   }
 }
 
-void run_text_task(const TextCall& call, const RecordForm& form, const TextTask& task) {
+void run_text_task(const TextCall& call, const RecordForm& form, const TextTask& task,
+                   const ListMaker& make_list) {
   const LineForm line_form = call.json ? LineForm::kJson : LineForm::kPlain;
-  for_records(call, form, task.texts_at_once, [&](const std::vector<Record>& records) {
-    Progress no_progress(nullptr, nullptr, 0);
-    const TextList list = list_of(records);
-    const TaskLines result = task.run(list.view(), line_form, no_progress);
-    for (const std::string& line : result.lines) output().line(line);
-    if (result.failure) throw *result.failure;
-  });
+  for_records(
+      call, form, task.texts_at_once, [&](const std::vector<Record>& records, Progress& progress) {
+        const TextList list = make_list(records);
+        const TaskLines result = task.run(list.view(), line_form, progress);
+        for (size_t i = 0; i < result.lines.size(); ++i) {
+          output().line(call.json ? records[i].with_carried(result.lines[i]) : result.lines[i]);
+        }
+        if (result.failure) throw *result.failure;
+        return result.truncated;
+      });
 }
 
 }  // namespace embert::cli

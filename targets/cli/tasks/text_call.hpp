@@ -22,10 +22,13 @@ struct TextCall {
   RunOptions run;
 };
 
-/// Adds MODEL, TEXT..., --jsonl, --json, --threads and --isa. json_keys: the keys of the results,
-/// for --help.
+/// Adds MODEL, TEXT..., --jsonl, --max-line-bytes, --json and --output. `result` names the keys of
+/// --json.
+void add_record_options(CLI::App& command, TextCall& call, const RecordForm& form,
+                        const ResultForm& result);
+/// Adds these, --threads and --isa.
 void add_text_call(CLI::App& command, TextCall& call, const RecordForm& form,
-                   const std::string& json_keys);
+                   const ResultForm& result);
 
 /// Opens the model with the threads of the call; says so if there are fewer than --threads.
 std::unique_ptr<HostedModel> open_model(const TextCall& call);
@@ -36,12 +39,19 @@ TextList list_of(const std::vector<Record>& records);
 /// Pairs of the record's first text with each of the others.
 TextList list_with_first(const Record& record);
 
-/// Calls use(records) for as many records as are available at once, up to `most`, until there are
-/// none. A text that fails ends the tool with the record's line.
-void for_records(const TextCall& call, const RecordForm& form, size_t most,
-                 const std::function<void(const std::vector<Record>& records)>& use);
+/// Uses records and returns how many of their texts were cut to the model's length. The progress
+/// counts the records.
+using RecordUse = std::function<size_t(const std::vector<Record>& records, Progress& progress)>;
 
+/// Calls use() for as many records as are available at once, up to `most`, until there are none,
+/// and shows the progress. A text that fails ends the tool with the record's line. In the end a
+/// note says how many texts were cut.
+void for_records(const TextCall& call, const RecordForm& form, size_t most, const RecordUse& use);
+
+/// Makes the list of texts that a task reads.
+using ListMaker = std::function<TextList(const std::vector<Record>& records)>;
 /// Runs a task on the records of the call and writes its lines.
-void run_text_task(const TextCall& call, const RecordForm& form, const TextTask& task);
+void run_text_task(const TextCall& call, const RecordForm& form, const TextTask& task,
+                   const ListMaker& make_list = list_of);
 
 }  // namespace embert::cli

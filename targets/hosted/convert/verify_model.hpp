@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "converter/verify/comparison.hpp"
+#include "targets/hosted/convert/quality.hpp"
 #include "targets/hosted/line_text.hpp"
 #include "targets/hosted/model/model_file.hpp"
 #include "targets/hosted/texts/text_list.hpp"
@@ -17,10 +18,17 @@ struct ModelComparison {
   std::vector<std::string> warnings;  ///< about the folder
 };
 
-/// At least one text. The progress function of the texts is called between parts of them. Throws
-/// InputError for a folder that cannot be read or does not fit the model, Cancelled.
+/// At least one text. `worst` bounds the list of worst texts. The progress function of the texts is
+/// called between parts of them. Throws InputError for a folder that cannot be read or does not fit
+/// the model, Cancelled.
 ModelComparison verify_model(const ModelFile& file, const std::string& folder,
-                             const embert_hosted_texts& texts, uint32_t threads);
+                             const embert_hosted_texts& texts, uint32_t threads, size_t worst = 5);
+
+/// The cosines of pairs of texts by both models, with the model's default prompt before each text
+/// as `embert similarity` puts it; PairScores::gold stays empty. Throws as verify_model(), for a
+/// folder of the model's shape.
+PairScores verify_pairs(const ModelFile& file, const std::string& folder,
+                        const embert_hosted_texts& pairs, uint32_t threads);
 
 /// The name of a label, or its number.
 std::string compared_label(const ModelFile& file, int32_t label);

@@ -17,6 +17,14 @@ std::vector<std::string> isa_choices() {
   return names;
 }
 
+std::vector<std::string> runnable_isas() {
+  std::vector<std::string> names = {"scalar"};
+  for (const uint32_t isa : kIsasBySpeed) {
+    if ((embert_isa_detect() & isa) != 0) names.push_back(embert_isa_name(isa));
+  }
+  return names;
+}
+
 uint32_t isa_mask_of(const std::string& name) {
   const uint32_t machine = embert_isa_detect();
   if (name == "auto") return machine;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/hosted/model/model_tasks.hpp"
 
+#include <string_view>
+
 #include "embert/embert_inspect.h"
 #include "targets/hosted/hosted_error.hpp"
 #include "targets/hosted/line_text.hpp"
@@ -17,10 +19,10 @@ bool has_token_classifier(const embert_model_info& info, uint32_t task) {
 }
 
 struct TaskEntry {
-  Task task;                   ///< its index in kTasks
-  const char* subcommands[2];  ///< the second may be null
-  const char* needs;           ///< what a model without the task lacks
-  embert_status status;        ///< for the message of such a model
+  Task task;                        ///< its index in kTasks
+  std::string_view subcommands[2];  ///< the second may be empty
+  const char* needs;                ///< what a model without the task lacks
+  embert_status status;             ///< for the message of such a model
   bool (*can)(const embert_model_info& info);
 };
 
@@ -83,10 +85,13 @@ constexpr TaskEntry kTasks[] = {
 }  // namespace
 
 std::vector<std::string> task_names(const embert_model_info& info) {
+  // A relevance head has a label or two, one for inference between texts three.
+  constexpr uint32_t kMostLabelsOfReranker = 3;
   std::vector<std::string> names;
   for (const TaskEntry& entry : kTasks) {
-    for (const char* name : entry.subcommands) {
-      if (name != nullptr && entry.can(info)) names.emplace_back(name);
+    for (const std::string_view name : entry.subcommands) {
+      const bool senseless = name == "rerank" && info.num_labels > kMostLabelsOfReranker;
+      if (!name.empty() && !senseless && entry.can(info)) names.emplace_back(name);
     }
   }
   return names;

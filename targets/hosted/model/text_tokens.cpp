@@ -46,12 +46,16 @@ void check_tokenize(embert_status status) {
   check(status, "embert_tokenize");
 }
 
+struct Tokenized {
+  size_t tokens;
+  bool truncated;
+};
+
 /// Tokenizes into buffers that set_buffers(result, capacity) makes, and makes them anew if the text
 /// needs more: a text that is cut fits at once, unless its special tokens alone exceed the limit.
-/// Returns the number of tokens.
 template <typename SetBuffers>
-size_t tokenize_growing(const embert_model& model, const TextItem& item,
-                        const embert_tokenize_options& options, const SetBuffers& set_buffers) {
+Tokenized tokenize_growing(const embert_model& model, const TextItem& item,
+                           const embert_tokenize_options& options, const SetBuffers& set_buffers) {
   const embert_text input = text_of_item(item);
   embert_tokens result = {.size = sizeof(result)};
   embert_status status = EMBERT_STATUS_OK;
@@ -64,7 +68,7 @@ size_t tokenize_growing(const embert_model& model, const TextItem& item,
     if (status != EMBERT_STATUS_BUFFER_TOO_SMALL || result.length <= capacity) break;
   }
   check_tokenize(status);
-  return result.length;
+  return {result.length, result.windows > 1};
 }
 
 TextTokens tokenize_with(const embert_model& model, const TextItem& item,
@@ -79,7 +83,9 @@ TextTokens tokenize_with(const embert_model& model, const TextItem& item,
     result.word_ids = tokens.word_ids.data();
     result.sequence_ids = tokens.sequence_ids.data();
   };
-  resize_tokens(tokens, tokenize_growing(model, item, options, set_buffers));
+  const Tokenized result = tokenize_growing(model, item, options, set_buffers);
+  resize_tokens(tokens, result.tokens);
+  tokens.truncated = result.truncated;
   return tokens;
 }
 
@@ -104,7 +110,7 @@ TextTokens tokenize_text(const embert_model& model, const TextItem& item, uint32
   return tokenize_with(model, item, options_for(model, max_tokens));
 }
 
-void append_ids(const embert_model& model, const TextItem& item, uint32_t max_tokens,
+bool append_ids(const embert_model& model, const TextItem& item, uint32_t max_tokens,
                 TokenSink sink) {
   const size_t start = sink.ids.size();
   const auto resize = [&](size_t size) {
@@ -116,7 +122,10 @@ void append_ids(const embert_model& model, const TextItem& item, uint32_t max_to
     result.ids = sink.ids.data() + start;
     if (item.pair) result.type_ids = sink.type_ids.data() + start;
   };
-  resize(tokenize_growing(model, item, options_for(model, max_tokens), set_buffers));
+  const Tokenized result =
+      tokenize_growing(model, item, options_for(model, max_tokens), set_buffers);
+  resize(result.tokens);
+  return result.truncated;
 }
 
 std::vector<int32_t> plain_ids(const embert_model& model, std::string_view text) {

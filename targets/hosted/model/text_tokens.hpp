@@ -17,6 +17,7 @@ struct TextTokens {
   std::vector<uint32_t> byte_offsets, char_offsets;  ///< [tokens x 2]: begin and end of each
   std::vector<int32_t> word_ids;                     ///< -1: the token belongs to no word
   std::vector<int32_t> sequence_ids;                 ///< 0 or 1: the text; -1: a special token
+  bool truncated = false;                            ///< max_tokens cut the text
 
   /// Appends the tokens begin .. end-1 of another text.
   void append(const TextTokens& other, size_t begin, size_t end);
@@ -31,8 +32,9 @@ struct TokenSink {
   std::vector<int32_t>& ids;
   std::vector<int32_t>& type_ids;  ///< stays as it is for a text alone: its segments are zeros
 };
-/// Appends the tokens of a text, cut to max_tokens, and nothing else of it. Throws TextError.
-void append_ids(const embert_model& model, const TextItem& item, uint32_t max_tokens,
+/// Appends the tokens of a text, cut to max_tokens, and nothing else of it. Returns whether it was
+/// cut. Throws TextError.
+bool append_ids(const embert_model& model, const TextItem& item, uint32_t max_tokens,
                 TokenSink sink);
 
 /// Returns the ids of a text without special tokens.

@@ -3,15 +3,22 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "targets/hosted/tasks/common/text_task.hpp"
 
 namespace embert::hosted {
 
+/// Out of scope, as intent data sets name it (CLINC150).
+inline constexpr const char* kRejectLabel = "oos";
+
 struct ClassifyOptions {
   std::string function;  ///< softmax, sigmoid or none; empty: the model's own
   uint32_t top = 0;      ///< labels to show; 0: the best one in plain lines, all in JSON
+  /// A text whose best score is below it gets reject_label; 0 to 1, nothing: no text does.
+  std::optional<double> threshold;
+  std::string reject_label = kRejectLabel;
 };
 
 TextTask prepare_classify(HostedModel& model, const ClassifyOptions& options);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/hosted/tasks/embed_task.hpp"
 
+#include <atomic>
+
 #include "targets/hosted/line_text.hpp"
 
 namespace embert::hosted {
@@ -40,18 +42,23 @@ TextTask prepare_embed(HostedModel& model, const VectorOptions& options) {
   return {[&model, options](const embert_hosted_texts& texts, LineForm form, Progress& progress) {
             TaskLines result;
             result.lines.resize(texts.count);
+            std::atomic<size_t> truncated = 0;
             text_vectors(model, texts, options, progress, [&](const TextVector& row) {
+              truncated += row.truncated ? 1 : 0;
               std::string& line = result.lines[row.text];
               if (form == LineForm::kJson) {
                 Json values;  // stays null for a text without tokens
                 if (row.tokens > 0) values = values_json(row.vector, options.format);
-                line = json_line({{"text", text_at(texts, row.text).text},
-                                  {"tokens", row.tokens},
-                                  {"embedding", std::move(values)}});
+                Json object = {{"text", text_at(texts, row.text).text},
+                               {"tokens", row.tokens},
+                               {"embedding", std::move(values)}};
+                if (row.truncated) object[kTruncatedKey] = true;
+                line = json_line(object);
               } else if (row.tokens > 0) {
                 line = values_plain(row.vector, options.format);
               }
             });
+            result.truncated = truncated;
             return result;
           },
           kSortedTextsAtOnce};

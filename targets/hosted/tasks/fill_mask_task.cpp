@@ -99,8 +99,7 @@ struct FillMask {
   uint32_t top;
 };
 
-std::string filled_masks(const FillMask& call, WorkSlot& slot, const TextItem& item,
-                         LineForm form) {
+TaskLine filled_masks(const FillMask& call, WorkSlot& slot, const TextItem& item, LineForm form) {
   const ModelFile& file = call.model.file();
   const embert_model& model = *file.model();
   const int32_t mask_id = call.mask_tokens.mask_id;
@@ -124,9 +123,10 @@ std::string filled_masks(const FillMask& call, WorkSlot& slot, const TextItem& i
     lines += (lines.empty() ? "" : "\n") + mask_line(item.text, words);
     masks.push_back({{"position", position}, {"words", std::move(words)}});
   }
-  if (form == LineForm::kPlain) return lines;
-  return json_line(
-      {{"text", item.text}, {"tokens", tokens.ids.size()}, {"masks", std::move(masks)}});
+  if (form == LineForm::kPlain) return {lines, tokens.truncated};
+  Json result = {{"text", item.text}, {"tokens", tokens.ids.size()}, {"masks", std::move(masks)}};
+  if (tokens.truncated) result[kTruncatedKey] = true;
+  return {json_line(result), tokens.truncated};
 }
 
 }  // namespace

@@ -80,15 +80,18 @@ struct Generate {
 };
 
 /// Runs the encoder on the text, for the decoder's cross-attention.
-void encode_source(const Generate& call, WorkSlot& slot, const TextItem& item,
+/// Returns whether the text was cut to the encoder's length.
+bool encode_source(const Generate& call, WorkSlot& slot, const TextItem& item,
                    embert_engine* engine) {
   const uint32_t room = slot.options(call.shape).max_source_tokens;
   slot.batch.clear();
+  bool truncated = false;
   if (call.options.ids) {
     slot.batch.add(read_ids(item.text), {});
   } else {
     const TextTokens tokens = tokenize_text(*call.file.model(), item, room);
     slot.batch.add(tokens.ids, tokens.type_ids);
+    truncated = tokens.truncated;
   }
   const size_t size = slot.batch.ids.size();
   if (size == 0) {
@@ -97,12 +100,14 @@ void encode_source(const Generate& call, WorkSlot& slot, const TextItem& item,
   }
   const embert_input input = slot.batch.input();
   check_text_status(embert_encode_source(engine, &input, nullptr), size, room);
+  return truncated;
 }
 
 struct Generated {
   std::vector<int32_t> ids;
   double log_probability;
   const char* finish;
+  bool truncated;  ///< the source was cut to the encoder's length
 };
 
 Generated generate_ids(const Generate& call, WorkSlot& slot, const TextItem& item) {
@@ -114,7 +119,8 @@ Generated generate_ids(const Generate& call, WorkSlot& slot, const TextItem& ite
     prompt = call.options.ids ? read_ids(item.text) : prompt_ids(call.file, item);
   }
   embert_engine* engine = slot.engine(call.shape);
-  if (call.file.info().num_stacks == 2) encode_source(call, slot, item, engine);
+  const bool truncated =
+      call.file.info().num_stacks == 2 && encode_source(call, slot, item, engine);
   size_t bytes = 0;
   check(embert_generate_bytes(&decoding, &bytes), "embert_generate_bytes");
   std::vector<uint64_t> workspace(bytes / sizeof(uint64_t) + 1);
@@ -130,24 +136,28 @@ Generated generate_ids(const Generate& call, WorkSlot& slot, const TextItem& ite
                     call.shape.max_tokens);
   ids.resize(generated.count);
   return {std::move(ids), std::ldexp(generated.log2_score, -26) * std::log(2.0),
-          kFinishNames[generated.finish]};
+          kFinishNames[generated.finish], truncated};
 }
 
-std::string generated_text(const Generate& call, const TextItem& item, const Generated& generated,
-                           LineForm form) {
+TaskLine generated_text(const Generate& call, const TextItem& item, const Generated& generated,
+                        LineForm form) {
   const Json text =
       can_detokenize(call.file) ? Json(text_of(*call.file.model(), generated.ids, true)) : Json();
   if (form == LineForm::kJson) {
-    return json_line({{"text", item.text},
-                      {"generated", text},
-                      {"ids", generated.ids},
-                      {"log_probability", generated.log_probability},
-                      {"finish", generated.finish}});
+    Json result = {{"text", item.text},
+                   {"generated", text},
+                   {"ids", generated.ids},
+                   {"log_probability", generated.log_probability},
+                   {"finish", generated.finish}};
+    if (generated.truncated) result[kTruncatedKey] = true;
+    return {json_line(result), generated.truncated};
   }
-  if (!call.options.ids && !text.is_null()) return one_line(text.get<std::string>());
+  if (!call.options.ids && !text.is_null()) {
+    return {one_line(text.get<std::string>()), generated.truncated};
+  }
   std::string line;
   for (const int32_t id : generated.ids) line += (line.empty() ? "" : " ") + std::to_string(id);
-  return line;
+  return {line, generated.truncated};
 }
 
 }  // namespace

@@ -26,6 +26,8 @@ TextTask classify_by_options(HostedModel& model, JsonOptions& given) {
   ClassifyOptions options;
   given.take("function", options.function);
   given.take("top", options.top, {1, 4096});
+  given.take("threshold", options.threshold);
+  given.take("reject-label", options.reject_label);
   given.finish();
   return prepare_classify(model, options);
 }

@@ -28,6 +28,7 @@ std::string tokens_json(const embert_model& model, const TextItem& item, const T
   result["byte_offsets"] = offset_pairs(tokens.byte_offsets);
   result["char_offsets"] = offset_pairs(tokens.char_offsets);
   result["word_ids"] = std::move(word_ids);
+  if (tokens.truncated) result[kTruncatedKey] = true;
   return json_line(result);
 }
 
@@ -49,8 +50,9 @@ TextTask prepare_tokenize(HostedModel& model) {
               const embert_model& tokenizer = *model.file().model();
               const TextItem item = text_at(texts, i);
               const TextTokens tokens = tokenize_text(tokenizer, item, model.max_tokens());
-              return form == LineForm::kJson ? tokens_json(tokenizer, item, tokens)
-                                             : tokens_plain(tokenizer, tokens);
+              return TaskLine(form == LineForm::kJson ? tokens_json(tokenizer, item, tokens)
+                                                      : tokens_plain(tokenizer, tokens),
+                              tokens.truncated);
             });
           },
           kSortedTextsAtOnce};

@@ -40,14 +40,15 @@ void run_texts(HostedModel& model, const PromptedTexts& input, Progress& progres
           const Rows<T> rows = pass(slot, engine);
           for (size_t i = range.begin; i < range.end; ++i) {
             sink(TextRow<T>{chunk.list_index(order[i]), order[i].length,
-                            rows.values + (i - range.begin) * rows.width, rows.scale});
+                            rows.values + (i - range.begin) * rows.width, rows.scale,
+                            order[i].truncated});
           }
           progress.add(range.end - range.begin);
         },
         progress);
     const size_t with_tokens = passes.empty() ? 0 : passes.back().end;
     for (size_t i = with_tokens; i < order.size(); ++i) {
-      sink(TextRow<T>{chunk.list_index(order[i]), 0, nullptr, {}});
+      sink(TextRow<T>{chunk.list_index(order[i]), 0, nullptr, {}, false});
     }
     progress.add(order.size() - with_tokens);
   }
@@ -84,13 +85,15 @@ void classify_texts(HostedModel& model, const embert_hosted_texts& texts, Progre
 }
 
 LogitRows classify_all(HostedModel& model, const embert_hosted_texts& texts) {
-  LogitRows rows = {model.file().info().num_labels, {}, {}};
+  LogitRows rows = {model.file().info().num_labels, {}, {}, {}};
   rows.values.resize(texts.count * rows.width);
+  rows.truncated.resize(texts.count);
   std::atomic<uint32_t> scale = 0;
   Progress no_progress(nullptr, nullptr, 0);
   classify_texts(model, texts, no_progress, [&](const TextRow<int32_t>& row) {
     if (row.tokens == 0) return;
     std::copy_n(row.values, rows.width, rows.values.data() + row.text * rows.width);
+    rows.truncated[row.text] = row.truncated;
     scale.store(row.scale.float_bits, std::memory_order_relaxed);
   });
   rows.scale.float_bits = scale;

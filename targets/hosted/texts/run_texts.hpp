@@ -4,6 +4,7 @@
 // gets alone.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -28,6 +29,7 @@ struct TextRow {
   uint32_t tokens;     ///< 0: the text has none
   const T* values;     ///< [width], valid during the call; null for a text without tokens
   embert_scale scale;  ///< the same for all texts that have tokens
+  bool truncated;      ///< the text was cut to the model's length
 };
 using VectorSink = std::function<void(const TextRow<int16_t>& row)>;
 using LogitSink = std::function<void(const TextRow<int32_t>& row)>;
@@ -49,8 +51,12 @@ struct LogitRows {
   size_t width = 0;
   std::vector<int32_t> values;  ///< [texts x width]; zeros for a text without tokens
   embert_scale scale = {};
+  std::vector<uint8_t> truncated;  ///< [texts] 1: cut to the model's length
 
   const int32_t* row(size_t i) const { return values.data() + i * width; }
+  size_t truncated_texts() const {
+    return static_cast<size_t>(std::count(truncated.begin(), truncated.end(), 1));
+  }
 };
 LogitRows classify_all(HostedModel& model, const embert_hosted_texts& texts);
 

@@ -32,6 +32,7 @@ void TokenChunk::read_block(const HostedModel& model, const PromptedTexts& input
   block.ids.clear();
   block.type_ids.clear();
   block.starts.assign(1, 0);
+  block.truncated.clear();
   std::string prompted;
   const size_t first = begin_ + number * kTextsPerBlock;
   for (size_t i = first; i < std::min(end_, first + kTextsPerBlock); ++i) {
@@ -41,7 +42,8 @@ void TokenChunk::read_block(const HostedModel& model, const PromptedTexts& input
       item.text = prompted;
     }
     try {
-      append_ids(*model.file().model(), item, model.max_tokens(), {block.ids, block.type_ids});
+      block.truncated.push_back(
+          append_ids(*model.file().model(), item, model.max_tokens(), {block.ids, block.type_ids}));
     } catch (const TextError& error) {
       throw TextError(i, error.what());
     }
@@ -60,10 +62,10 @@ void TokenChunk::read(HostedModel& model, const PromptedTexts& input, size_t beg
       blocks, [&](WorkSlot&, size_t number) { read_block(model, input, number); }, no_progress);
   order_.clear();
   for (size_t i = 0; i < count; ++i) {
-    const std::vector<size_t>& starts = blocks_[i / kTextsPerBlock].starts;
+    const Block& block = blocks_[i / kTextsPerBlock];
     const size_t in_block = i % kTextsPerBlock;
-    order_.push_back(
-        {static_cast<uint32_t>(starts[in_block + 1] - starts[in_block]), static_cast<uint32_t>(i)});
+    order_.push_back({static_cast<uint32_t>(block.starts[in_block + 1] - block.starts[in_block]),
+                      static_cast<uint32_t>(i), block.truncated[in_block]});
   }
   std::sort(order_.begin(), order_.end(), [](const Text& a, const Text& b) {
     return a.length != b.length ? a.length > b.length : a.index < b.index;

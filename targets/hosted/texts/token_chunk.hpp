@@ -36,6 +36,7 @@ class TokenChunk {
   struct Text {
     uint32_t length;  ///< tokens
     uint32_t index;   ///< in the chunk
+    bool truncated;   ///< cut to the model's length
   };
   /// The chunk's texts with the longest first, which is the order of passes: a thread that has
   /// nothing left to do waits for a short pass.
@@ -51,6 +52,7 @@ class TokenChunk {
   struct Block {
     std::vector<int32_t> ids, type_ids;  ///< [tokens of the block's texts]; no type_ids: no pairs
     std::vector<size_t> starts;          ///< [texts + 1]
+    std::vector<bool> truncated;         ///< [texts]
   };
   void read_block(const HostedModel& model, const PromptedTexts& input, size_t number);
 

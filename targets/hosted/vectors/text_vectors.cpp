@@ -52,7 +52,7 @@ void text_vectors(HostedModel& model, const embert_hosted_texts& texts,
   const bool normalize = options.normalize || (file.info().normalize != 0 && is_cut);
   const std::string prompt = prompt_of(file, options);
   embed_texts(model, texts, {options.pooling, prompt}, progress, [&](const TextRow<int16_t>& row) {
-    TextVector result = {row.text, row.tokens, {row.values, wanted, row.scale}};
+    TextVector result = {row.text, row.tokens, row.truncated, {row.values, wanted, row.scale}};
     std::vector<int16_t> unit;
     if (normalize && row.tokens > 0) {
       unit.resize(wanted);

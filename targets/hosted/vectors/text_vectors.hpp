@@ -29,6 +29,7 @@ uint32_t check_vector_options(const ModelFile& file, const VectorOptions& option
 struct TextVector {
   size_t text;
   uint32_t tokens;
+  bool truncated;  ///< the text was cut to the model's length
   VectorView vector;
 };
 using TextVectorSink = std::function<void(const TextVector& vector)>;

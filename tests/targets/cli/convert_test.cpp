@@ -223,11 +223,16 @@ TEST(Verify, LabelsAreNoText) {
     return run_tool(arguments);
   };
   const std::string texts = scratch.write("labelled", labelled);
-  expect_refused(verify({"--texts", texts}), 2, "give --labelled");
-  EXPECT_EQ(verify({"--texts", texts, "--labelled"}).out,
-            verify({"--texts", scratch.write("plain", plain)}).out);
-  expect_refused(verify({"--texts", scratch.path("plain"), "--labelled"}), 2,
+  expect_refused(verify({"--texts", texts}), 2, "give the file to --labelled");
+  const std::string plain_file = scratch.write("plain", plain);
+  expect_refused(verify({"--labelled", plain_file}), 2,
                  "plain: line 1: expected text, a tab and a label");
+  expect_refused(verify({"--labelled", texts}), 2, "all lines have the label \"timer\"");
+  expect_refused(verify({}), 1, "--texts FILE or --labelled FILE");
+  const ToolResult of_labelled =
+      verify({"--labelled", scratch.write("two", labelled + "hello there\tgreeting\n")});
+  const ToolResult of_plain = verify({"--texts", scratch.write("three", plain + "hello there\n")});
+  EXPECT_EQ(of_labelled.out.rfind(of_plain.out, 0), 0u) << "the comparison leaves out the labels";
 }
 
 TEST(Verify, ComparesADecodersLogits) {

@@ -20,8 +20,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const std::string kModel = EMBERT_BUNDLED_MODEL;
-
 /// Runs the tool and returns the JSON of each line.
 Json json_of(const std::vector<std::string>& arguments, const std::string& input = "") {
   const ToolResult result = run_tool(arguments, input);
@@ -38,7 +36,7 @@ std::vector<std::string> keys_of(const Json& object) {
 }
 
 TEST(Tokenize, HasTheKeysAndTheTokens) {
-  const Json lines = json_of({"tokenize", kModel, "--json", "set a timer"});
+  const Json lines = json_of({"tokenize", kBundledModel, "--json", "set a timer"});
   ASSERT_EQ(lines.size(), 1u);
   const Json& line = lines[0];
   EXPECT_EQ(keys_of(line), (std::vector<std::string>{"text", "ids", "type_ids", "tokens",
@@ -50,12 +48,26 @@ TEST(Tokenize, HasTheKeysAndTheTokens) {
   EXPECT_EQ(line["word_ids"], Json::parse("[null,0,1,2,null]"));
 }
 
+TEST(Inspect, ShowsLabelsScriptsAndTheCertificate) {
+  const std::string out = run_tool({"inspect", kBundledModel}).out;
+  for (const std::string part :
+       {"\ncan do       embed, similarity, classify\n", ", ... (151, all with --json)\n",
+        "\nvectors      128 values, mean pooling, length 1\n",
+        "\ntexts        at most 64 tokens of a text; wordpiece vocabulary of 6,656, Latin ",
+        "\nexactness    on 64 texts that calibration did not use, the cosine to float32 is 0.999",
+        " of the answers are equal\n", "\ncalibration  built-in text, 384 texts\n", " at 16, ",
+        " at 64 tokens: bytes of RAM"}) {
+    EXPECT_NE(out.find(part), std::string::npos) << part << "\n" << out;
+  }
+}
+
 TEST(Tokenize, PairsAndUnicodeOffsets) {
-  const Json pair = json_of({"tokenize", kModel, "--json", "--pair", "ten minutes", "timer"})[0];
+  const Json pair =
+      json_of({"tokenize", kBundledModel, "--json", "--pair", "ten minutes", "timer"})[0];
   EXPECT_EQ(pair["tokens"], Json({"[CLS]", "timer", "[SEP]", "ten", "minutes", "[SEP]"}));
   EXPECT_EQ(pair["type_ids"], Json({0, 0, 0, 1, 1, 1}));
   EXPECT_EQ(pair["pair"], "ten minutes");
-  const Json accents = json_of({"tokenize", kModel, "--json", "\xC3\xA9t a"})[0];
+  const Json accents = json_of({"tokenize", kBundledModel, "--json", "\xC3\xA9t a"})[0];
   const size_t last = accents["tokens"].size() - 2;
   EXPECT_EQ(accents["byte_offsets"][last], Json({4, 5}));
   EXPECT_EQ(accents["char_offsets"][last], Json({3, 4}));
@@ -74,7 +86,7 @@ TEST(Texts, ArgumentsAndStdinGiveTheSame) {
                                           "\1mark",
                                           "-5 degrees",
                                           "--top"};
-  std::vector<std::string> call = {"classify", kModel, "--json", "--top", "1", "--"};
+  std::vector<std::string> call = {"classify", kBundledModel, "--json", "--top", "1", "--"};
   call.insert(call.end(), texts.begin(), texts.end());
   std::string unix_lines, windows_lines;
   for (const std::string& text : texts) {
@@ -87,7 +99,7 @@ TEST(Texts, ArgumentsAndStdinGiveTheSame) {
   for (size_t i = 0; i < texts.size(); ++i) {
     EXPECT_EQ(Json::parse(arguments.lines()[i])["text"], texts[i]);
   }
-  const std::vector<std::string> from_stdin = {"classify", kModel, "--json", "--top", "1"};
+  const std::vector<std::string> from_stdin = {"classify", kBundledModel, "--json", "--top", "1"};
   EXPECT_EQ(run_tool(from_stdin, unix_lines).out, arguments.out);
   EXPECT_EQ(run_tool(from_stdin, windows_lines).out, arguments.out);
   unix_lines.pop_back();  // the last line needs no end
@@ -102,7 +114,7 @@ TEST(Texts, AnEmptyLineAndAnyBytesGetAResult) {
   }
   input += "\n" + std::string(300000, 'a') + "\n";
   for (int word = 0; word < 500; ++word) input += "word ";
-  const Json lines = json_of({"embed", kModel, "--json"}, input);
+  const Json lines = json_of({"embed", kBundledModel, "--json"}, input);
   ASSERT_EQ(lines.size(), 4u);
   EXPECT_EQ(lines[0]["tokens"], 2);  // [CLS] [SEP]
   EXPECT_EQ(lines[2]["tokens"], 3);  // one word too long to be looked up
@@ -110,41 +122,44 @@ TEST(Texts, AnEmptyLineAndAnyBytesGetAResult) {
 }
 
 TEST(Texts, ADashIsStdinUnlessItComesBehindDashes) {
-  EXPECT_EQ(json_of({"classify", kModel, "--json", "-"}, "set a timer\n")[0]["text"],
+  EXPECT_EQ(json_of({"classify", kBundledModel, "--json", "-"}, "set a timer\n")[0]["text"],
             "set a timer");
-  EXPECT_EQ(json_of({"classify", kModel, "--json", "--", "-"})[0]["text"], "-");
-  expect_refused(run_tool({"classify", kModel, "a", "-"}), 1,
+  EXPECT_EQ(json_of({"classify", kBundledModel, "--json", "--", "-"})[0]["text"], "-");
+  expect_refused(run_tool({"classify", kBundledModel, "a", "-"}), 1,
                  "\"-\" stands for the lines of stdin");
 }
 
 TEST(Texts, ALineThatIsTooLongIsNamedAfterTheResultsBeforeIt) {
   const std::string input = "set a timer\n" + std::string(200, 'x') + "\nbook a flight\n";
-  const ToolResult result = run_tool({"classify", kModel, "--max-line-bytes", "199"}, input);
+  const ToolResult result = run_tool({"classify", kBundledModel, "--max-line-bytes", "199"}, input);
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.lines().size(), 1u);
   EXPECT_EQ(result.err, "embert: stdin line 2: longer than 199 bytes (--max-line-bytes)\n");
-  EXPECT_EQ(run_tool({"classify", kModel, "--max-line-bytes", "200"}, input).lines().size(), 3u);
+  EXPECT_EQ(run_tool({"classify", kBundledModel, "--max-line-bytes", "200"}, input).lines().size(),
+            3u);
   // Without a line end, at the default limit, which is all that is kept of the line.
-  expect_refused(run_tool({"tokenize", kModel}, std::string((16 << 20) + 1, 'x')), 2,
+  expect_refused(run_tool({"tokenize", kBundledModel}, std::string((16 << 20) + 1, 'x')), 2,
                  "stdin line 1: longer than 16777216 bytes");
 }
 
 TEST(Embed, VectorsDependOnPoolingAndNotOnCompany) {
-  const Json alone = json_of({"embed", kModel, "--json", "book a flight"})[0];
+  const Json alone = json_of({"embed", kBundledModel, "--json", "book a flight"})[0];
   EXPECT_EQ(keys_of(alone), (std::vector<std::string>{"text", "tokens", "embedding"}));
   EXPECT_EQ(alone["tokens"], 5);
   EXPECT_EQ(alone["embedding"].size(), 128u);
   const Json together =
-      json_of({"embed", kModel, "--json", "a longer text beside it", "book a flight"});
+      json_of({"embed", kBundledModel, "--json", "a longer text beside it", "book a flight"});
   EXPECT_EQ(together[1]["embedding"], alone["embedding"]);
-  const Json cls = json_of({"embed", kModel, "--json", "--pooling", "cls", "book a flight"})[0];
-  const Json mean = json_of({"embed", kModel, "--json", "--pooling", "mean", "book a flight"})[0];
+  const Json cls =
+      json_of({"embed", kBundledModel, "--json", "--pooling", "cls", "book a flight"})[0];
+  const Json mean =
+      json_of({"embed", kBundledModel, "--json", "--pooling", "mean", "book a flight"})[0];
   EXPECT_NE(cls["embedding"], mean["embedding"]);
-  EXPECT_EQ(run_tool({"embed", kModel, "one", "two"}).lines().size(), 2u);
+  EXPECT_EQ(run_tool({"embed", kBundledModel, "one", "two"}).lines().size(), 2u);
 }
 
 TEST(Classify, RanksLabels) {
-  const Json line = json_of({"classify", kModel, "--json", "what is my account balance"})[0];
+  const Json line = json_of({"classify", kBundledModel, "--json", "what is my account balance"})[0];
   EXPECT_EQ(keys_of(line),
             (std::vector<std::string>{"text", "tokens", "label", "score", "scores"}));
   EXPECT_EQ(line["label"], "balance");
@@ -153,14 +168,15 @@ TEST(Classify, RanksLabels) {
   double sum = 0;
   for (const auto& entry : line["scores"]) sum += entry["score"].get<double>();
   EXPECT_NEAR(sum, 1, 1e-6);
-  const Json top = json_of({"classify", kModel, "--json", "--top", "3", "balance please"})[0];
+  const Json top =
+      json_of({"classify", kBundledModel, "--json", "--top", "3", "balance please"})[0];
   EXPECT_EQ(top["scores"].size(), 3u);
-  const ToolResult text = run_tool({"classify", kModel, "what is my account balance"});
+  const ToolResult text = run_tool({"classify", kBundledModel, "what is my account balance"});
   EXPECT_NE(text.out.find("\tbalance\twhat is my account balance\n"), std::string::npos);
 }
 
 TEST(Checksum, IsThatOfTheLogitsInTheOrderOfTheLabels) {
-  std::ifstream file(kModel, std::ios::binary);
+  std::ifstream file(kBundledModel, std::ios::binary);
   const std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
   const AlignedBytes blob(bytes);
   embert_model model;
@@ -185,13 +201,14 @@ TEST(Checksum, IsThatOfTheLogitsInTheOrderOfTheLabels) {
   std::snprintf(expected, sizeof(expected), "%08x",
                 embert_crc32c(0, logits.data(), logits.size() * sizeof(int32_t)));
 
-  EXPECT_EQ(run_tool({"checksum", kModel, text}).out, std::string(expected) + "\n");
-  EXPECT_EQ(run_tool({"checksum", kModel, "--isa", "scalar"}, text + "\n").out,
+  EXPECT_EQ(run_tool({"checksum", kBundledModel, text}).out, std::string(expected) + "\n");
+  EXPECT_EQ(run_tool({"checksum", kBundledModel, "--isa", "scalar"}, text + "\n").out,
             std::string(expected) + "\n");
-  const Json line = json_of({"checksum", kModel, "--json", text}).at(0);
+  const Json line = json_of({"checksum", kBundledModel, "--json", text}).at(0);
   EXPECT_EQ(keys_of(line), (std::vector<std::string>{"text", "tokens", "checksum"}));
   EXPECT_EQ(line["checksum"], expected);
-  EXPECT_NE(run_tool({"checksum", kModel, "freeze my accounts"}).out, std::string(expected) + "\n");
+  EXPECT_NE(run_tool({"checksum", kBundledModel, "freeze my accounts"}).out,
+            std::string(expected) + "\n");
 }
 
 TEST(Texts, OneWithoutTokensGetsNoResultAndLosesNoOther) {
@@ -217,12 +234,13 @@ TEST(Texts, OneWithoutTokensGetsNoResultAndLosesNoOther) {
 
 TEST(Run, ThreadsAndInstructionSetsGiveTheSameBytes) {
   const std::string input = "cancel my hotel booking\nset the volume to four\nhow old are you\n";
-  const ToolResult reference = run_tool({"embed", kModel, "--json", "--isa", "scalar"}, input);
+  const ToolResult reference =
+      run_tool({"embed", kBundledModel, "--json", "--isa", "scalar"}, input);
   ASSERT_EQ(reference.exit_code, 0) << reference.err;
   for (const char* isa : {"auto", "avx2", "avxvnni", "avx512vnni"}) {
     for (const char* threads : {"1", "2", "0"}) {
       const ToolResult result =
-          run_tool({"embed", kModel, "--json", "--isa", isa, "--threads", threads}, input);
+          run_tool({"embed", kBundledModel, "--json", "--isa", isa, "--threads", threads}, input);
       if (result.exit_code == 1) {
         EXPECT_NE(result.err.find("not on this machine"), std::string::npos) << result.err;
         continue;

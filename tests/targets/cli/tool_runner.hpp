@@ -16,6 +16,9 @@ namespace embert::test {
 inline const std::string kBundledFolder =
     std::string(EMBERT_SOURCE_DIR) + "/targets/demo/tiny-intent";
 
+/// The model made of it.
+inline const std::string kBundledModel = EMBERT_BUNDLED_MODEL;
+
 struct ToolResult {
   int exit_code = -1;  ///< -1: ended by a signal
   int signal = 0;

@@ -91,8 +91,7 @@ TEST(Usage, SubcommandsAreNamed) {
   expect_refused(run_tool({"frobnicate"}), 1, "inspect, tokenize, embed, similarity, classify");
   expect_refused(run_tool(std::vector<std::string>{}), 1,
                  "inspect, tokenize, embed, similarity, classify");
-  EXPECT_NE(run_tool({"classify", "--nope"}).err.find("`embert classify --help`"),
-            std::string::npos);
+  expect_refused(run_tool({"classify", "--zzzzzzzz"}), 1, "`embert classify --help`");
 }
 
 TEST(Usage, TextCallsOnAModelWithoutTokenizerExitWith1) {
@@ -219,6 +218,27 @@ TEST(Inspect, SaysWhatTheModelNeeds) {
     if (tensor["name"] == "ffn_up") layer_weights += tensor["bytes"].get<size_t>();
   }
   EXPECT_EQ(layer_weights, 2u * (64 * 128 + 3 * 4 * 128));
+}
+
+TEST(Inspect, FirstSaysInWordsWhatTheModelIs) {
+  const ScratchFolder scratch;
+  const std::string model = scratch.write("m.emb", synthetic_blob());
+  const ToolResult result = run_tool({"inspect", model});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto has = [&](const std::string& part) {
+    EXPECT_NE(result.out.find(part), std::string::npos) << part << "\n" << result.out;
+  };
+  has("m.emb, an encoder: 2 layers of width 64, 2 heads, feed-forward width 128\n");
+  has("\ncan do       embed, similarity, classify\n");  // five labels are no reranker's
+  has("\ntexts        at most ");
+  has("; no tokenizer: it takes ids\n");
+  has("\nexactness    not recorded in the file\n");
+  has("\nsha256       ");
+  EXPECT_EQ(result.out.find("ffn_up"), std::string::npos) << "only with --tensors";
+  const ToolResult more = run_tool({"inspect", model, "--tensors"});
+  EXPECT_EQ(more.out.rfind(result.out, 0), 0u) << "the summary comes first";
+  EXPECT_NE(more.out.find("layer1.ffn_up"), std::string::npos);
+  EXPECT_NE(more.out.find("  intermediate_size "), std::string::npos);
 }
 
 // Made by the converter of version 3; today's makes the same bytes but for the version.

@@ -86,8 +86,8 @@ def validate(processor, firmware, texts, faults):
     with tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="utf-8") as file:
         file.writelines(f"{text}\t{label}\n" for text, label, _ in texts)
         file.flush()
-        run = subprocess.run([tool, "device", "validate", blob, "--on", f"exec:exec {firmware}", "--texts", file.name,
-                              "--labelled", "--timeout", "500" if faults else "60000", "--json"],
+        run = subprocess.run([tool, "device", "validate", blob, "--on", f"exec:exec {firmware}", "--labelled", file.name,
+                              "--timeout", "500" if faults else "60000", "--json"],
                              stdout=subprocess.PIPE, text=True, check=False)
     if not run.stdout:
         sys.exit(f"{processor}: embert device validate ended with {run.returncode}")

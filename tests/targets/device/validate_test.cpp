@@ -77,7 +77,7 @@ TEST(Validate, CountsRightLabels) {
     texts += std::string(json["text"]) + '\t' + label + '\n';
   }
   const Json json =
-      json_of({kModel, "--on", serve(), "--texts", scratch.write("labelled", texts), "--labelled"});
+      json_of({kModel, "--on", serve(), "--labelled", scratch.write("labelled", texts)});
   const double right = static_cast<double>(count - 1) / static_cast<double>(count);
   EXPECT_DOUBLE_EQ(json["accuracy_device"], right);
   EXPECT_DOUBLE_EQ(json["accuracy_here"], right);
@@ -223,12 +223,11 @@ TEST(Serve, RefusesAModelThatGivesOtherBits) {
 TEST(Validate, RefusesBadTexts) {
   const ScratchFolder scratch;
   const auto with = [&](const std::string& bytes, bool labelled) {
-    std::vector<std::string> arguments = {kModel, "--on", serve(), "--texts",
-                                          scratch.write("texts", bytes)};
-    if (labelled) arguments.push_back("--labelled");
-    return validate(arguments);
+    return validate({kModel, "--on", serve(), labelled ? "--labelled" : "--texts",
+                     scratch.write("texts", bytes)});
   };
   expect_error(with("", false), 2, "has no text");
+  expect_error(validate({kModel, "--on", serve()}), 1, "--texts FILE or --labelled FILE");
   expect_error(with("a\ttranslate\nb\n", true), 2, "line 2: expected text, a tab and a label");
   expect_error(with("a\tno such\n", true), 2, "line 1: the model has no label \"no such\"");
   expect_error(with("a\n" + std::string(1 << 17, 'x') + "\n", false), 2, "line 2: 131072 bytes");

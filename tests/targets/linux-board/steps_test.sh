@@ -91,7 +91,7 @@ shows '--preset armv7' cmake.log
 MACHINE=armv7l BITS=32 works raspberry-pi pi copy
 
 "$tool" classify "$model" <"$source/targets/demo/sentences.txt" | awk -F '\t' '{ print $3 "\t" $2 }' >"$SCRATCH/labelled"
-works raspberry-pi pi run validate --texts "$SCRATCH/labelled" --labelled
+works raspberry-pi pi run validate --labelled "$SCRATCH/labelled"
 shows '^accuracy_device  *1\.0000$' out
 shows 'translate good night into Portuguese$' out
 

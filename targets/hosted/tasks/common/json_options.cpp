@@ -2,6 +2,8 @@
 #include "targets/hosted/tasks/common/json_options.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "targets/hosted/hosted_error.hpp"
 
@@ -38,6 +40,12 @@ void JsonOptions::take(const char* name, double& value) {
   if (!given) return;
   if (!given->is_number()) refuse(name, *given, "a number");
   value = given->get<double>();
+}
+
+void JsonOptions::take(const char* name, std::optional<double>& value) {
+  double given = value.value_or(std::numeric_limits<double>::quiet_NaN());
+  take(name, given);
+  if (!std::isnan(given)) value = given;
 }
 
 void JsonOptions::take(const char* name, std::string& value) {

@@ -20,6 +20,7 @@ class JsonOptions {
 
   void take(const char* name, bool& value);
   void take(const char* name, double& value);
+  void take(const char* name, std::optional<double>& value);
   void take(const char* name, std::string& value);
   void take(const char* name, std::vector<std::string>& value);
   struct Range {

@@ -25,6 +25,7 @@ enum class LineForm {
 struct TaskLines {
   std::vector<std::string> lines;    ///< [texts], or those before the one that failed
   std::optional<TextError> failure;  ///< the first text that lacks what the task needs
+  size_t truncated = 0;              ///< texts that were cut to the model's length
 };
 
 /// A task made ready for a model: its options are checked.
@@ -39,8 +40,21 @@ constexpr size_t kSortedTextsAtOnce = 2048;
 /// For tasks that compute one text after another.
 constexpr size_t kSingleTextsAtOnce = 64;
 
+/// The key of a JSON line whose text was cut; other lines lack it.
+inline constexpr const char* kTruncatedKey = "truncated";
+
+/// The line of one text.
+struct TaskLine {
+  /// Implicit: most tasks cut no text and return the line alone.
+  TaskLine(std::string text, bool is_truncated = false)
+      : line(std::move(text)), truncated(is_truncated) {}
+
+  std::string line;
+  bool truncated;  ///< the text was cut to the model's length
+};
+
 /// Makes the line of text i with a slot; throws TextError with index 0 for a text that fails.
-using LineMaker = std::function<std::string(WorkSlot& slot, size_t i)>;
+using LineMaker = std::function<TaskLine(WorkSlot& slot, size_t i)>;
 
 /// Calls make_line for each text in the model's threads, one text an item.
 TaskLines lines_one_by_one(HostedModel& model, size_t texts, Progress& progress,

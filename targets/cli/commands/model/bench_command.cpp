@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// embert bench: times the encoder alone, on random ids. Any ids do: the time depends on them only
+// through the exponentials that softmax skips.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "embert/embert_inspect.h"
+#include "embert/embert_lm.h"
+#include "targets/cli/bench/bench_engine.hpp"
+#include "targets/cli/bench/bench_table.hpp"
+#include "targets/cli/bench/length_plot.hpp"
+#include "targets/cli/bench/peak.hpp"
+#include "targets/cli/commands/commands.hpp"
+#include "targets/cli/io/messages.hpp"
+#include "targets/cli/io/output.hpp"
+#include "targets/cli/model/run_options.hpp"
+#include "targets/cli/tool_error.hpp"
+#include "targets/hosted/model/model_tasks.hpp"
+#include "targets/hosted/threads/work_slot.hpp"
+
+namespace embert::cli {
+namespace {
+
+constexpr double kWarmUpSeconds = 0.15;
+constexpr double kMeasureSeconds = 1.0;
+constexpr uint32_t kFewestRepeats = 5;
+constexpr uint32_t kMostRepeats = 2000;
+constexpr uint32_t kPlotRepeats = 10;
+
+struct BenchOptions {
+  std::string model;
+  std::vector<uint32_t> tokens = {16, 128, 512};
+  std::vector<uint32_t> threads = {1};
+  std::string isa = "auto";
+  uint32_t repeats = 0;  ///< 0: about a second
+  bool json = false, markdown = false, csv = false, svg = false;
+
+  BenchFormat format() const {
+    return json       ? BenchFormat::kJson
+           : markdown ? BenchFormat::kMarkdown
+           : csv      ? BenchFormat::kCsv
+                      : BenchFormat::kText;
+  }
+};
+
+/// Returns the multiply-adds of one text: the dense layers and the two products of attention.
+double encoder_macs(const embert_model_info& info, double tokens) {
+  const double hidden = info.hidden_size;
+  const double attention_width = static_cast<double>(info.num_heads) * info.head_size;
+  const double dense = 4 * hidden * attention_width + 2 * hidden * info.intermediate_size;
+  const double attention = 2 * tokens * attention_width;
+  return info.num_layers * tokens * (dense + attention);
+}
+
+Batch random_text(const embert_model_info& info, uint32_t tokens) {
+  Batch batch;
+  std::vector<int32_t> ids(tokens);
+  uint32_t state = 1;
+  for (int32_t& id : ids) {
+    state = state * 1664525u + 1013904223u;
+    id = static_cast<int32_t>((state >> 8) % info.vocab_size);
+  }
+  batch.add(ids, std::vector<int32_t>(tokens, 0));
+  return batch;
+}
+
+double seconds_of_run(const BenchEngine& bench, const embert_input& input) {
+  const int16_t* hidden = nullptr;
+  embert_scale scale = {};
+  if (embert_cache_length(bench.engine(), 0) > 0) {
+    check(embert_cache_clear(bench.engine()), "embert_cache_clear");
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const embert_status status = embert_last_hidden_state(bench.engine(), &input, &hidden, &scale);
+  const auto stop = std::chrono::steady_clock::now();
+  check(status, "embert_last_hidden_state");
+  return std::chrono::duration<double>(stop - start).count();
+}
+
+std::vector<double> measure(const BenchEngine& bench, const embert_input& input, uint32_t repeats) {
+  double warm = 0;
+  do {
+    warm += seconds_of_run(bench, input);
+  } while (warm < kWarmUpSeconds);
+  std::vector<double> seconds;
+  double sum = 0;
+  while (repeats ? seconds.size() < repeats
+                 : seconds.size() < kFewestRepeats ||
+                       (sum < kMeasureSeconds && seconds.size() < kMostRepeats)) {
+    seconds.push_back(seconds_of_run(bench, input));
+    sum += seconds.back();
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds;
+}
+
+/// Returns the lengths of --tokens that the model can take; names the others on stderr.
+std::vector<uint32_t> lengths_to_measure(const BenchOptions& options, uint32_t positions) {
+  const std::string reason = "the model has " + std::to_string(positions) + " positions";
+  std::vector<uint32_t> lengths, too_long;
+  for (const uint32_t tokens : options.tokens) {
+    (tokens <= positions ? lengths : too_long).push_back(tokens);
+  }
+  if (lengths.empty()) throw UsageError("--tokens: nothing is left to measure, " + reason);
+  for (const uint32_t tokens : too_long) {
+    note("--tokens " + std::to_string(tokens) + ": left out, " + reason);
+  }
+  return lengths;
+}
+
+/// The least of `repeats` times of each length up to `longest`, in ms. All lengths take turns, so
+/// that a drift of the machine hits all of them.
+LengthCurve time_lengths(const BenchEngine& bench, const embert_model_info& info, uint32_t longest,
+                         uint32_t repeats) {
+  LengthCurve curve = {
+      std::to_string(bench.threads()) + (bench.threads() == 1 ? " thread" : " threads"),
+      std::vector<double>(longest)};
+  for (uint32_t repeat = 0; repeat < repeats; ++repeat) {
+    for (uint32_t tokens = 1; tokens <= longest; ++tokens) {
+      const Batch batch = random_text(info, tokens);
+      const double ms = seconds_of_run(bench, batch.input()) * 1e3;
+      double& least = curve.ms[tokens - 1];
+      if (repeat == 0 || ms < least) least = ms;
+    }
+  }
+  return curve;
+}
+
+void plot_lengths(const BenchOptions& options, const ModelFile& file) {
+  const std::vector<uint32_t> lengths = lengths_to_measure(options, file.info().max_positions);
+  const uint32_t longest = *std::max_element(lengths.begin(), lengths.end());
+  std::vector<double> macs;
+  for (uint32_t tokens = 1; tokens <= longest; ++tokens) {
+    macs.push_back(encoder_macs(file.info(), tokens));
+  }
+  std::vector<LengthCurve> curves;
+  for (const uint32_t threads : options.threads) {
+    const BenchEngine bench(file, threads, longest);
+    curves.push_back(time_lengths(bench, file.info(), longest,
+                                  options.repeats != 0 ? options.repeats : kPlotRepeats));
+    const LengthStep step = largest_step(curves.back().ms, macs);
+    if (step.tokens == 0) continue;
+    note(curves.back().name + ": the largest step is that to " + std::to_string(step.tokens) +
+         " tokens, " + fixed(step.percent, 1) + " % beyond the multiply-adds");
+  }
+  output().line(length_plot(
+      options.model + ", " + embert_isa_name(file.info().isa_mask) + ": time of one text", curves));
+  output().flush();
+}
+
+void run_bench(const BenchOptions& options) {
+  const uint32_t isa_mask = isa_mask_of(options.isa);
+  const ModelFile file(options.model, isa_mask);
+  require_task(file, Task::kEmbed);
+  if (options.svg) return plot_lengths(options, file);
+  const std::vector<uint32_t> lengths = lengths_to_measure(options, file.info().max_positions);
+  write_bench_header(options.format());
+  for (const uint32_t threads : options.threads) {
+    const double peak = measure_peak_macs_per_second(isa_mask);
+    for (const uint32_t tokens : lengths) {
+      const BenchEngine bench(file, threads, tokens);
+      const Batch batch = random_text(file.info(), tokens);
+      const std::vector<double> seconds = measure(bench, batch.input(), options.repeats);
+      const double median = seconds[seconds.size() / 2];
+      const double macs_per_second = encoder_macs(file.info(), tokens) / median;
+      BenchResult result;
+      result.tokens = tokens;
+      result.threads = bench.threads();
+      result.isa = embert_isa_name(file.info().isa_mask);
+      result.min_ms = seconds.front() * 1e3;
+      result.median_ms = median * 1e3;
+      result.p90_ms = seconds[(seconds.size() * 9 - 1) / 10] * 1e3;
+      result.gmac_per_s = macs_per_second / 1e9;
+      result.percent_of_peak = peak > 0 ? 100 * macs_per_second / (peak * bench.threads()) : -1;
+      write_bench_result(options.format(), result);
+    }
+  }
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("bench", "Time the encoder on this machine");
+  auto options = std::make_shared<BenchOptions>();
+  add_model_argument(*command, options->model);
+  add_value_list(*command, "--tokens", options->tokens, {1, 512}, "Lengths of the text");
+  add_value_list(*command, "--threads", options->threads, {0, 64},
+                 "Thread counts; 0: all processors that this process may use");
+  add_isa_option(*command, options->isa);
+  command->add_option("--repeats", options->repeats, "Runs to measure; default: about a second")
+      ->check(CLI::Range(1, 1000000))
+      ->type_name("N");
+  auto* json = command->add_flag("--json", options->json, "JSON Lines, one a measurement");
+  auto* markdown = command->add_flag("--markdown", options->markdown, "A Markdown table");
+  auto* csv = command->add_flag("--csv", options->csv, "Comma-separated values");
+  auto* svg =
+      command->add_flag("--svg", options->svg,
+                        "A plot of the least times of all lengths up to the longest, 10 runs each");
+  json->excludes(markdown)->excludes(csv)->excludes(svg);
+  markdown->excludes(csv)->excludes(svg);
+  csv->excludes(svg);
+  add_output_option(*command);
+  command->footer(
+      "gmac_per_s counts the multiply-adds of dense layers and attention, at the median time.\n"
+      "percent_of_peak compares with the multiply-add instruction alone, measured on the spot.\n"
+      "Example:\n"
+      "  embert bench minilm.emb --tokens 16,128,512 --threads 1,2 --markdown\n"
+      "  embert bench minilm.emb --svg > lengths.svg");
+  command->callback([options] { run_bench(*options); });
+}
+
+}  // namespace embert::cli

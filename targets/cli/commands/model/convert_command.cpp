@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// embert convert: makes one model file from a Hugging Face folder. The file is written whole or not
+// at all.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "targets/cli/commands/commands.hpp"
+#include "targets/cli/convert/convert_summary.hpp"
+#include "targets/cli/io/messages.hpp"
+#include "targets/cli/io/output.hpp"
+#include "targets/cli/io/progress_bar.hpp"
+#include "targets/hosted/convert/convert_folder.hpp"
+
+namespace embert::cli {
+namespace {
+
+struct ConvertCall {
+  ConvertArguments arguments;
+  bool dry_run = false;
+};
+
+/// An output that cannot be written is, before the work, a wrong call.
+void check_outputs_of_call(const ConvertPaths& paths) {
+  if (paths.model.empty()) throw UsageError("-o MODEL is missing; or give --dry-run");
+  try {
+    check_outputs(paths);
+  } catch (const WriteError& error) {
+    throw UsageError(error.what());
+  }
+}
+
+void run_convert(const ConvertCall& call) {
+  const ConvertPaths& paths = call.arguments.paths;
+  if (!call.dry_run) check_outputs_of_call(paths);
+  const Conversion conversion = [&] {
+    ProgressBar bar;
+    return convert_folder(call.arguments, [&bar](const std::string& stage, double done) {
+      bar.show({stage, done});
+    });
+  }();
+  for (const std::string& warning : conversion.result.warnings) note("warning: " + warning);
+  if (!call.dry_run) write_conversion(call.arguments, conversion);
+  write_summary(conversion.result, call.dry_run ? "" : paths.model, conversion.seconds);
+}
+
+}  // namespace
+
+void add_convert_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("convert", "Make a model file from a Hugging Face folder");
+  auto call = std::make_shared<ConvertCall>();
+  ConvertArguments* arguments = &call->arguments;
+  command
+      ->add_option("HF_DIR", arguments->paths.folder,
+                   "Folder with config.json, model.safetensors and a tokenizer")
+      ->required()
+      ->type_name("");
+  command
+      ->add_option("-o,--output", arguments->paths.model,
+                   "The model file to write; required but for --dry-run")
+      ->type_name("MODEL");
+  auto* texts =
+      command
+          ->add_option("--calibration", arguments->paths.calibration,
+                       "Texts to calibrate on, one a line; of more than 4096, so many are "
+                       "taken, evenly spaced; default: built-in text")
+          ->type_name("FILE");
+  command
+      ->add_option("--calibration-ids", arguments->paths.calibration_ids,
+                   "Token ids to calibrate on, one text a line, at most 4096 as above: for folders "
+                   "without tokenizer")
+      ->type_name("FILE")
+      ->excludes(texts);
+  command->add_option("--rounding", arguments->rounding, "gptq: error-compensated; nearest: fast")
+      ->check(CLI::IsMember({"gptq", "nearest"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      ->add_option("--embeddings", arguments->embeddings,
+                   "Bits of a value of the word embeddings: 4bit takes about half the space and "
+                   "says what that costs in cosine")
+      ->check(CLI::IsMember({"8bit", "4bit"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      ->add_option("--max-tokens", arguments->max_tokens,
+                   "Default length of a text, special tokens included, at most the model's "
+                   "positions; default: as the folder says")
+      ->check(CLI::Range(1, 512).description(""))
+      ->type_name("N");
+  command
+      ->add_option("--keep-vocabulary", arguments->paths.keep_vocabulary,
+                   "Keep the tokens that these texts use, one a line, and single characters of "
+                   "their scripts; rows and tokenizer entries of other tokens go")
+      ->type_name("FILE");
+  command
+      ->add_option("--scripts", arguments->scripts,
+                   "Keep the tokens of these Unicode scripts, such as Latin,Cyrillic; with "
+                   "--keep-vocabulary their single characters")
+      ->delimiter(',')
+      ->type_name("NAMES");
+  command
+      ->add_option("--vocabulary-size", arguments->vocabulary_size,
+                   "Keep so many tokens: the most frequent ones in the texts of --keep-vocabulary, "
+                   "then in the tokenizer's order")
+      ->check(CLI::Range(1, 1 << 20).description(""))
+      ->type_name("N");
+  command->add_option("--report", arguments->paths.report, "Write the summary and more as JSON")
+      ->type_name("FILE");
+  command->add_flag("--dry-run", call->dry_run, "Do everything but write files");
+  command
+      ->add_option("--threads", arguments->threads,
+                   "Threads; 0: all processors that this process may use. The bytes do not depend "
+                   "on it")
+      ->check(CLI::Range(0, 64))
+      ->type_name("N")
+      ->capture_default_str();
+  command->footer(
+      "Example:\n"
+      "  embert convert tiny-intent -o intent.emb --report intent.json\n"
+      "  embert convert multilingual-e5-small -o e5.emb --scripts Latin");
+  command->callback([call] { run_convert(*call); });
+}
+
+}  // namespace embert::cli
