@@ -38,7 +38,7 @@ run_steps() {
   done
   [ ${#steps[@]} -gt 0 ] || steps=(build copy run validate bench)
   [ -e "$model" ] || fail "--model: there is no \"$model\": expected a Hugging Face folder or a converted model"
-  [ -f "$texts" ] || fail "--texts or --labelled: there is no file \"$texts\""
+  [ -f "$texts" ] || fail "$kind: there is no file \"$texts\""
 
   command -v "${connect[0]}" >/dev/null || fail "${connect[0]} is not installed (Debian: $package)"
   errors=$(mktemp)

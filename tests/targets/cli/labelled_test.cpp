@@ -90,12 +90,12 @@ TEST(VerifyLabelled, ADamagedModelFails) {
       std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
   std::string weights = read_bytes(kBundledFolder + "/model.safetensors");
   // A tenth of the weights, in the middle of the file, is turned around.
-  const size_t begin = weights.size() / 2 / 4 * 4, end = begin + weights.size() / 10;
+  const size_t begin = weights.size() / 2 / 4 * 4, end = begin + weights.size() / 40 * 4;
   std::reverse(weights.begin() + static_cast<std::ptrdiff_t>(begin),
                weights.begin() + static_cast<std::ptrdiff_t>(end));
-  for (size_t i = begin; i + 1 < end; i += 4) {  // of each value the bytes in their order
+  for (size_t i = begin; i < end; i += 4) {  // of each value the bytes in their order
     std::reverse(weights.begin() + static_cast<std::ptrdiff_t>(i),
-                 weights.begin() + static_cast<std::ptrdiff_t>(std::min(i + 4, end)));
+                 weights.begin() + static_cast<std::ptrdiff_t>(i + 4));
   }
   std::filesystem::remove(damaged.path() / "model.safetensors");
   std::ofstream(damaged.path() / "model.safetensors", std::ios::binary) << weights;

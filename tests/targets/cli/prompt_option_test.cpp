@@ -85,12 +85,10 @@ TEST_F(PromptOption, InspectShowsThem) {
   EXPECT_EQ(shown["default_prompt_name"], "query");
   EXPECT_TRUE(inspected(no_default_)["default_prompt_name"].is_null());
   const std::string text = run_tool({"inspect", prompted_}).out;
-  EXPECT_NE(text.find("prompts\n"
-                      "  document          \"\"\n"
-                      "  passage           \"a b \"\n"
-                      "  query             \"hello \" (default)\n"),
-            std::string::npos);
-  EXPECT_NE(run_tool({"inspect", plain_}).out.find("prompts\n  none\n"), std::string::npos);
+  EXPECT_NE(text.find("prompts      document \"\", passage \"a b \", query \"hello \" (default)\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(run_tool({"inspect", plain_}).out.find("prompts"), std::string::npos);
 }
 
 }  // namespace

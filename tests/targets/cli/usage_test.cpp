@@ -228,11 +228,11 @@ TEST(Inspect, FirstSaysInWordsWhatTheModelIs) {
   const auto has = [&](const std::string& part) {
     EXPECT_NE(result.out.find(part), std::string::npos) << part << "\n" << result.out;
   };
-  has("m.emb, an encoder: 2 layers of width 64, 2 heads, feed-forward width 128\n");
+  has("m.emb, an encoder: 2 layers of width 64, 4 heads, feed-forward width 128\n");
   has("\ncan do       embed, similarity, classify\n");  // five labels are no reranker's
   has("\ntexts        at most ");
   has("; no tokenizer: it takes ids\n");
-  has("\nexactness    not recorded in the file\n");
+  has("\nexactness    not compared with float32 when it was converted\n");
   has("\nsha256       ");
   EXPECT_EQ(result.out.find("ffn_up"), std::string::npos) << "only with --tensors";
   const ToolResult more = run_tool({"inspect", model, "--tensors"});
