@@ -5,7 +5,7 @@
 
 build_packages="cmake ninja-build g++ pkg-config python3 libcpuinfo-dev libpthreadpool-dev libcli11-dev \
 nlohmann-json3-dev libxnnpack-dev"
-test_packages="libgtest-dev binutils clang-format"
+test_packages="libgtest-dev binutils clang-format strace"
 cortex_m_packages="gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm"
 cross_packages="$cortex_m_packages g++-aarch64-linux-gnu g++-arm-linux-gnueabihf qemu-user googletest"
 wasm_packages="wasi-libc libc++-14-dev-wasm32 libc++abi-14-dev-wasm32 libclang-rt-14-dev-wasm32 node-typescript"
