@@ -3,8 +3,8 @@
 // with {id, result} or {id, error}.
 import { Embert } from "./embert.js";
 
-const CALLS = new Set(["embed", "classify", "similarity", "rerank", "tokenize", "checksum"]);
-const FACTS = ["maxTokens", "dimensions", "labels", "prompts", "defaultPrompt", "isa", "modelChecksum"];
+const CALLS = new Set(["embed", "classify", "similarity", "rerank", "tag", "answer", "fillMask", "tokenize", "checksum"]);
+const FACTS = ["maxTokens", "dimensions", "labels", "tokenLabels", "prompts", "defaultPrompt", "isa", "modelChecksum"];
 
 const port = typeof self === "undefined" ? (await import("node:worker_threads")).parentPort : self;
 let model = null;

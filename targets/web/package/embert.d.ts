@@ -38,8 +38,51 @@ export interface Tokens {
   /** Words counted in each text; -1 of special tokens. */
   wordIds: number[];
   tokens: string[];
-  /** Begin and end of each token in its text, in code points. */
+  /** Begin and end of each token in its text: text.slice(begin, end). 0, 0 of special tokens. */
   offsets: [number, number][];
+}
+
+/** How tokens become entities: each token is one; or neighbours of one kind are, which are tokens or
+ * words that have the label of their first token, their highest mean score or their surest token. */
+export type Aggregation = "none" | "simple" | "first" | "average" | "max";
+
+export interface Entity {
+  /** The kind, such as "person"; with aggregation "none" the whole label, such as "B-person". */
+  label: string;
+  score: number;
+  text: string;
+  /** Begin and end as indices of the string: text.slice(begin, end). */
+  offsets: [number, number];
+}
+
+export interface Answer {
+  /** A part of the context; "" if there is none and `allowNoAnswer` is true. */
+  answer: string;
+  score: number;
+  /** Begin and end as indices of the string: context.slice(begin, end). */
+  offsets: [number, number];
+}
+
+export interface FilledMask {
+  /** Number of the mask's token in the text. */
+  position: number;
+  words: {
+    /** null of an id that has no text. */
+    word: string | null;
+    /** Share of the whole vocabulary. */
+    score: number;
+    id: number;
+    /** The text with the word in it. */
+    sequence: string;
+  }[];
+}
+
+export interface AnswerOptions {
+  topK?: number;
+  /** Longest answer before it is widened to whole words. Default: 15. */
+  maxAnswerTokens?: number;
+  /** "No answer" is an answer, too. */
+  allowNoAnswer?: boolean;
 }
 
 /** Facts of a model that is ready. */
@@ -47,6 +90,8 @@ export interface ModelFacts {
   readonly maxTokens: number;
   readonly dimensions: number;
   readonly labels: string[];
+  /** Labels of the token classifier, such as "O", "B-person". */
+  readonly tokenLabels: string[];
   readonly prompts: Record<string, string>;
   readonly defaultPrompt: string;
   readonly isa: Kernels;
@@ -70,6 +115,13 @@ export class Embert {
   similarity(text: string, other: string, options?: EmbedOptions): number;
   /** The passages in the order of a cross-encoder's scores, best first. */
   rerank(query: string, passages: string[]): RankedPassage[];
+  /** The entities of a text, in its order; longer texts are read in overlapping windows. */
+  tag(text: string, options?: { aggregation?: Aggregation }): Entity[];
+  /** The parts of a context that best answer a question, best first; longer contexts are read in
+   * overlapping windows. */
+  answer(question: string, context: string, options?: AnswerOptions): Answer[];
+  /** For each mask of a text (such as "[MASK]") the words that fit best, best first. Default: 5. */
+  fillMask(text: string, options?: { topK?: number }): FilledMask[];
   /** The tokens that the model reads. */
   tokenize(text: string, options?: { pair?: string | null }): Tokens;
   /** The checksum of the bits of the text's result, as `embert checksum` prints it. */
@@ -90,6 +142,9 @@ export class EmbertWorker {
   classify(text: string, options?: { pair?: string | null; topK?: number }): Promise<LabelScore[]>;
   similarity(text: string, other: string, options?: EmbedOptions): Promise<number>;
   rerank(query: string, passages: string[]): Promise<RankedPassage[]>;
+  tag(text: string, options?: { aggregation?: Aggregation }): Promise<Entity[]>;
+  answer(question: string, context: string, options?: AnswerOptions): Promise<Answer[]>;
+  fillMask(text: string, options?: { topK?: number }): Promise<FilledMask[]>;
   tokenize(text: string, options?: { pair?: string | null }): Promise<Tokens>;
   checksum(text: string): Promise<string>;
   memoryBytes(): Promise<number>;

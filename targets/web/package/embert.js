@@ -15,7 +15,7 @@ const SIMD_PROBE = Uint8Array.of(
 
 // The sentence that an EmbertError has for a status. Other statuses have their name alone.
 const MEANINGS = {
-  EMBERT_STATUS_EMPTY_INPUT: "the text has no token, and the model adds none",
+  EMBERT_STATUS_EMPTY_INPUT: "a text has no token",
   EMBERT_STATUS_INVALID_OPTION: "maxTokens is not in 1 .. the model's positions",
   EMBERT_STATUS_TOO_MANY_TOKENS: "maxTokens leaves no room beside the special tokens, or the text has 2^30 bytes or more",
   EMBERT_STATUS_TYPE_OUT_OF_RANGE: "the model takes single texts, not pairs",
@@ -30,6 +30,10 @@ const MEANINGS = {
   EMBERT_STATUS_NOT_BUILT: "this module leaves out the model's family or tokenizer",
   EMBERT_STATUS_NO_TOKENIZER: "the model was converted without a tokenizer",
   EMBERT_STATUS_NO_CLASSIFIER: "the model has no classifier: use embed()",
+  EMBERT_STATUS_NO_TOKEN_CLASSIFIER: "the model has no head for this task",
+  EMBERT_STATUS_NO_LM: "the model has no masked language model head",
+  EMBERT_STATUS_NO_MASK_TOKEN: "the text has no mask token among the tokens that the model reads",
+  EMBERT_STATUS_TRUNCATION: "the question leaves the text no room in maxTokens",
   EMBERT_STATUS_TOKEN_OUT_OF_RANGE: "the vocabulary has no such token",
 };
 
@@ -42,6 +46,8 @@ export class EmbertError extends Error {
     this.status = status;
   }
 }
+
+const AGGREGATIONS = ["none", "simple", "first", "average", "max"];  // in the order of embert_aggregation
 
 const aligned = (address) => Math.ceil(address / ALIGNMENT) * ALIGNMENT;
 
@@ -139,6 +145,7 @@ export class Embert {
     this.maxTokens = tokens;
     this.dimensions = wasm.vector_size();
     this.labels = Array.from({ length: wasm.num_labels() }, (_, i) => this.#string(wasm.label_name(i)));
+    this.tokenLabels = Array.from({ length: wasm.num_token_labels() }, (_, i) => this.#string(wasm.token_label_name(i)));
     this.prompts = Object.fromEntries(Array.from({ length: wasm.num_prompts() }, (_, i) =>
       [this.#string(wasm.prompt_name(i)), this.#string(wasm.prompt_text(i))]));
     const prompt = wasm.default_prompt() >>> 0;
@@ -182,21 +189,84 @@ export class Embert {
       .sort((a, b) => b.score - a.score || a.index - b.index);
   }
 
-  /** The tokens that the model reads, with their offsets in the text in code points. */
+  /** The tokens that the model reads. Offsets are indices of the text's or the pair's string. */
   tokenize(text, { pair = null } = {}) {
-    const [first, second] = this.#texts_of(pair === null ? [text] : [text, pair]);
+    const texts = pair === null ? [text] : [text, pair];
+    const [first, second] = this.#texts_of(texts);
     this.#check(this.#wasm.tokenize(first.at, first.bytes, second?.at ?? 0, second?.bytes ?? 0), "tokenize");
     const count = this.#wasm.tokens();
-    const words = (address, n) => Array.from(new Int32Array(this.#memory.buffer, address, n));
-    const offsets = words(this.#wasm.char_offsets(), 2 * count);
-    const ids = words(this.#wasm.ids(), count);
+    const offsets = this.#words(this.#wasm.char_offsets(), 2 * count);
+    const sequences = this.#words(this.#wasm.sequence_ids(), count);
+    const ids = this.#words(this.#wasm.ids(), count);
+    const indices = texts.map(stringIndices);
     return {
       ids,
-      typeIds: words(this.#wasm.type_ids(), count),
-      wordIds: words(this.#wasm.word_ids(), count),
+      typeIds: this.#words(this.#wasm.type_ids(), count),
+      wordIds: this.#words(this.#wasm.word_ids(), count),
       tokens: ids.map((id) => this.#token(id)),
-      offsets: ids.map((_, i) => [offsets[2 * i], offsets[2 * i + 1]]),
+      offsets: sequences.map((sequence, i) => offsets.slice(2 * i, 2 * i + 2)
+        .map((at) => (sequence < 0 ? 0 : indices[sequence](at)))),
     };
+  }
+
+  /** The entities of a text, in its order; longer texts are read in overlapping windows. */
+  tag(text, { aggregation = "simple" } = {}) {
+    const how = AGGREGATIONS.indexOf(aggregation);
+    if (how < 0) throw new EmbertError(`aggregation is ${JSON.stringify(aggregation)}; expected one of ${AGGREGATIONS.join(", ")}`);
+    const end = this.#split([text], "tag");
+    this.#reserve(end + (this.#wasm.tag_room() >>> 0));
+    this.#check(this.#wasm.tag(end, how), "tag");
+    const count = this.#wasm.result_count(), index = stringIndices(text);
+    const words = this.#words(this.#wasm.entities(), 11 * count);
+    return Array.from({ length: count }, (_, i) => {
+      const [label, score, , , , , , , , begin, end] = words.slice(11 * i, 11 * i + 11);
+      const name = this.tokenLabels[label];
+      const offsets = [index(begin), index(end)];
+      return {
+        label: aggregation === "none" ? name : name.slice(name.indexOf("-") + 1),
+        score: score / 2 ** 30,
+        text: text.slice(...offsets),
+        offsets,
+      };
+    });
+  }
+
+  /** The parts of a context that best answer a question, best first; longer contexts are read in
+   * overlapping windows. */
+  answer(question, context, { topK = 1, maxAnswerTokens = 15, allowNoAnswer = false } = {}) {
+    this.#checkCount(topK, "topK");
+    this.#checkCount(maxAnswerTokens, "maxAnswerTokens");
+    const end = this.#split([question, context], "answer");
+    this.#reserve(end + (this.#wasm.answer_room(topK) >>> 0));
+    this.#check(this.#wasm.answer(end, topK, maxAnswerTokens, allowNoAnswer ? 1 : 0), "answer");
+    const count = this.#wasm.result_count(), index = stringIndices(context), at = this.#wasm.answers();
+    const words = this.#words(at, 12 * count);
+    const log2Scores = new BigInt64Array(this.#memory.buffer, at, 6 * count);
+    return Array.from({ length: count }, (_, i) => {
+      const offsets = words.slice(12 * i + 9, 12 * i + 11).map(index);
+      return { answer: context.slice(...offsets), score: probability(log2Scores[6 * i]), offsets };
+    });
+  }
+
+  /** For each mask of a text the words that fit best, best first. Texts are cut to `maxTokens`. */
+  fillMask(text, { topK = 5 } = {}) {
+    this.#checkCount(topK, "topK");
+    const [{ at, bytes }] = this.#texts_of([text]);
+    this.#check(this.#wasm.tokenize(at, bytes, 0, 0), "fillMask");
+    const count = this.#wasm.tokens();
+    const ids = this.#words(this.#wasm.ids(), count), mask = this.#wasm.mask_id();
+    const positions = [...ids.keys()].filter((i) => ids[i] === mask);
+    this.#check(this.#wasm.run(this.#wasm.ids(), this.#wasm.type_ids(), count), "fillMask");
+    if (positions.length === 0) this.#fail("EMBERT_STATUS_NO_MASK_TOKEN", "fillMask");
+    return positions.map((position) => ({
+      position,
+      words: this.#best(position, topK).map(({ id, score }) => ({
+        word: this.#textOf([id], false) || null,
+        score,
+        id,
+        sequence: this.#textOf(ids.map((old, i) => (i === position ? id : old)), positions.length === 1),
+      })),
+    }));
   }
 
   /** The checksum of the text's output bits, as `embert checksum` prints it on every processor. */
@@ -209,6 +279,49 @@ export class Embert {
   /** Bytes of WebAssembly memory in use: the model, its arena and the longest text so far. */
   get memoryBytes() {
     return this.#memory.buffer.byteLength;
+  }
+
+  // Makes windows of a text or a pair, and returns the address behind them.
+  #split(texts, call) {
+    const [first, second] = this.#texts_of(texts);
+    this.#check(this.#wasm.count_tokens(first.at, first.bytes, second?.at ?? 0, second?.bytes ?? 0), call);
+    const last = second ?? first, at = aligned(last.at + last.bytes), room = (this.#wasm.split_room() >>> 0);
+    this.#reserve(at + room);
+    this.#check(this.#wasm.split(at), call);
+    return at + room;
+  }
+
+  // The best tokens for a row of the last run.
+  #best(row, topK) {
+    this.#reserve(this.#texts + 24 * topK);
+    this.#check(this.#wasm.best_tokens(row, this.#texts, topK), "fillMask");
+    const items = new DataView(this.#memory.buffer, this.#texts);
+    return Array.from({ length: this.#wasm.best_count() }, (_, i) =>
+      ({ id: items.getInt32(24 * i, true), score: probability(items.getBigInt64(24 * i + 16, true)) }));
+  }
+
+  #textOf(all, skipSpecial) {
+    const known = all.filter((id) => id < this.#wasm.token_count());
+    if (known.length === 0) return "";
+    const at = this.#texts + 4 * known.length;
+    for (let capacity = 16 * known.length; ; capacity = this.#wasm.text_bytes()) {
+      this.#reserve(at + capacity);
+      new Int32Array(this.#memory.buffer, this.#texts, known.length).set(known);
+      const status = this.#wasm.detokenize(this.#texts, known.length, skipSpecial ? 1 : 0, at, capacity);
+      if (status !== 0 && this.#wasm.text_bytes() > capacity) continue;
+      this.#check(status, "fillMask");
+      return this.#decoder.decode(new Uint8Array(this.#memory.buffer, at, this.#wasm.text_bytes()).slice());
+    }
+  }
+
+  #checkCount(value, name) {
+    if (!Number.isInteger(value) || value < 1 || value > 1000) {
+      throw new EmbertError(`${name} is ${value}; expected 1 to 1000`, "EMBERT_STATUS_INVALID_OPTION");
+    }
+  }
+
+  #words(address, count) {
+    return Array.from(new Int32Array(this.#memory.buffer, address, count));
   }
 
   #prompted(text, prompt) {
@@ -256,7 +369,10 @@ export class Embert {
 
   #check(status, call) {
     if (status === 0) return;
-    const name = this.#string(this.#wasm.status_name(status));
+    this.#fail(this.#string(this.#wasm.status_name(status)), call);
+  }
+
+  #fail(name, call) {
     throw new EmbertError(`${call}: ${MEANINGS[name] ?? name}`, name);
   }
 }
@@ -291,6 +407,9 @@ export class EmbertWorker {
   classify(...values) { return this.#call("classify", values); }
   similarity(...values) { return this.#call("similarity", values); }
   rerank(...values) { return this.#call("rerank", values); }
+  tag(...values) { return this.#call("tag", values); }
+  answer(...values) { return this.#call("answer", values); }
+  fillMask(...values) { return this.#call("fillMask", values); }
   tokenize(...values) { return this.#call("tokenize", values); }
   checksum(...values) { return this.#call("checksum", values); }
   /** A promise of Embert's memoryBytes. */
@@ -369,6 +488,17 @@ const absolute = (source) => {
   const isPath = typeof source === "string" && typeof location === "undefined";
   return isPath ? source : new URL(source, globalThis.location?.href).href;
 };
+
+// The probability of a base-2 logarithm in units of 2^-26.
+const probability = (log2Score) => 2 ** (Number(log2Score) / 2 ** 26);
+
+// The function from a text's code points to indices of its string, which count UTF-16 units.
+function stringIndices(text) {
+  if (!/[\u{10000}-\u{10ffff}]/u.test(text)) return (point) => point;
+  const indices = [0];
+  for (const point of text) indices.push(indices.at(-1) + point.length);
+  return (point) => indices[point];
+}
 
 const hex = (value) => (value >>> 0).toString(16).padStart(8, "0");
 
