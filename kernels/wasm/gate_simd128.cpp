@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gate of 16 columns at a time with a loop over the rows inside.
+// Gate of 16 columns at a time with a loop over the rows inside. Tensors without a right shift go
+// through the scalar kernel.
 #include "kernels/variants.hpp"
 #include "kernels/wasm/lanes_simd128.hpp"
 
@@ -19,9 +20,8 @@ EMBERT_INLINE v128_t gated(v128_t activated, v128_t gate, const Gate& k) {
   return wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(low, k.shift), wasm_i32x4_shr(high, k.shift));
 }
 
-template <bool kRight>
 void run(RequantizeGateArgs args) {  // a copy, which no store can change
-  const Shifts shifts = make_shifts<kRight>(args.factor.left, args.factor.right);
+  const Shifts shifts = make_shifts<true>(args.factor.left, args.factor.right);
   const Gate k = {wasm_i16x8_splat(static_cast<int16_t>(args.offset)),
                   wasm_i32x4_splat(args.shift == 0 ? 0 : 1 << (args.shift - 1)),
                   static_cast<uint32_t>(args.shift)};
@@ -30,7 +30,7 @@ void run(RequantizeGateArgs args) {  // a copy, which no store can change
     for (size_t i = 0; i < args.m; ++i) {
       int16_t* values = args.values + i * args.stride + c;
       const Words16 gate =
-          max16(requantize16<kRight>(args.acc + i * args.acc_stride + c, m, shifts), -32767);
+          max16(requantize16<true>(args.acc + i * args.acc_stride + c, m, shifts), -32767);
       Words16 u = load_words(values, args.n - c);
       for (size_t v = 0; v < 2; ++v) u.part[v] = gated(u.part[v], gate.part[v], k);
       store_words(values, max16(u, -32767), args.n - c);
@@ -41,10 +41,10 @@ void run(RequantizeGateArgs args) {  // a copy, which no store can change
 }  // namespace
 
 void requantize_gate_simd128(const RequantizeGateArgs& args) {
-  if (args.factor.right != 0) {
-    run<true>(args);
+  if (args.factor.right == 0) {
+    requantize_gate_scalar(args);
   } else {
-    run<false>(args);
+    run(args);
   }
 }
 

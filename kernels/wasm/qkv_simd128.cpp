@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries, keys and values, 16 columns at a time. Queries have a loop over the rows inside; keys
 // and values take 4 tokens together. Keys are transposed in words, because the 4 inputs of a token
-// stay together, and values in bytes, because the 4 tokens of a column come together.
+// stay together, and values in bytes, because the 4 tokens of a column come together. Tensors without
+// a right shift, whose sums are hardly larger than bytes, go through the scalar kernels.
 #include "kernels/variants.hpp"
 #include "kernels/wasm/lanes_simd128.hpp"
 
 namespace embert {
 namespace {
 
-template <bool kRight>
 void run_query(RequantizeQueryArgs args) {  // a copy, which no store can change
-  const Shifts shifts = make_shifts<kRight>(args.factor.left, args.factor.right);
+  const Shifts shifts = make_shifts<true>(args.factor.left, args.factor.right);
   const v128_t flip = wasm_u8x16_splat(kSignedLhsFlip);
   for (size_t c = 0; c < args.n; c += 16) {
     const Columns16 m = load16(args.factor.multiplier + c);
@@ -18,7 +18,7 @@ void run_query(RequantizeQueryArgs args) {  // a copy, which no store can change
     for (size_t i = 0; i < args.m; ++i) {
       uint8_t* dst = args.dst + i * args.dst_stride + c;
       const int32_t* acc = args.acc + i * args.acc_stride + c;
-      const v128_t bytes = wasm_v128_xor(to_bytes(requantize16<kRight>(acc, m, shifts)), flip);
+      const v128_t bytes = wasm_v128_xor(to_bytes(requantize16<true>(acc, m, shifts)), flip);
       if (left >= 16) {
         store(dst, bytes);
       } else {
@@ -50,7 +50,6 @@ EMBERT_INLINE v128_t first_lanes(v128_t x, size_t left) {
 
 // Keys of up to 4 tokens. In a step their 4 words lie side by side; those of other tokens stay as
 // they are.
-template <bool kRight>
 EMBERT_INLINE void key_group(const RequantizeKeyArgs& args, size_t row, size_t m, const Shifts& s) {
   const size_t k = pad_inputs(args.n), token = args.row0 + row;
   const int32_t* acc = args.acc + row * args.acc_stride;
@@ -63,7 +62,7 @@ EMBERT_INLINE void key_group(const RequantizeKeyArgs& args, size_t row, size_t m
     Words4x4 tokens;
     for (size_t t = 0; t < 4; ++t) {
       const size_t from = t < m ? t : 0;
-      v128_t bytes = to_bytes(requantize16<kRight>(acc + from * args.acc_stride + c, factor, s));
+      v128_t bytes = to_bytes(requantize16<true>(acc + from * args.acc_stride + c, factor, s));
       if (left < 16) bytes = first_lanes(bytes, left);
       sums[t] = wasm_i32x4_add(sums[t], sums_of_4(bytes));
       tokens.row[t] = bytes;
@@ -80,11 +79,10 @@ EMBERT_INLINE void key_group(const RequantizeKeyArgs& args, size_t row, size_t m
   for (size_t t = 0; t < m; ++t) args.sums[token + t] = sum_of_lanes(sums[t]);
 }
 
-template <bool kRight>
 void run_key(RequantizeKeyArgs args) {
-  const Shifts s = make_shifts<kRight>(args.factor.left, args.factor.right);
+  const Shifts s = make_shifts<true>(args.factor.left, args.factor.right);
   for (size_t i = 0; i < args.m; i += 4) {
-    key_group<kRight>(args, i, args.m - i < 4 ? args.m - i : 4, s);
+    key_group(args, i, args.m - i < 4 ? args.m - i : 4, s);
   }
 }
 
@@ -122,14 +120,13 @@ struct Tokens {
   const int32_t* acc;
   size_t stride, m;
 };
-template <bool kRight>
 EMBERT_INLINE void value_group(const Tokens& tokens, const Columns16& k, const Shifts& s,
                                Plane& high_plane, Plane& low_plane) {
   v128_t high[4], low[4];
   for (size_t t = 0; t < 4; ++t) {
     high[t] = low[t] = wasm_i8x16_splat(0);
     if (t < tokens.m) {
-      const Words16 x = requantize16<kRight>(tokens.acc + t * tokens.stride, k, s);
+      const Words16 x = requantize16<true>(tokens.acc + t * tokens.stride, k, s);
       const v128_t a = clamp_value(x.part[0]), b = clamp_value(x.part[1]);
       high[t] = wasm_i8x16_narrow_i16x8(high_byte(a), high_byte(b));
       const v128_t bytes =
@@ -148,9 +145,8 @@ EMBERT_INLINE void add_sums(int32_t* dst, bool first, const Plane& plane) {
   }
 }
 
-template <bool kRight>
 void run_value(RequantizeValueArgs args) {  // a copy, which no store can change
-  const Shifts s = make_shifts<kRight>(args.factor.left, args.factor.right);
+  const Shifts s = make_shifts<true>(args.factor.left, args.factor.right);
   const size_t columns = pad_columns(args.n);
   const v128_t zero = wasm_i32x4_splat(0);
   for (size_t c = 0; c < columns; c += 16) {
@@ -160,7 +156,7 @@ void run_value(RequantizeValueArgs args) {  // a copy, which no store can change
     for (size_t i = 0; i < args.m; i += 4) {
       const int32_t* acc = args.acc + i * args.acc_stride + c;
       const size_t m = args.m - i < 4 ? args.m - i : 4;
-      value_group<kRight>({acc, args.acc_stride, m}, factor, s, high, low);
+      value_group({acc, args.acc_stride, m}, factor, s, high, low);
     }
     if (args.sums != nullptr) {
       add_sums(args.sums + c, args.row0 == 0, high);
@@ -172,26 +168,26 @@ void run_value(RequantizeValueArgs args) {  // a copy, which no store can change
 }  // namespace
 
 void requantize_query_simd128(const RequantizeQueryArgs& args) {
-  if (args.factor.right != 0) {
-    run_query<true>(args);
+  if (args.factor.right == 0) {
+    requantize_query_scalar(args);
   } else {
-    run_query<false>(args);
+    run_query(args);
   }
 }
 
 void requantize_key_n16k4_simd128(const RequantizeKeyArgs& args) {
-  if (args.factor.right != 0) {
-    run_key<true>(args);
+  if (args.factor.right == 0) {
+    requantize_key_n16k4_scalar(args);
   } else {
-    run_key<false>(args);
+    run_key(args);
   }
 }
 
 void requantize_value_n16k4_simd128(const RequantizeValueArgs& args) {
-  if (args.factor.right != 0) {
-    run_value<true>(args);
+  if (args.factor.right == 0) {
+    requantize_value_n16k4_scalar(args);
   } else {
-    run_value<false>(args);
+    run_value(args);
   }
 }
 

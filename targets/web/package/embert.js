@@ -383,6 +383,7 @@ export class EmbertWorker {
   #source;
   #options;
   #worker = null;
+  #ready = null;  // the promise that the worker has the model
   #waiting = new Map();  // resolve and reject of each call, by its number
   #calls = 0;
   #closed = false;
@@ -393,7 +394,7 @@ export class EmbertWorker {
     // caller may change or give away his.
     const isAddress = typeof source === "string" || source instanceof URL;
     const model = new EmbertWorker(isAddress ? absolute(source) : (await bytesOf(source)).slice(), options);
-    await model.#start();
+    await (model.#ready = model.#start());
     return model;
   }
 
@@ -424,7 +425,9 @@ export class EmbertWorker {
   async #start() {
     const file = new URL("./embert-worker.js", import.meta.url);
     const isNode = typeof Worker === "undefined";
-    const worker = isNode ? new (await import("node:worker_threads")).Worker(file) : new Worker(file, { type: "module" });
+    const Thread = isNode ? (await import("node:worker_threads")).Worker : Worker;
+    if (this.#closed) throw new EmbertError("the model was closed");
+    const worker = new Thread(file, { type: "module" });
     const ended = (reason) => worker === this.#worker && this.#end(`the worker ended: ${reason}`);
     if (isNode) {
       worker.on("message", (message) => this.#receive(message));
@@ -436,12 +439,18 @@ export class EmbertWorker {
       worker.addEventListener("error", (event) => ended(event.message));
     }
     this.#worker = worker;
-    Object.assign(this, await this.#send("load", [this.#source, this.#options]));
+    try {
+      Object.assign(this, await this.#send("load", [this.#source, this.#options]));
+    } catch (error) {
+      if (worker === this.#worker) this.#end(error.message);
+      throw error;
+    }
   }
 
   async #call(call, values) {
     if (this.#closed) throw new EmbertError("the model was closed");
-    if (this.#worker === null) await this.#start();
+    await (this.#ready ??= this.#start());
+    if (this.#worker === null) throw new EmbertError("the worker ended");
     return this.#send(call, values);
   }
 
@@ -478,6 +487,7 @@ export class EmbertWorker {
   #end(message) {
     this.#worker?.terminate();
     this.#worker = null;
+    this.#ready = null;
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
     for (const { reject } of waiting) reject(new EmbertError(message));

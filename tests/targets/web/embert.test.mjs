@@ -141,6 +141,12 @@ test("bad input is an exception with one sentence, and the next call works", asy
   assert.equal(model.checksum("hello"), expected);
 });
 
+test("a model over the memory limit is an exception, and the next one works", async () => {
+  const bytes = new Uint8Array(2 ** 32);  // pages of zeros that nobody touches
+  await assert.rejects(Embert.load(bytes), { name: "EmbertError", message: /^no memory: 409\d MiB are needed/ });
+  assert.match((await Embert.load(blob)).checksum("hello"), /^[0-9a-f]{8}$/);
+});
+
 test("any string has a result: lone surrogates, NUL, ten million characters", async () => {
   const model = await Embert.load(blob);
   for (const text of ["", "\ud800", "\0", "a".repeat(10_000_000)]) {
@@ -190,6 +196,14 @@ test("a worker that ends in the middle fails the calls that wait, and the next c
     assert.equal(reason.name, "EmbertError");
     assert.match(reason.message, /^the worker ended/);
   }
-  assert.equal(await worker.checksum("hello"), expected);
+  // Calls before the new worker has the model wait for it.
+  const calls = Array.from({ length: 3 }, () => worker.checksum("hello"));
+  assert.deepEqual(await Promise.all(calls), [expected, expected, expected]);
+  const closing = EmbertWorker.load(blob).then((other) => {
+    const call = other.embed("a");
+    other.close();
+    return call;
+  });
+  await assert.rejects(closing, { name: "EmbertError" });
   worker.close();
 });
