@@ -21,6 +21,7 @@
 #include "converter/quantize/task_heads/quantize_vector.hpp"
 #include "converter/reference/float_model.hpp"
 #include "converter/reference/float_vector.hpp"
+#include "converter/verify/choose_planes.hpp"
 #include "converter/verify/compare_vocabularies.hpp"
 #include "converter/verify/make_selftest.hpp"
 #include "converter/verify/tokenize_texts.hpp"
@@ -285,6 +286,17 @@ ConvertResult convert(const ConvertOptions& options) {
   IntegerModel::Options integers;
   integers.isa_mask = options.isa_mask;
   integers.threads = static_cast<std::uint32_t>(options.threads);
+  if (options.precision != Precision::kFast) report("choosing planes", kQuantizeEnd);
+  result.precision = choose_planes({.floats = {folder, floats},
+                                    .extras = extras,
+                                    .batch = tokens.calibration,
+                                    .integers = integers},
+                                   options.precision, quantized.model);
+  if (!result.precision.not_applied.empty()) {
+    result.warnings.push_back(std::string("--precision ") + precision_name(options.precision) +
+                              ": " + result.precision.not_applied +
+                              "; the model is that of --precision fast");
+  }
   const bool has_texts = !tokenizer.section.empty() || !tokens.certificate.texts.lengths.empty();
   const auto held_out = [&](std::span<const std::uint8_t> blob) {
     return certify(folder, floats, blob, integers, tokens.certificate);

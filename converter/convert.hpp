@@ -32,6 +32,7 @@ struct ConvertOptions {
   std::optional<std::filesystem::path> calibration_texts, calibration_ids;
   Rounding rounding = Rounding::kGptq;
   EmbeddingBits embeddings = EmbeddingBits::k8;
+  Precision precision = Precision::kFast;
   std::optional<int> max_tokens;
   VocabularyOptions vocabulary;
   int threads = 1;
@@ -49,6 +50,7 @@ struct ConvertResult {
   std::size_t calibration_texts = 0, calibration_tokens = 0;
   int max_tokens = 0;
   std::vector<LayerErrors> layers;
+  PrecisionReport precision;
   std::vector<Dense16Error> heads;  ///< task heads, and the projection of two stacks
   std::string certificate;          ///< JSON, as in the blob; empty without certify
   PromptConfig prompts;             ///< as in the blob

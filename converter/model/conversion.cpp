@@ -3,6 +3,18 @@
 
 namespace embert::convert {
 
+const char* precision_name(Precision precision) {
+  switch (precision) {
+    case Precision::kFast:
+      return "fast";
+    case Precision::kBalanced:
+      return "balanced";
+    case Precision::kHigh:
+      return "high";
+  }
+  return "";
+}
+
 const char* calibration_source_name(CalibrationSource source) {
   switch (source) {
     case CalibrationSource::kBuiltinText:

@@ -6,6 +6,9 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
+
+#include "runtime/format/blob_format.hpp"
 
 namespace embert::convert {
 
@@ -14,6 +17,25 @@ enum class Rounding { kNearest, kGptq };
 
 /// Bits of a value of the word embeddings (quantize/embeddings_4bit.hpp).
 enum class EmbeddingBits { k8, k4 };
+
+/// How close the model is to float32, and for how many multiply-adds (verify/choose_planes.hpp).
+enum class Precision { kFast, kBalanced, kHigh };
+const char* precision_name(Precision precision);
+
+/// What 8 bits instead of 16 cost in the inputs of a layer's dense layers: 1 - cosine of the
+/// model's output.
+struct LayerPrecision {
+  double first = 0;  ///< in QKV's input of the first token; 0 where `qkv` has it
+  double qkv = 0, attn_out = 0, ffn_up = 0, ffn_down = 0;
+  BlobPlanes planes{};  ///< as chosen
+};
+
+struct PrecisionReport {
+  Precision precision = Precision::kFast;
+  std::string not_applied;             ///< the reason; empty where the level applies
+  double cost = 0;                     ///< multiply-adds more, a share, for a text of 128 tokens
+  std::vector<LayerPrecision> layers;  ///< empty where nothing was measured
+};
 
 /// The origin of the token ids that calibrated the model.
 enum class CalibrationSource { kBuiltinText, kTextFile, kIdFile, kRandomIds };

@@ -139,6 +139,7 @@ struct QuantizedStack {
   std::optional<QuantizedRotary> rotary;
   std::optional<BlobLocalAttention> local_attention;
   std::vector<BlobGatedFfn> gated_ffn;  ///< [layers], or empty
+  std::vector<BlobPlanes> planes;       ///< [layers], or empty
 };
 
 /// The transform before a head's last product (BlobHeadTransform): dense, activation, LayerNorm.

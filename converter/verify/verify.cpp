@@ -9,7 +9,7 @@
 #include "converter/calibrate/tokens/random_tokens.hpp"
 #include "converter/convert_error.hpp"
 #include "converter/reference/float_model.hpp"
-#include "converter/reference/float_vector.hpp"
+#include "converter/verify/compared_output.hpp"
 #include "converter/verify/folder_ids.hpp"
 #include "embert/embert_inspect.h"
 
@@ -19,16 +19,6 @@ namespace {
 // Texts that the float model runs together: bounds the memory of its outputs.
 constexpr std::size_t kComparedTogether = 64;
 constexpr std::uint64_t kCertificateSeed = 0x636572746966;
-
-// The token of each text for which the language head runs: the one in the middle, because tokens at
-// the ends are mostly special.
-std::vector<std::size_t> asked_tokens(const TokenBatch& texts) {
-  std::vector<std::size_t> asked;
-  for (const std::int32_t length : texts.lengths) {
-    asked.push_back(static_cast<std::size_t>(length) / 2);
-  }
-  return asked;
-}
 
 // Throws ConvertError where the blob was made from another folder. `ids`: folder_ids().
 void require_same_shape(const ModelFolder& folder, const IntegerModel& integers,
@@ -68,11 +58,11 @@ void require_same_shape(const ModelFolder& folder, const IntegerModel& integers,
 
 // Columns `ids` of the logits over the folder's vocabulary.
 std::vector<double> logits_of(const std::vector<std::int32_t>& ids, std::size_t vocabulary,
-                              const std::vector<float>& logits) {
+                              const std::vector<double>& logits) {
   std::vector<double> out;
   for (std::size_t row = 0; row < logits.size(); row += vocabulary) {
     for (const std::int32_t id : ids) {
-      out.push_back(static_cast<double>(logits[row + static_cast<std::size_t>(id)]));
+      out.push_back(logits[row + static_cast<std::size_t>(id)]);
     }
   }
   return out;
@@ -90,52 +80,15 @@ struct ComparedModels {
 void compare_part(const ComparedModels& models, const ModelBatch& part, Comparison& comparison) {
   const auto& [folder, floats, integers, ids] = models;
   const ModelConfig& config = folder.config;
-  const TokenBatch& texts = part.texts;
-  const std::vector<std::size_t> asked = asked_tokens(texts);
-  ForwardOptions options;
-  for (std::size_t i = 0, row = 0; i < asked.size(); ++i) {
-    if (comparison.compared() == Compared::kVocabularyLogits) {
-      options.lm_rows.push_back(static_cast<std::int32_t>(row + asked[i]));
-    }
-    row += static_cast<std::size_t>(texts.lengths[i]);
+  const Compared compared = comparison.compared();
+  const bool pruned = !ids.empty();
+  std::vector<double> reference =
+      float_output({folder, floats}, compared, pruned ? with_folder_ids(config, ids, part) : part);
+  if (compared == Compared::kVocabularyLogits && pruned &&
+      config.last().vocab_size == config.first().vocab_size) {
+    reference = logits_of(ids, static_cast<std::size_t>(config.last().vocab_size), reference);
   }
-  const ForwardOutput output = floats.forward_batch(
-      ids.empty() ? part : with_folder_ids(config, ids, part), nullptr, options);
-  std::vector<double> reference;
-  TextVectors found;
-  switch (comparison.compared()) {
-    case Compared::kEmbeddings:
-      reference = float_vectors(folder.pooling, static_cast<std::size_t>(config.last().hidden_size),
-                                output.last_hidden_state, texts.lengths)
-                      .values;
-      found = integers.embed(part);
-      break;
-    case Compared::kLogits:
-      reference.assign(output.logits.begin(), output.logits.end());
-      found = integers.classify(part);
-      break;
-    case Compared::kTokenLogits:
-      reference.assign(output.token_logits.begin(), output.token_logits.end());
-      found = integers.classify_tokens(part);
-      break;
-    case Compared::kVocabularyLogits:
-      reference.assign(output.lm_logits.begin(), output.lm_logits.end());
-      if (!ids.empty() && config.last().vocab_size == config.first().vocab_size) {
-        reference =
-            logits_of(ids, static_cast<std::size_t>(config.last().vocab_size), output.lm_logits);
-      }
-      found = integers.lm_logits(part, asked);
-      break;
-  }
-  std::size_t at = 0;
-  for (const std::int32_t length : texts.lengths) {
-    const std::size_t rows =
-        comparison.compared() == Compared::kTokenLogits ? static_cast<std::size_t>(length) : 1;
-    const std::size_t count = rows * found.width;
-    comparison.add({reference.data() + at, count}, {found.values.data() + at, count}, found.width,
-                   found.scale);
-    at += count;
-  }
+  add_texts({reference, integer_output(integers, compared, part)}, part.texts, comparison);
 }
 
 }  // namespace

@@ -76,9 +76,10 @@ StackPlan plan_static(Cursor arena, const Model& opened, const embert_options& o
   return plan;
 }
 
-/// The buffers of a run through a stack; `arena` stands behind the caches.
-StackPlan plan_stack(Cursor arena, const Model& model, size_t index,
-                     const embert_options& options) {
+/// The buffers of a run through a stack; `arena` stands behind the caches. cold: it runs once, so
+/// that small code counts.
+[[gnu::cold]] StackPlan plan_stack(Cursor arena, const Model& model, size_t index,
+                                   const embert_options& options) {
   const BlobHeader& header = *model.header;
   const Stack stack = model_stack(model, index);
   const BlobStack& config = *stack.config;
@@ -110,8 +111,13 @@ StackPlan plan_stack(Cursor arena, const Model& model, size_t index,
       largest(kGemmColumns, 3 * largest(head_columns, pad_columns(last.head_size))));
   // Rows are quantised in place and padded to 4 bytes, for which a row of one 2-byte value would be
   // too short. With 8 bytes a row, the context also has room for a token's id and segment.
-  plan.context_stride = static_cast<uint32_t>(largest(width, 4));
-  plan.ffn_stride = static_cast<uint32_t>(largest(config.intermediate_size, 4));
+  // Two planes of a row lie in its place, each padded to 4 bytes.
+  const bool has_planes = stack.planes != nullptr;
+  const uint64_t context_values = has_planes ? pad_inputs(width) : width;
+  const uint64_t ffn_values =
+      has_planes ? pad_inputs(config.intermediate_size) : config.intermediate_size;
+  plan.context_stride = static_cast<uint32_t>(largest(context_values, 4));
+  plan.ffn_stride = static_cast<uint32_t>(largest(ffn_values, 4));
   plan.products_stride = static_cast<uint32_t>(pad_columns(keys + block + kPanelColumns - 1));
   const uint64_t context_bytes = tokens * plan.context_stride * 2;
   const uint64_t ffn_row_bytes = uint64_t{options.threads} * plan.ffn_stride * 2;
@@ -131,8 +137,12 @@ StackPlan plan_stack(Cursor arena, const Model& model, size_t index,
   plan.row_max = scratch.take(block * 4);
   Cursor dense = scratch, attention = scratch;
   plan.pool_sums = scratch.take(largest(hidden, vector) * 4);
-  plan.lhs = dense.take(block * plan.lhs_stride);
-  plan.acc = dense.take(block * plan.acc_columns * 4);
+  // A row is copied here before its planes take its place.
+  const uint64_t copied_row =
+      has_planes ? 2 * largest(plan.context_stride, plan.ffn_stride) : uint64_t{0};
+  plan.lhs = dense.take(largest(block * plan.lhs_stride, copied_row));
+  // Two more rows have the planes of a text's first token.
+  plan.acc = dense.take((block + (has_planes ? 2 : 0)) * plan.acc_columns * 4);
   const uint64_t head_rows =
       (header.task_heads & kHeadTokenTransform) != 0 ? block / 2 * hidden : 0;
   const uint64_t embeddings = block / 2 * (stack.has_projection() ? stack.embedding_size : words);
@@ -167,7 +177,7 @@ StackPlan plan_stack(Cursor arena, const Model& model, size_t index,
 
 }  // namespace
 
-ArenaPlan plan_arena(const Model& model, const embert_options& options) {
+[[gnu::cold]] ArenaPlan plan_arena(const Model& model, const embert_options& options) {
   const BlobHeader& header = *model.header;
   const BlobStack& last = header.stacks[header.num_stacks - 1];
   ArenaPlan plan = {};

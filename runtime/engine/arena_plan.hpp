@@ -69,8 +69,8 @@ struct StackPlan {
   uint64_t reciprocals;  ///< Reciprocal [kBlockRows]
   uint64_t row_max;      ///< s32 [kBlockRows]
   // ... then, in the same memory, a GEMM's bytes and sums ...
-  uint64_t lhs;  ///< u8 [kBlockRows][lhs_stride]
-  uint64_t acc;  ///< s32 [kBlockRows][acc_columns]
+  uint64_t lhs;  ///< u8 [kBlockRows][lhs_stride], or s16 [context_stride] or [ffn_stride]
+  uint64_t acc;  ///< s32 [kBlockRows][acc_columns]; with BlobPlanes two rows more
   // ... or scores and context sums ...
   uint64_t scores;       ///< s32 [kBlockRows][N(keys)], then u8 exponentials in the same rows
   uint64_t context_acc;  ///< s32 [kBlockRows][2 N(D)]
@@ -88,10 +88,10 @@ struct StackPlan {
 
   uint32_t lhs_stride;   ///< bytes: K(max(H, E, words * W, cross_hidden_size, rows of the vector))
   uint32_t acc_columns;  ///< max(kGemmColumns, 3 N(D))
-  uint32_t context_stride;   ///< elements: heads * D, at least 4
+  uint32_t context_stride;   ///< elements: heads * D, at least 4; with BlobPlanes a multiple of 4
   uint32_t products_stride;  ///< elements: N(keys + kBlockRows + 15)
   uint32_t ffn_rows;         ///< rows of a feed-forward block
-  uint32_t ffn_stride;       ///< elements: I, at least 4
+  uint32_t ffn_stride;       ///< elements: I, as context_stride
 };
 
 /// The arena of an engine. The caches belong to the last stack.

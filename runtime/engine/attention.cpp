@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/engine/attention.hpp"
 
+#include <string.h>
+
 #include "kernels/arithmetic/layout.hpp"
 #include "runtime/engine/heads/task_heads.hpp"
 #include "runtime/engine/kv_cache.hpp"
 #include "runtime/engine/local_attention.hpp"
+#include "runtime/engine/planes.hpp"
 
 namespace embert {
 namespace {
@@ -19,28 +22,6 @@ struct HeadTask {
 Requantize from_column(Requantize factor, size_t column) {
   factor.multiplier += column;
   return factor;
-}
-
-/// Rows times some columns of a dense layer.
-struct Projection {
-  size_t first_column, columns;  ///< multiples of 16
-  size_t m, k;                   ///< k is padded to 4
-  const uint8_t* lhs;            ///< [m][k], row stride lhs_stride
-  int32_t* acc;                  ///< [m][columns], row stride acc_columns
-};
-
-void project(const Run& run, const Dense& dense, const Projection& p) {
-  run.engine.kernels.gemm({.m = p.m,
-                           .n = p.columns,
-                           .k = p.k,
-                           .lhs = p.lhs,
-                           .lhs_stride = run.plan.lhs_stride,
-                           .lhs_type = LhsType::kSigned,
-                           .rhs = dense.weights + p.first_column * p.k,
-                           .bias = dense.bias + p.first_column,
-                           .sums = dense.sums + p.first_column,
-                           .dst = p.acc,
-                           .dst_stride = run.plan.acc_columns});
 }
 
 /// The sums that become keys and values of tokens row .. row + m - 1.
@@ -86,7 +67,8 @@ void clear_padding(const KvView& kv) {
 /// Sums of queries or keys of tokens row .. row + m - 1 of a text.
 struct RotatedSums {
   size_t row, m;
-  int32_t* acc;       ///< [m][D], row stride acc_columns
+  int32_t* acc;       ///< [m][D]
+  size_t stride;      ///< elements
   Requantize factor;  ///< of the head's columns, to 16 bits
 };
 
@@ -100,8 +82,8 @@ void rotate(const Run& run, const Rotary& rotary, const TextRows& text, const Ro
         ids != nullptr ? static_cast<size_t>(ids[text.begin + sums.row + i]) : text.past + sums.row;
     run.engine.kernels.rotate({.m = step,
                                .n = n,
-                               .acc = sums.acc + i * run.plan.acc_columns,
-                               .acc_stride = run.plan.acc_columns,
+                               .acc = sums.acc + i * sums.stride,
+                               .acc_stride = sums.stride,
                                .factor = sums.factor,
                                .angles = rotary.angles + position * n});
   }
@@ -116,7 +98,9 @@ void project_self(const Run& run, const Layer& layer, const AttentionRows& in, c
   const size_t n = run.head_size(), inputs = pad_inputs(in.width), columns = pad_columns(n);
   const bool own_value = built(kStackBottleneck) && in.value != nullptr;
   const size_t parts = own_value ? 2 : 3;
-  const size_t first = at.head * parts * columns;              // the head's first column
+  const size_t first = at.head * parts * columns;  // the head's first column
+  const size_t planes = layer.qkv_reads_planes(kPlanesAll) ? 2 : 1,
+               stride = planes * plan.acc_columns;
   uint8_t* lhs = run.scratch<uint8_t>(at.task, plan.lhs);      // [block][lhs_stride]
   int32_t* acc = run.scratch<int32_t>(at.task, plan.acc);      // [block][acc_columns]
   uint8_t* query = run.scratch<uint8_t>(at.task, plan.query);  // [length][K(D)]
@@ -124,15 +108,11 @@ void project_self(const Run& run, const Layer& layer, const AttentionRows& in, c
   clear_padding(kv);
   size_t m = 0;
   for (size_t row = 0; row < text.length; row += m) {
-    m = block_rows(text.length - row, kBlockRows);
+    m = block_rows(text.length - row, kBlockRows / planes);
     const size_t queries = text.queries > row ? smaller(m, text.queries - row) : 0;
     const auto convert = [&](uint64_t rows, size_t width) {
-      kernels.convert_s8_s16({.m = m,
-                              .k = width,
-                              .src = run.at<int16_t>(rows) + (text.begin + row) * width,
-                              .src_stride = width,
-                              .dst = lhs,
-                              .dst_stride = plan.lhs_stride});
+      const int16_t* values = run.at<int16_t>(rows) + (text.begin + row) * width;
+      make_lhs(run, at.task, {values, m, width}, planes);
     };
     convert(in.rows, in.width);
     // Queries, keys and values in one product where all rows are queries, else in two.
@@ -142,6 +122,7 @@ void project_self(const Run& run, const Layer& layer, const AttentionRows& in, c
              .columns = (all ? parts : parts - 1) * columns,
              .m = m,
              .k = inputs,
+             .planes = planes,
              .lhs = lhs,
              .acc = all ? acc : acc + columns});
     if (!all && queries > 0) {
@@ -150,8 +131,23 @@ void project_self(const Run& run, const Layer& layer, const AttentionRows& in, c
                .columns = columns,
                .m = queries,
                .k = inputs,
+               .planes = planes,
                .lhs = lhs,
                .acc = acc});
+    }
+    if (layer.qkv_reads_planes(kPlanesFirst) && text.past + row == 0) {
+      // The sums of the text's first token once more, from its 16 bits.
+      make_lhs(run, at.task, {run.at<int16_t>(in.rows) + text.begin * in.width, 1, in.width}, 2);
+      int32_t* sums = acc + kBlockRows * plan.acc_columns;
+      project(run, layer.qkv,
+              {.first_column = first,
+               .columns = parts * columns,
+               .m = 1,
+               .k = inputs,
+               .planes = 2,
+               .lhs = lhs,
+               .acc = sums});
+      memcpy(acc, sums, parts * columns * sizeof(int32_t));
     }
     if (own_value) {
       convert(in.value_rows, in.value_width);
@@ -160,21 +156,22 @@ void project_self(const Run& run, const Layer& layer, const AttentionRows& in, c
                .columns = columns,
                .m = m,
                .k = pad_inputs(in.value_width),
+               .planes = 1,
                .lhs = lhs,
                .acc = acc + 2 * columns});
     }
     Requantize query_factor = from_column(layer.self.query, first);
     Requantize key_factor = from_column(layer.self.key, first);
     if (layer.rotary.turns()) {
-      rotate(run, layer.rotary, text, {row, queries, acc, query_factor});
-      rotate(run, layer.rotary, text, {row, m, acc + columns, key_factor});
+      rotate(run, layer.rotary, text, {row, queries, acc, stride, query_factor});
+      rotate(run, layer.rotary, text, {row, m, acc + columns, stride, key_factor});
       query_factor = key_factor = layer.rotary.factor;
     }
     if (queries > 0) {
       kernels.requantize_query({.m = queries,
                                 .n = n,
                                 .acc = acc,
-                                .acc_stride = plan.acc_columns,
+                                .acc_stride = stride,
                                 .factor = query_factor,
                                 .dst = query + row * pad_inputs(n),
                                 .dst_stride = pad_inputs(n)});
@@ -187,7 +184,7 @@ void project_self(const Run& run, const Layer& layer, const AttentionRows& in, c
               .m = m,
               .head_size = n,
               .acc = acc + columns,
-              .stride = plan.acc_columns},
+              .stride = stride},
              kv);
   }
 }
@@ -217,6 +214,7 @@ void project_cross_query(const Run& run, const Layer& layer, const HeadTask& at)
              .columns = columns,
              .m = m,
              .k = pad_inputs(hidden),
+             .planes = 1,
              .lhs = lhs,
              .acc = acc});
     kernels.requantize_query({.m = m,

@@ -15,6 +15,7 @@
 #include "runtime/engine/attention.hpp"
 #include "runtime/engine/input/embeddings.hpp"
 #include "runtime/engine/kv_cache.hpp"
+#include "runtime/engine/planes.hpp"
 
 namespace embert {
 namespace {
@@ -29,7 +30,7 @@ struct LayerInput {
 /// Of rows inside a layer, which are no hidden state.
 constexpr size_t kNoHiddenState = SIZE_MAX;
 
-// noinline: keeps a Layer (712 bytes, 472 with 32-bit pointers) off the caller's frame.
+// noinline: keeps a Layer (800 bytes, 512 with 32-bit pointers) off the caller's frame.
 [[gnu::noinline]] LayerInput layer_input(const Run& run, size_t index) {
   if (index == run.num_layers()) return {run.stack.final_norm, {}, index};
   const Layer layer = model_layer(run.engine.model, run.stack, index);
@@ -95,15 +96,6 @@ size_t columns_at_a_time(const StackPlan& plan, size_t m) {
   return kBlockRows * plan.acc_columns / m / kPanelColumns * kPanelColumns;
 }
 
-/// Rows that were quantised with a scale of their own.
-struct QuantizedRows {
-  const uint8_t* data;  ///< [m][k]
-  size_t stride;        ///< bytes
-  size_t m, k;          ///< k is padded to 4
-  LhsType type;
-  const int32_t* row_max;  ///< [m]
-};
-
 /// The rows of a residual from `row` on.
 struct SumRows {
   const Stream& stream;
@@ -114,16 +106,17 @@ struct SumRows {
 void add_dense(const Run& run, size_t task, const ResidualDense& out, const QuantizedRows& rows,
                const SumRows& to) {
   const Kernels& kernels = run.engine.kernels;
-  const size_t width = to.stream.width, block = columns_at_a_time(run.plan, rows.m);
+  const size_t width = to.stream.width, lhs_rows = rows.planes * rows.m;
+  const size_t block = columns_at_a_time(run.plan, lhs_rows);
   int16_t* sum = run.at<int16_t>(to.stream.residual) + to.row * width;
   const int16_t* residual =
       out.adds_to_input ? run.at<int16_t>(to.stream.normalized) + to.row * width : sum;
-  int32_t* acc = run.scratch<int32_t>(task, run.plan.acc);  // [m][block]
+  int32_t* acc = run.scratch<int32_t>(task, run.plan.acc);  // [lhs_rows][block]
   for (size_t column = 0; column < width; column += block) {
     const size_t n = smaller(block, width - column);
     Requantize factor = out.dense.factor;
     factor.multiplier += column;
-    kernels.gemm({.m = rows.m,
+    kernels.gemm({.m = lhs_rows,
                   .n = pad_columns(n),
                   .k = rows.k,
                   .lhs = rows.data,
@@ -134,10 +127,11 @@ void add_dense(const Run& run, size_t task, const ResidualDense& out, const Quan
                   .sums = out.dense.sums + column,
                   .dst = acc,
                   .dst_stride = block});
+    if (rows.planes > 1) join_sums(run, {acc, block, rows.m, pad_columns(n), nullptr});
     kernels.requantize_residual({.m = rows.m,
                                  .n = n,
                                  .acc = acc,
-                                 .acc_stride = block,
+                                 .acc_stride = rows.planes * block,
                                  .factor = factor,
                                  .row_max = rows.row_max,
                                  .residual = residual + column,
@@ -161,27 +155,17 @@ void attention_output(const Run& run, const ResidualDense& out, size_t width, co
     const StackPlan& plan = run.plan;
     const size_t stride = plan.context_stride;
     int16_t* context = run.at<int16_t>(plan.shared);  // [rows][stride]; bytes in place afterwards
-    int32_t* row_max = run.scratch<int32_t>(task, plan.row_max);  // [m]
 
     const RowRange rows = task_rows(run, to.queries, task);
     size_t m = 0;
     for (size_t row = rows.begin; row < rows.end; row += m) {
       m = block_rows(rows.end - row, kBlockRows);
-      uint8_t* bytes = reinterpret_cast<uint8_t*>(context + row * stride);
-      run.engine.kernels.quantize_s8_s16({.m = m,
-                                          .k = width,
-                                          .src = context + row * stride,
-                                          .src_stride = stride,
-                                          .dst = bytes,
-                                          .dst_stride = 2 * stride,
-                                          .row_max = row_max});
-      const QuantizedRows quantized = {.data = bytes,
-                                       .stride = 2 * stride,
-                                       .m = m,
-                                       .k = pad_inputs(width),
-                                       .type = LhsType::kSigned,
-                                       .row_max = row_max};
-      add_dense(run, task, out, quantized, {to.stream, row});
+      int16_t* block = context + row * stride;
+      const RowsInPlace in = {block, stride, m, width};
+      add_dense(run, task, out,
+                out.reads_planes() ? split_rows(run, task, in, LhsType::kSigned)
+                                   : quantize_rows(run, task, in, LhsType::kSigned),
+                {to.stream, row});
       normalize(run, to.stream, then, row, m);
     }
   });
@@ -200,34 +184,29 @@ void feed_forward_rows(const Run& run, size_t task, const FeedForward& ffn, cons
   const int16_t* normalized = run.at<int16_t>(to.stream.normalized);  // [rows][width]
   uint16_t* activations =
       run.at<uint16_t>(plan.shared) + task * plan.ffn_rows * stride;  // [ffn_rows][stride]
-  uint8_t* bytes = reinterpret_cast<uint8_t*>(activations);           // in place
-  uint8_t* lhs = run.scratch<uint8_t>(task, plan.lhs);                // [m][lhs_stride]
-  int32_t* acc = run.scratch<int32_t>(task, plan.acc);                // [m][block]
-  int32_t* row_max = run.scratch<int32_t>(task, plan.row_max);        // [m]
+  uint8_t* lhs = run.scratch<uint8_t>(task, plan.lhs);                // [planes * m][lhs_stride]
+  int32_t* acc = run.scratch<int32_t>(task, plan.acc);                // [planes * m][block]
+  const size_t planes = ffn.up_reads_planes() ? 2 : 1;
 
   size_t m = 0;
   for (size_t row = rows.begin; row < rows.end; row += m) {
-    m = block_rows(rows.end - row, plan.ffn_rows);
-    const size_t block = columns_at_a_time(plan, m);
-    kernels.convert_s8_s16({.m = m,
-                            .k = width,
-                            .src = normalized + row * width,
-                            .src_stride = width,
-                            .dst = lhs,
-                            .dst_stride = plan.lhs_stride});
+    m = block_rows(rows.end - row, smaller(plan.ffn_rows, kBlockRows / planes));
+    const size_t block = columns_at_a_time(plan, planes * m);
+    make_lhs(run, task, {normalized + row * width, m, width}, planes);
     // Sums of n columns of `up`, and their factors.
     const auto multiply = [&](size_t column, size_t n) {
-      kernels.gemm({.m = m,
+      kernels.gemm({.m = planes * m,
                     .n = pad_columns(n),
                     .k = inputs,
                     .lhs = lhs,
                     .lhs_stride = plan.lhs_stride,
                     .lhs_type = LhsType::kSigned,
                     .rhs = up.weights + column * inputs,
-                    .bias = up.bias + column,
+                    .bias = planes > 1 ? nullptr : up.bias + column,
                     .sums = up.sums + column,
                     .dst = acc,
                     .dst_stride = block});
+      if (planes > 1) join_sums(run, {acc, block, m, pad_columns(n), up.bias + column});
       return Requantize{up.factor.multiplier + column, up.factor.left, up.factor.right};
     };
     for (size_t column = 0; column < inner; column += block) {
@@ -236,7 +215,7 @@ void feed_forward_rows(const Run& run, size_t task, const FeedForward& ffn, cons
       kernels.requantize_activation({.m = m,
                                      .n = n,
                                      .acc = acc,
-                                     .acc_stride = block,
+                                     .acc_stride = planes * block,
                                      .factor = factor,
                                      .activation = ffn.activation,
                                      .dst = activations + column,
@@ -246,36 +225,17 @@ void feed_forward_rows(const Run& run, size_t task, const FeedForward& ffn, cons
       kernels.requantize_gate({.m = m,
                                .n = n,
                                .acc = acc,
-                               .acc_stride = block,
+                               .acc_stride = planes * block,
                                .factor = gate_factor,
                                .offset = activation_offset(ffn.activation),
                                .shift = ffn.gate_shift,
                                .values = reinterpret_cast<int16_t*>(activations) + column,
                                .stride = stride});
     }
-    if (ffn.is_gated()) {
-      kernels.quantize_s8_s16({.m = m,
-                               .k = inner,
-                               .src = reinterpret_cast<int16_t*>(activations),
-                               .src_stride = stride,
-                               .dst = bytes,
-                               .dst_stride = 2 * stride,
-                               .row_max = row_max});
-    } else {
-      kernels.quantize_u8_u16({.m = m,
-                               .k = inner,
-                               .src = activations,
-                               .src_stride = stride,
-                               .dst = bytes,
-                               .dst_stride = 2 * stride,
-                               .row_max = row_max});
-    }
-    const QuantizedRows quantized = {.data = bytes,
-                                     .stride = 2 * stride,
-                                     .m = m,
-                                     .k = pad_inputs(inner),
-                                     .type = ffn.is_gated() ? LhsType::kSigned : LhsType::kUnsigned,
-                                     .row_max = row_max};
+    const RowsInPlace in = {reinterpret_cast<int16_t*>(activations), stride, m, inner};
+    const LhsType type = ffn.is_gated() ? LhsType::kSigned : LhsType::kUnsigned;
+    const QuantizedRows quantized = ffn.down.reads_planes() ? split_rows(run, task, in, type)
+                                                            : quantize_rows(run, task, in, type);
     add_dense(run, task, ffn.down, quantized, {to.stream, row});
     finish_rows(run, to.stream, then, row, m);
   }

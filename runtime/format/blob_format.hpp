@@ -98,10 +98,11 @@ enum BlobStackFlags : uint32_t {
   kStackStatic = 4096,             ///< no layers: a vector is a mean of word embeddings
   kStackEmbeddings4Bit = 8192,     ///< word embeddings of 4 bits (kSectionEmbeddings4Bit)
   kStackEmbeddingNorm = 16384,     ///< pre-norm: the first layer's input is its first residual sum
+  kStackPlanes = 32768,            ///< dense layers that read 16 bits (kSectionPlanes)
   kStackFlagsWithSection = kStackPaddingPosition | kStackScoreBias | kStackEmbeddingProjection |
                            kStackSharedLayers | kStackBottleneck | kStackWordProjection |
                            kStackRotary | kStackLocalAttention | kStackGatedFfn | kStackStatic |
-                           kStackEmbeddings4Bit,
+                           kStackEmbeddings4Bit | kStackPlanes,
   kStackFlagsAll = 7 | kStackFlagsWithSection | kStackEmbeddingNorm
 };
 
@@ -325,6 +326,7 @@ enum BlobOptionalKind : uint32_t {
   kSectionGatedFfn = 268,             ///< BlobGatedFfn [num_layers]
   kSectionStatic = 269,               ///< BlobStatic
   kSectionEmbeddings4Bit = 270,       ///< BlobEmbeddings4Bit, then V rows
+  kSectionPlanes = 271,               ///< BlobPlanes [num_layers]
   // Each if and only if the bit of its name is set in BlobHeader::task_heads:
   kSectionPooledTransform = 280,  ///< BlobHeadTransform, then norm if it has one
   kSectionTokenTransform = 281,   ///< BlobHeadTransform, dense [N(H)] x [K(H)], norm if it has one
@@ -364,6 +366,21 @@ struct BlobEmbeddingProjection {
   BlobDense16 dense;
   uint8_t padding[24];  ///< 0: the weights behind the record are aligned
 };
+
+/// The rows of a dense layer's input that go in as two planes of 8 bits.
+enum BlobPlaneRows : uint8_t {
+  kPlanesNone = 0,   ///< none: 8 bits
+  kPlanesFirst = 1,  ///< each text's first token, to which most attention goes (Xiao et al. 2024)
+  kPlanesAll = 2
+};
+
+/// The inputs of a layer's dense layers, each a BlobPlaneRows. The planes' sums are joined as
+/// RS(256 * high + low, kPlaneShift), which has the scale of the sums of 8-bit rows.
+struct BlobPlanes {
+  uint8_t qkv;                         ///< any
+  uint8_t attn_out, ffn_up, ffn_down;  ///< kPlanesNone or kPlanesAll
+};
+static constexpr int32_t kPlaneShift = 7;
 
 /// Layers that use sections of others (Lan et al. 2020, section 3.1): a number that is not the
 /// layer's own stands for an earlier layer, which has its own.

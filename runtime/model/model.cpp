@@ -242,6 +242,10 @@ Stack model_stack(const Model& model, size_t index) {
     stack.gated_ffn =
         reinterpret_cast<const BlobGatedFfn*>(model_optional_section(model, kSectionGatedFfn));
   }
+  if (has(flags, kStackPlanes)) {
+    stack.planes =
+        reinterpret_cast<const BlobPlanes*>(model_optional_section(model, kSectionPlanes));
+  }
   const size_t last = stack.first_section + stack_sections(stack.config->num_layers) - 1;
   stack.final_norm = norm(Parts(model, model.sections[last]), hidden, stack.config->final_norm);
   return stack;
@@ -368,6 +372,13 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
                  record.ffn_up);
   ffn.activation = model_activation(config.activation, record.activation_exponent);
   ffn.down = residual_dense(parts(kSectionFfnDown), intra, inner, record.ffn_down);
+  if (stack.planes != nullptr) {
+    const BlobPlanes& planes = stack.planes[l];
+    layer.qkv_planes = BlobPlaneRows{planes.qkv};
+    layer.self.out.planes = planes.attn_out != kPlanesNone;
+    ffn.up_planes = planes.ffn_up != kPlanesNone;
+    ffn.down.planes = planes.ffn_down != kPlanesNone;
+  }
   return layer;
 }
 

@@ -44,6 +44,9 @@ struct ResidualDense {
   const int32_t* residual;  ///< [N(H)] multipliers of the residual
   const int32_t* constant;  ///< [N(H)] added after the requantisation
   bool adds_to_input;       ///< the residual is the block's input, in pre-norm too
+  bool planes = false;      ///< its input goes in with 16 bits
+
+  bool reads_planes() const { return built(kStackPlanes) && planes; }
 };
 
 /// A dense layer on 16-bit rows, which the GEMM reads as two planes of 8 bits.
@@ -104,7 +107,9 @@ struct FeedForward {
   int32_t gate_shift;  ///< of the product; negative: not gated
   Activation activation;
   ResidualDense down;
+  bool up_planes;  ///< the input of `up` goes in with 16 bits
 
+  bool up_reads_planes() const { return built(kStackPlanes) && up_planes; }
   bool is_gated() const { return built(kStackGatedFfn) && gate_shift >= 0; }
 };
 
@@ -117,6 +122,7 @@ struct Layer {
   uint32_t hidden_scale;  ///< float32 bits: scale of this layer's input as a hidden state
   Dense qkv;  ///< columns: a head's queries, keys, values, each N(D); then the next head; with
               ///< LayerBottleneck::value no values
+  BlobPlaneRows qkv_planes;  ///< rows that it reads with 16 bits
   Attention self;
   RelativePositions relative_positions;
   Rotary rotary;
@@ -127,6 +133,9 @@ struct Layer {
   Attention cross;
   FeedForward ffn;  ///< the first one
 
+  bool qkv_reads_planes(BlobPlaneRows rows) const {
+    return built(kStackPlanes) && qkv_planes == rows;
+  }
   /// Without it, all cross members are zero.
   bool has_cross_attention() const { return cross_query.weights != nullptr; }
 };
@@ -186,6 +195,7 @@ struct Stack {
   const BlobRotary* rotary;
   const BlobLocalAttention* local_attention;
   const BlobGatedFfn* gated_ffn;  ///< [num_layers]
+  const BlobPlanes* planes;       ///< [num_layers]
 
   bool has_projection() const {
     return built(kStackEmbeddingProjection) && projection.dense.dense.weights != nullptr;

@@ -163,6 +163,18 @@ void check_embeddings_4bit(Walk& walk, const BlobStack& stack, size_t word_size,
                      all_zero(record.reserved));
 }
 
+void check_planes(Walk& walk, const BlobStack& stack, const uint8_t* section, uint64_t bytes) {
+  walk.require(bytes == stack.num_layers * sizeof(BlobPlanes), EMBERT_STATUS_BLOB_SECTION);
+  if (!walk.sound()) return;
+  const BlobPlanes* records = reinterpret_cast<const BlobPlanes*>(section);
+  const auto none_or_all = [](uint8_t rows) { return rows == kPlanesNone || rows == kPlanesAll; };
+  for (uint32_t l = 0; l < stack.num_layers; ++l) {
+    const auto& [qkv, attn_out, ffn_up, ffn_down] = records[l];
+    walk.require_value(qkv <= kPlanesAll && none_or_all(attn_out) && none_or_all(ffn_up) &&
+                       none_or_all(ffn_down));
+  }
+}
+
 /// The flag that demands a kind of section; 0 for those that any model may have.
 constexpr uint32_t flag_of(uint32_t kind) {
   switch (kind) {
@@ -188,6 +200,8 @@ constexpr uint32_t flag_of(uint32_t kind) {
       return kStackStatic;
     case kSectionEmbeddings4Bit:
       return kStackEmbeddings4Bit;
+    case kSectionPlanes:
+      return kStackPlanes;
     default:
       return 0;
   }
@@ -298,6 +312,7 @@ void check_optional_sections(Walk& walk, const BlobHeader& header, const StackOp
     if (is(kSectionEmbeddings4Bit)) {
       check_embeddings_4bit(walk, stack, options.word_size, section, bytes);
     }
+    if (is(kSectionPlanes)) check_planes(walk, stack, section, bytes);
     if (kind == kSectionVector) check_vector(walk, header, section, bytes);
   }
   walk.require(found == (stack.flags & kStackFlagsWithSection), EMBERT_STATUS_BLOB_SECTION);

@@ -424,6 +424,10 @@ std::vector<SyntheticSection> optional_sections(const SyntheticModel& m) {
         m.vocab_size * word_row_bytes(has_words ? m.word_size : embedding_size(m));
     append_bytes(all.back().bytes, Writer(m, 0).random<std::uint8_t>(bytes, 0, 255));
   }
+  if ((m.flags & kStackPlanes) != 0) {
+    all.push_back({kSectionPlanes, {}});
+    append_bytes(all.back().bytes, std::vector<BlobPlanes>(m.num_layers, m.planes));
+  }
   for (SyntheticSection& section : make_flag_sections(m)) all.push_back(std::move(section));
   std::ranges::stable_sort(all, {}, &SyntheticSection::kind);
   return all;

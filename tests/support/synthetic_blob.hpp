@@ -45,7 +45,9 @@ struct SyntheticModel {
   std::uint32_t rotary_tables = 1;              ///< with kStackRotary
   BlobLocalAttention local_attention = {2, 5};  ///< with kStackLocalAttention
   std::uint32_t embedding_size = 12;            ///< with kStackEmbeddingProjection
-  std::vector<BlobSharedLayer> shared = {};     ///< [num_layers] with kStackSharedLayers
+  /// Of all layers with kStackPlanes.
+  BlobPlanes planes = {kPlanesAll, kPlanesAll, kPlanesAll, kPlanesAll};
+  std::vector<BlobSharedLayer> shared = {};  ///< [num_layers] with kStackSharedLayers
   BlobBottleneck bottleneck = {24, 3, kBottleneckShared, 0};  ///< with kStackBottleneck
   bool layer_norms = true;                                    ///< false only with kStackBottleneck
   std::uint32_t word_size = 20, words = 3;                    ///< with kStackWordProjection

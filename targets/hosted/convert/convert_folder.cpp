@@ -16,6 +16,14 @@
 namespace embert::hosted {
 namespace {
 
+convert::Precision precision_of(const std::string& name) {
+  for (const auto level :
+       {convert::Precision::kFast, convert::Precision::kBalanced, convert::Precision::kHigh}) {
+    if (name == convert::precision_name(level)) return level;
+  }
+  throw UsageError("precision \"" + one_line(name) + "\": there are fast, balanced and high");
+}
+
 convert::ConvertOptions converter_options(const ConvertArguments& arguments) {
   if (arguments.rounding != "gptq" && arguments.rounding != "nearest") {
     throw UsageError("rounding \"" + one_line(arguments.rounding) +
@@ -34,6 +42,7 @@ convert::ConvertOptions converter_options(const ConvertArguments& arguments) {
       arguments.rounding == "nearest" ? convert::Rounding::kNearest : convert::Rounding::kGptq;
   options.embeddings =
       arguments.embeddings == "4bit" ? convert::EmbeddingBits::k4 : convert::EmbeddingBits::k8;
+  options.precision = precision_of(arguments.precision);
   options.max_tokens = arguments.max_tokens;
   if (arguments.paths.keep_vocabulary) options.vocabulary.texts = *arguments.paths.keep_vocabulary;
   options.vocabulary.scripts = arguments.scripts;

@@ -18,6 +18,7 @@ struct ConvertArguments {
   ConvertPaths paths;
   std::string rounding = "gptq";    ///< or nearest
   std::string embeddings = "8bit";  ///< or 4bit
+  std::string precision = "fast";   ///< or balanced, high
   std::optional<int> max_tokens;
   std::vector<std::string> scripts;  ///< of tokens that stay
   std::optional<int> vocabulary_size;

@@ -41,6 +41,22 @@ Json layers_of(const convert::ConvertResult& result) {
   return layers;
 }
 
+/// Of each layer the rows of its dense layers that are read in 16 bits.
+Json precision_of(const convert::PrecisionReport& report) {
+  const char* const names[] = {"none", "first", "all"};
+  Json layers = Json::array();
+  for (const convert::LayerPrecision& layer : report.layers) {
+    const BlobPlanes& planes = layer.planes;
+    layers.push_back({{"qkv", names[planes.qkv]},
+                      {"output", names[planes.attn_out]},
+                      {"ffn_up", names[planes.ffn_up]},
+                      {"ffn_down", names[planes.ffn_down]}});
+  }
+  return {{"level", convert::precision_name(report.precision)},
+          {"more_multiply_adds", report.cost},
+          {"inputs_of_16_bits", std::move(layers)}};
+}
+
 }  // namespace
 
 Json new_certificate(const convert::ConvertResult& result) {
@@ -103,6 +119,7 @@ Json convert_report(const convert::ConvertResult& result, const std::string& rou
                    {"tokens", result.calibration_tokens}}},
                  {"layer_errors", layers_of(result)}};
   for (const convert::Dense16Error& head : result.heads) report[head.name + "_error"] = head.error;
+  report["precision"] = precision_of(result.precision);
   report["prompts"] = result.prompts.texts;
   report["default_prompt_name"] =
       result.prompts.default_name ? Json(*result.prompts.default_name) : Json();

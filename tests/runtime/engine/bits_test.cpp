@@ -90,6 +90,13 @@ SyntheticModel mobile(std::uint32_t hidden, BlobBottleneck bottleneck, bool laye
   return model;
 }
 
+/// With 16-bit inputs of dense layers.
+SyntheticModel with_planes(SyntheticModel model, BlobPlanes planes) {
+  model.flags |= kStackPlanes;
+  model.planes = planes;
+  return model;
+}
+
 class Bits : public testing::TestWithParam<SyntheticModel> {};
 
 TEST_P(Bits, AreTheSameOnEveryIsaThreadsBatchAndDirt) {
@@ -141,6 +148,21 @@ TEST(GoldenBits, OfAStackWithEmbeddingsOf4Bits) {
       encode(open_model(blob, embert_isa_detect()), model, texts, {2, 2, 0x55});
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(hidden.data());
   EXPECT_EQ(crc32c_scalar(0, bytes, 2 * hidden.size()), 4204368637u);
+}
+
+TEST(GoldenBits, OfAStackWithPlanes) {
+  std::uint32_t crc = 0;
+  for (const BlobPlanes planes : {BlobPlanes{kPlanesAll, kPlanesAll, kPlanesAll, kPlanesAll},
+                                  BlobPlanes{kPlanesFirst, kPlanesNone, kPlanesAll, kPlanesNone}}) {
+    const SyntheticModel model = with_planes(shape(100, 5, 20, 36, kActivationGelu), planes);
+    const AlignedBytes blob(make_synthetic_blob(model));
+    const Texts texts(model, {1, 33, 70}, 5);
+    const std::vector<std::int16_t> hidden =
+        encode(open_model(blob, embert_isa_detect()), model, texts, {2, 2, 0x55});
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(hidden.data());
+    crc = crc32c_scalar(crc, bytes, 2 * hidden.size());
+  }
+  EXPECT_EQ(crc, 436831922u);
 }
 
 // The same for an encoder and a decoder with everything in them: hidden states, probabilities,
@@ -206,6 +228,14 @@ INSTANTIATE_TEST_SUITE_P(
                     modern(64, 150, kActivationSilu), modern(2, 5, kActivationTanh),
                     four_bits(73, kActivationGelu),
                     four_bits(31, kActivationRelu, kStackEmbeddingProjection),
+                    with_planes(shape(71, 3, 18, 150, kActivationGelu),
+                                {kPlanesAll, kPlanesAll, kPlanesAll, kPlanesAll}),
+                    with_planes(shape(68, 2, 34, 97, kActivationRelu),
+                                {kPlanesFirst, kPlanesNone, kPlanesNone, kPlanesAll}),
+                    with_planes(shape(2, 1, 128, 1, kActivationTanh),
+                                {kPlanesFirst, kPlanesAll, kPlanesNone, kPlanesAll}),
+                    with_planes(modern(20, 101, kActivationGelu),
+                                {kPlanesAll, kPlanesNone, kPlanesAll, kPlanesAll}),
                     mobile(54, {21, 4, kBottleneckShared, 0}, false),
                     mobile(55, {33, 2, kBottleneckShared, 0}, true),
                     mobile(70, {30, 1, kBottleneckInput, 0}, false),

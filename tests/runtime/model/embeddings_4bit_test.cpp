@@ -51,7 +51,7 @@ TEST_F(Embeddings4Bit, FlagAndSectionGoTogether) {
        std::initializer_list<std::uint32_t>{kBytes - 1, kBytes + 1, 64, 63, 0}) {
     bad_section(section(kSectionEmbeddings4Bit).bytes, bytes, "bytes");
   }
-  bad_section(section(kSectionEmbeddings4Bit).kind, 271, "an unknown kind in its place");
+  bad_section(section(kSectionEmbeddings4Bit).kind, 279, "an unknown kind in its place");
   bad_section(section(kSectionWordEmbeddings).bytes, kVocab * kHidden, "8-bit rows beside them");
   bad_section(header().stacks[0].flags, 0u, "no flag");
   // 8-bit rows and a section too many.

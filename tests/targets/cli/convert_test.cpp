@@ -70,6 +70,10 @@ TEST(Convert, NeedsAnOutputButForADryRun) {
   EXPECT_EQ(run_tool({"convert", kBundledFolder, "-o", model, "--rounding", "up"}).exit_code, 1);
   EXPECT_EQ(run_tool({"convert", kBundledFolder, "-o", model, "--embeddings", "2bit"}).exit_code,
             1);
+  const ToolResult level =
+      run_tool({"convert", kBundledFolder, "-o", model, "--precision", "best"});
+  EXPECT_EQ(level.exit_code, 1);
+  EXPECT_NE(level.err.find("best not in {fast,balanced,high}"), std::string::npos) << level.err;
 }
 
 TEST(Convert, WritesModelAndReport) {

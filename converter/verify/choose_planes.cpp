@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model runs once with 16 bits in all dense layers, then once for each of them with 8 bits in
+// that one alone: its error against float32 grows by what 8 bits cost there. The distance of the
+// two outputs does not show that. Any change in an early layer turns all roundings behind it, which
+// moves the output by more than the layer's own error.
+#include "converter/verify/choose_planes.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+namespace embert::convert {
+namespace {
+
+constexpr std::size_t kMeasuredTokens = 1 << 14;  // about; the built-in text has fewer
+constexpr std::size_t kTextsOfPart = 8;
+constexpr double kCostTokens = 128;  // the text's length for which multiply-adds are counted
+constexpr std::size_t kBlobAlignment = 64;
+
+constexpr double kBudget = 0.08;  // of multiply-adds, with Precision::kBalanced
+constexpr BlobPlanes kAllPlanes = {kPlanesAll, kPlanesAll, kPlanesAll, kPlanesAll};
+
+std::string reason_against(const ModelConfig& config) {
+  if (config.stacks.size() > 1) return "a pair of stacks has no 16-bit inputs";
+  const StackConfig& stack = config.last();
+  if (stack.is_static) return "static embeddings have no layers";
+  if (stack.has_bottleneck() || stack.num_ffns > 1 || !stack.layer_norms ||
+      stack.has_word_projection()) {
+    return "layers of MobileBERT have no 16-bit inputs";
+  }
+  return "";
+}
+
+// A blob in aligned memory. The runtime reads its planes in place: a change acts on the next run.
+class PlanesBlob {
+ public:
+  explicit PlanesBlob(const std::vector<std::uint8_t>& blob)
+      : memory_(blob.size() + kBlobAlignment), bytes_(blob.size()) {
+    void* at = memory_.data();
+    std::size_t room = memory_.size();
+    data_ = static_cast<std::uint8_t*>(std::align(kBlobAlignment, bytes_, at, room));
+    std::copy(blob.begin(), blob.end(), data_);
+    BlobHeader header;
+    std::memcpy(&header, data_, sizeof(header));
+    for (std::size_t i = 0; i < header.section_count; ++i) {
+      BlobSection section;
+      std::memcpy(&section, data_ + sizeof(header) + i * sizeof(section), sizeof(section));
+      if (section.kind == kSectionPlanes) planes_ = section.offset;
+    }
+  }
+
+  std::span<const std::uint8_t> bytes() const { return {data_, bytes_}; }
+  void set(const std::vector<BlobPlanes>& planes) {
+    std::memcpy(data_ + planes_, planes.data(), planes.size() * sizeof(BlobPlanes));
+  }
+
+ private:
+  std::vector<std::uint8_t> memory_;
+  std::size_t bytes_;
+  std::uint8_t* data_ = nullptr;
+  std::uint64_t planes_ = 0;
+};
+
+// Runs the blob on calibration texts.
+class Measurement {
+ public:
+  Measurement(const PlaneSource& source, PlanesBlob& blob)
+      : config_(source.floats.folder.config),
+        compared_(Comparison(config_).compared()),
+        blob_(blob),
+        integers_(blob.bytes(), source.integers) {
+    const std::size_t step = source.batch.texts.ids.size() / kMeasuredTokens + 1;
+    const std::vector<ModelBatch> parts = cut_batch(source.batch, kTextsOfPart);
+    for (std::size_t i = 0; i < parts.size(); i += step) {
+      references_.push_back(float_output(source.floats, compared_, parts[i]));
+      parts_.push_back(parts[i]);
+    }
+  }
+
+  // Mean of 1 - cosine to float32.
+  double error_with(const std::vector<BlobPlanes>& planes) {
+    blob_.set(planes);
+    Comparison comparison(config_);
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      add_texts({references_[i], integer_output(integers_, compared_, parts_[i])}, parts_[i].texts,
+                comparison);
+    }
+    return 1 - comparison.take({.worst = 0}).cosine_mean;
+  }
+
+ private:
+  const ModelConfig& config_;
+  Compared compared_;
+  PlanesBlob& blob_;
+  IntegerModel integers_;
+  std::vector<ModelBatch> parts_;
+  std::vector<std::vector<double>> references_;  // of parts_
+};
+
+// Multiply-adds of a layer for a token.
+struct LayerCost {
+  double qkv, attn_out, ffn_up, ffn_down;
+  double attention;  // scores, and both planes of the values
+
+  double dense() const { return qkv + attn_out + ffn_up + ffn_down; }
+};
+
+LayerCost cost_of(const StackConfig& config, std::size_t layer) {
+  const double hidden = config.hidden_size;
+  const double width = config.head_size() * config.num_heads_of_layer[layer];
+  const double inner = config.intermediate_size;
+  return {.qkv = 3 * width * hidden,
+          .attn_out = width * hidden,
+          .ffn_up = (config.gated_ffn ? 2 : 1) * inner * hidden,
+          .ffn_down = inner * hidden,
+          .attention = 3 * kCostTokens * width};
+}
+
+double cost_of_layers(const StackConfig& config) {
+  double sum = 0;
+  for (std::size_t l = 0; l < config.num_heads_of_layer.size(); ++l) {
+    const LayerCost cost = cost_of(config, l);
+    sum += cost.dense() + cost.attention;
+  }
+  return sum;
+}
+
+// One more plane for a dense layer's input.
+struct Step {
+  std::size_t layer;
+  std::uint8_t BlobPlanes::*dense;
+  BlobPlaneRows rows;
+  double error;  // that it takes away
+  double cost;   // share of the model's multiply-adds
+
+  double worth() const { return error / cost; }
+};
+
+double& error_of(LayerPrecision& layer, const Step& step) {
+  if (step.dense == &BlobPlanes::attn_out) return layer.attn_out;
+  if (step.dense == &BlobPlanes::ffn_up) return layer.ffn_up;
+  if (step.dense == &BlobPlanes::ffn_down) return layer.ffn_down;
+  return step.rows == kPlanesFirst ? layer.first : layer.qkv;
+}
+
+std::vector<Step> measure_steps(const StackConfig& config, Measurement& measurement) {
+  const std::size_t layers = config.num_heads_of_layer.size();
+  const double whole = cost_of_layers(config);
+  std::vector<BlobPlanes> planes(layers, kAllPlanes);
+  const double least = measurement.error_with(planes);
+  std::vector<Step> steps;
+  for (std::size_t l = 0; l < layers; ++l) {
+    const auto error_with = [&](std::uint8_t BlobPlanes::*dense, BlobPlaneRows rows) {
+      planes[l].*dense = rows;
+      const double error = measurement.error_with(planes) - least;
+      planes[l] = kAllPlanes;
+      return error;
+    };
+    const LayerCost cost = cost_of(config, l);
+    const double none = error_with(&BlobPlanes::qkv, kPlanesNone);
+    const double first = error_with(&BlobPlanes::qkv, kPlanesFirst);
+    const double qkv = cost.qkv / whole;
+    const Step to_first = {.layer = l,
+                           .dense = &BlobPlanes::qkv,
+                           .rows = kPlanesFirst,
+                           .error = none - first,
+                           .cost = qkv / kCostTokens};
+    Step to_all = {.layer = l,
+                   .dense = &BlobPlanes::qkv,
+                   .rows = kPlanesAll,
+                   .error = first,
+                   .cost = qkv - to_first.cost};
+    // The first token alone is a step where it is worth more than the others.
+    if (to_first.worth() > to_all.worth()) {
+      steps.push_back(to_first);
+    } else {
+      to_all.error = none;
+      to_all.cost = qkv;
+    }
+    steps.push_back(to_all);
+    const auto add = [&](std::uint8_t BlobPlanes::*dense, double macs) {
+      steps.push_back({.layer = l,
+                       .dense = dense,
+                       .rows = kPlanesAll,
+                       .error = error_with(dense, kPlanesNone),
+                       .cost = macs / whole});
+    };
+    add(&BlobPlanes::attn_out, cost.attn_out);
+    add(&BlobPlanes::ffn_up, cost.ffn_up);
+    add(&BlobPlanes::ffn_down, cost.ffn_down);
+  }
+  return steps;
+}
+
+}  // namespace
+
+PrecisionReport choose_planes(const PlaneSource& source, Precision precision,
+                              QuantizedModel& model) {
+  PrecisionReport report;
+  report.precision = precision;
+  if (precision == Precision::kFast) return report;
+  report.not_applied = reason_against(source.floats.folder.config);
+  if (!report.not_applied.empty()) return report;
+
+  const StackConfig& config = source.floats.folder.config.last();
+  QuantizedStack& stack = model.stacks.front();
+  const std::size_t layers = config.num_heads_of_layer.size();
+  const double whole = cost_of_layers(config);
+  report.layers.resize(layers);
+  stack.record.flags |= kStackPlanes;
+  stack.planes.assign(layers, kAllPlanes);
+  if (precision == Precision::kHigh) {
+    for (std::size_t l = 0; l < layers; ++l) report.cost += cost_of(config, l).dense() / whole;
+  } else {
+    PlanesBlob blob(write_blob(model, source.extras));
+    Measurement measurement(source, blob);
+    std::vector<Step> steps = measure_steps(config, measurement);
+    stack.planes.assign(layers, {});
+    std::stable_sort(steps.begin(), steps.end(),
+                     [](const Step& a, const Step& b) { return a.worth() > b.worth(); });
+    for (const Step& step : steps) {
+      LayerPrecision& layer = report.layers[step.layer];
+      error_of(layer, step) = step.error;
+      if (step.error <= 0 || report.cost + step.cost > kBudget) continue;
+      report.cost += step.cost;
+      stack.planes[step.layer].*step.dense = step.rows;
+    }
+  }
+  for (std::size_t l = 0; l < layers; ++l) report.layers[l].planes = stack.planes[l];
+  if (report.cost == 0) {
+    stack.record.flags &= ~std::uint32_t{kStackPlanes};
+    stack.planes.clear();
+  }
+  return report;
+}
+
+}  // namespace embert::convert

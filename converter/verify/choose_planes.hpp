@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which dense layers read 16 bits: the runtime measures what 8 bits cost each of them, and a budget
+// of multiply-adds goes to those where it buys most.
+#pragma once
+
+#include "converter/export/write_blob.hpp"
+#include "converter/model/conversion.hpp"
+#include "converter/model/token_batch.hpp"
+#include "converter/verify/compared_output.hpp"
+#include "converter/verify/integer_model.hpp"
+
+namespace embert::convert {
+
+struct PlaneSource {
+  FloatSource floats;
+  const BlobExtras& extras;
+  const ModelBatch& batch;  ///< calibration texts
+  IntegerModel::Options integers;
+};
+
+/// Sets the planes of the model's stack. The result depends on neither kernels nor threads. A model
+/// that has no planes keeps 8 bits, and PrecisionReport::not_applied says why.
+PrecisionReport choose_planes(const PlaneSource& source, Precision precision,
+                              QuantizedModel& model);
+
+}  // namespace embert::convert

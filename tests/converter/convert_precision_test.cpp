@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// convert() with the levels of precision: what each buys and costs, and models that have none.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "converter/convert.hpp"
+#include "embert/embert_inspect.h"
+#include "tests/golden/golden_case.hpp"
+#include "tests/support/model_folder.hpp"
+#include "tests/support/scratch_folder.hpp"
+#include "tests/support/synthetic_blob.hpp"
+
+namespace embert::convert {
+namespace {
+
+using test::AlignedBytes;
+
+// The blob's planes; empty without that section.
+std::vector<BlobPlanes> planes_of(const std::vector<std::uint8_t>& bytes) {
+  const AlignedBytes blob(bytes);
+  embert_model model;
+  EXPECT_EQ(embert_model_open(blob.data(), blob.size(), EMBERT_ISA_SCALAR, &model),
+            EMBERT_STATUS_OK);
+  const auto& header = *reinterpret_cast<const BlobHeader*>(blob.data());
+  const auto* sections = reinterpret_cast<const BlobSection*>(&header + 1);
+  for (std::uint32_t i = 0; i < header.section_count; ++i) {
+    if (sections[i].kind != kSectionPlanes) continue;
+    const auto* planes = reinterpret_cast<const BlobPlanes*>(blob.data() + sections[i].offset);
+    return {planes, planes + header.stacks[0].num_layers};
+  }
+  return {};
+}
+
+double error_of(const ConvertResult& result) {
+  return 1 -
+         nlohmann::json::parse(result.certificate).at("held_out").at("cosine_mean").get<double>();
+}
+
+TEST(ConvertPrecision, LevelsOfTheBundledModel) {
+  ConvertOptions options;
+  options.folder = EMBERT_SOURCE_DIR "/targets/demo/tiny-intent";
+  options.isa_mask = embert_isa_detect();
+  const auto at = [&](Precision precision) {
+    options.precision = precision;
+    return convert(options);
+  };
+  const ConvertResult fast = at(Precision::kFast), balanced = at(Precision::kBalanced),
+                      high = at(Precision::kHigh);
+  std::printf("tiny-intent, 1 - cosine: fast %.5f, balanced %.5f, high %.5f\n", error_of(fast),
+              error_of(balanced), error_of(high));
+  EXPECT_LT(error_of(balanced), 1.02 * error_of(fast));
+  EXPECT_LT(error_of(high), 0.8 * error_of(fast));
+
+  EXPECT_TRUE(planes_of(fast.blob).empty());
+  EXPECT_TRUE(fast.precision.layers.empty());
+  for (const BlobPlanes& layer : planes_of(high.blob)) {
+    EXPECT_EQ(layer.qkv + layer.attn_out + layer.ffn_up + layer.ffn_down, 4 * kPlanesAll);
+  }
+  EXPECT_GT(high.precision.cost, 0.5);
+  EXPECT_LE(high.precision.cost, 1);
+
+  EXPECT_GT(balanced.precision.cost, 0);
+  EXPECT_LE(balanced.precision.cost, 0.08);
+  const std::vector<BlobPlanes> chosen = planes_of(balanced.blob);
+  ASSERT_EQ(chosen.size(), balanced.precision.layers.size());
+  for (std::size_t l = 0; l < chosen.size(); ++l) {
+    const LayerPrecision& layer = balanced.precision.layers[l];
+    EXPECT_EQ(chosen[l].qkv, layer.planes.qkv);
+    EXPECT_EQ(chosen[l].ffn_down, layer.planes.ffn_down);
+    // What buys nothing is not bought.
+    EXPECT_TRUE(chosen[l].attn_out == kPlanesNone || layer.attn_out > 0);
+    EXPECT_TRUE(chosen[l].ffn_up == kPlanesNone || layer.ffn_up > 0);
+  }
+}
+
+TEST(ConvertPrecision, ThreadsAndKernelsChangeNoByte) {
+  ConvertOptions options;
+  options.folder = EMBERT_SOURCE_DIR "/targets/demo/tiny-intent";
+  options.rounding = Rounding::kNearest;
+  options.precision = Precision::kBalanced;
+  options.certify = false;
+  const std::vector<std::uint8_t> one = convert(options).blob;
+  options.threads = 2;
+  options.isa_mask = embert_isa_detect();
+  EXPECT_EQ(convert(options).blob, one);
+}
+
+// Folders to which no level applies say so, and their model is that of `fast`.
+TEST(ConvertPrecision, ModelsWithoutPlanes) {
+  for (const auto& [name, reason] :
+       {std::pair{"encoder_decoder", "a pair of stacks has no 16-bit inputs"},
+        {"mobilebert", "layers of MobileBERT have no 16-bit inputs"}}) {
+    const std::string why_not = test::why_no_golden_case(EMBERT_SHARED_DIR, name);
+    if (!why_not.empty()) GTEST_SKIP() << "NOT TESTED: " << why_not;
+    ConvertOptions options;
+    options.folder = test::golden_folder(EMBERT_SHARED_DIR, name);
+    options.rounding = Rounding::kNearest;
+    const std::vector<std::uint8_t> fast = convert(options).blob;
+    options.precision = Precision::kHigh;
+    const ConvertResult high = convert(options);
+    EXPECT_TRUE(high.blob == fast) << name;
+    EXPECT_EQ(high.warnings.back(), std::string("--precision high: ") + reason +
+                                        "; the model is that of --precision fast");
+  }
+}
+
+// Random weights and tokens: no level may be worse than a lower one by more than 2 %.
+TEST(ConvertPrecision, GoldenCases) {
+  for (const char* name : {"encoder_absolute", "albert", "modernbert", "decoder_causal",
+                           "masked_lm", "question_answering"}) {
+    if (!test::why_no_golden_case(EMBERT_SHARED_DIR, name).empty()) {
+      std::printf("NOT TESTED: %s\n", name);
+      continue;
+    }
+    ConvertOptions options;
+    options.folder = test::golden_folder(EMBERT_SHARED_DIR, name);
+    options.isa_mask = embert_isa_detect();
+    double errors[3] = {};
+    for (const Precision level : {Precision::kFast, Precision::kBalanced, Precision::kHigh}) {
+      options.precision = level;
+      errors[static_cast<int>(level)] = error_of(convert(options));
+    }
+    std::printf("%-20s 1 - cosine: fast %.5f, balanced %.5f, high %.5f\n", name, errors[0],
+                errors[1], errors[2]);
+    EXPECT_LE(errors[1], 1.02 * errors[0] + 1e-5) << name;
+    EXPECT_LE(errors[2], 1.02 * errors[1] + 1e-5) << name;
+  }
+}
+
+}  // namespace
+}  // namespace embert::convert

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hostile blobs of a stack whose dense layers read 16 bits, and the arena of such a stack.
+#include "tests/runtime/model/blob_fields.hpp"
+
+namespace embert::test {
+namespace {
+
+SyntheticModel with_flags(std::uint32_t flags) {
+  SyntheticModel model = small_model();
+  model.flags = flags;
+  return model;
+}
+
+class Planes : public BlobFields {
+ protected:
+  Planes() : BlobFields(with_flags(kStackPlanes)) {}
+  void bad_section(auto& field, auto value, const char* what) {
+    expect(field, value, EMBERT_STATUS_BLOB_SECTION, what);
+  }
+  embert_status open_shape(const SyntheticModel& shape) {
+    blob_ = AlignedBytes(make_synthetic_blob(shape));
+    return open(false);
+  }
+};
+
+TEST_F(Planes, FlagAndSectionGoTogether) {
+  ASSERT_EQ(open(false), EMBERT_STATUS_OK);
+  ASSERT_EQ(section(kSectionPlanes).bytes, 2 * sizeof(BlobPlanes));
+  for (const std::uint32_t bytes : {0u, 4u, 7u, 9u, 12u}) {
+    bad_section(section(kSectionPlanes).bytes, bytes, "bytes");
+  }
+  bad_section(section(kSectionPlanes).kind, 279, "an unknown kind in its place");
+  bad_section(header().stacks[0].flags, 0u, "no flag");
+  SyntheticModel unasked = with_flags(0);
+  unasked.optional = {{kSectionPlanes, std::vector<std::uint8_t>(8)}};
+  EXPECT_EQ(open_shape(unasked), EMBERT_STATUS_BLOB_SECTION);
+}
+
+TEST_F(Planes, RowsAreChecked) {
+  auto* records = contents<BlobPlanes>(kSectionPlanes);
+  for (std::size_t l = 0; l < 2; ++l) {
+    bad_value(records[l].qkv, 3, "qkv");
+    bad_value(records[l].qkv, 255, "qkv");
+    for (const std::uint8_t rows : {std::uint8_t{kPlanesFirst}, std::uint8_t{3}}) {
+      bad_value(records[l].attn_out, rows, "attn_out");
+      bad_value(records[l].ffn_up, rows, "ffn_up");
+      bad_value(records[l].ffn_down, rows, "ffn_down");
+    }
+  }
+  records[1] = {kPlanesFirst, kPlanesNone, kPlanesAll, kPlanesNone};
+  EXPECT_EQ(open(), EMBERT_STATUS_OK);
+}
+
+TEST_F(Planes, BelongToALoneStackWithoutBottlenecks) {
+  SyntheticModel pair = with_flags(kStackCausal | kStackCrossAttention);
+  pair.encoder = {with_flags(0)};
+  ASSERT_EQ(open_shape(pair), EMBERT_STATUS_OK);
+  pair.encoder = {with_flags(kStackPlanes)};
+  EXPECT_EQ(open_shape(pair), EMBERT_STATUS_BLOB_HEADER);
+
+  SyntheticModel mobile = with_flags(kStackBottleneck);
+  mobile.bottleneck = {mobile.hidden_size, 2, kBottleneckNone, 0};
+  ASSERT_EQ(open_shape(mobile), EMBERT_STATUS_OK);
+  mobile.flags |= kStackPlanes;
+  EXPECT_EQ(open_shape(mobile), EMBERT_STATUS_BLOB_HEADER);
+}
+
+// No dense layer with planes: the bits of a blob without the section.
+TEST_F(Planes, OfNoDenseLayerChangeNoBit) {
+  const auto hidden = [](const SyntheticModel& shape) {
+    const AlignedBytes blob(make_synthetic_blob(shape));
+    const Texts texts(shape, {1, 5, 8}, 3);
+    const embert_model model = open_model(blob, embert_isa_detect());
+    embert_options options = embert_options_default(&model);
+    options.max_batch = 3;
+    AlignedBytes arena(arena_bytes(model, options));
+    embert_engine* engine = nullptr;
+    EXPECT_EQ(embert_engine_init(&model, &options, arena.data(), arena.size(), &engine),
+              EMBERT_STATUS_OK);
+    const embert_input input = texts.input();
+    const std::int16_t* rows = nullptr;
+    EXPECT_EQ(embert_last_hidden_state(engine, &input, &rows, nullptr), EMBERT_STATUS_OK);
+    return std::vector<std::int16_t>(rows, rows + texts.ids.size() * shape.hidden_size);
+  };
+  const std::vector<std::int16_t> without = hidden(with_flags(0));
+  SyntheticModel shape = with_flags(kStackPlanes);
+  shape.planes = {};
+  EXPECT_EQ(hidden(shape), without);
+  // Each of them changes bits by its own.
+  std::uint8_t BlobPlanes::*const dense[] = {&BlobPlanes::qkv, &BlobPlanes::attn_out,
+                                             &BlobPlanes::ffn_up, &BlobPlanes::ffn_down};
+  for (const auto member : dense) {
+    shape.planes = {};
+    shape.planes.*member = kPlanesAll;
+    const std::vector<std::int16_t> with = hidden(shape);
+    EXPECT_NE(with, without);
+    // They stay close to those of 8 bits: the planes are joined in the same scale. Rows that 8 bits
+    // cut off at 127 make up most of the difference.
+    double error = 0, power = 0;
+    for (std::size_t i = 0; i < with.size(); ++i) {
+      const double difference = with[i] - without[i];
+      error += difference * difference;
+      power += static_cast<double>(without[i]) * without[i];
+    }
+    EXPECT_LT(error, 0.1 * power);
+  }
+}
+
+}  // namespace
+}  // namespace embert::test
