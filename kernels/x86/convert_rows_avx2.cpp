@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // 16 bits to 8: RS(x, 7) is one VPMULHRSW. 0.015 ns an element on Zen 5. Two planes of 16 columns
-// take 9 instructions. Their sums are joined in 64-bit lanes: RS(256 high + low, s) is high << (8 - s)
-// plus RS(low, s) for s <= 8, which spares the arithmetic 64-bit shift that AVX2 does not have.
+// take 9 instructions. Their sums are joined in 64-bit lanes: RS(256 high + low, s) is
+// high << (8 - s) plus RS(low, s) for s <= 8, which spares the arithmetic 64-bit shift that AVX2
+// does not have.
 #include "kernels/variants.hpp"
 #include "kernels/x86/lanes_avx2.hpp"
 #include "kernels/x86/row_to_bytes_avx2.hpp"
