@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries, keys and values, 16 columns at a time. Queries have a loop over the rows inside; keys
 // and values take 4 tokens together. Keys are transposed in words, because the 4 inputs of a token
-// stay together, and values in bytes, because the 4 tokens of a column come together. Tensors without
-// a right shift, whose sums are hardly larger than bytes, go through the scalar kernels.
+// stay together, and values in bytes, because the 4 tokens of a column come together. A tensor
+// without a right shift, whose sums are hardly larger than bytes, goes through the scalar kernel.
 #include "kernels/variants.hpp"
 #include "kernels/wasm/lanes_simd128.hpp"
 

@@ -9,6 +9,8 @@ import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { test } from "node:test";
 
+import { accuracyTexts } from "./accuracy_texts.mjs";
+
 const { EMBERT_WEB, EMBERT_TOOL, EMBERT_TEXTS, CHROMIUM = "chromium" } = process.env;
 const HERE = new URL("./browser/", import.meta.url).pathname;
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".json": "application/json" };
@@ -16,7 +18,8 @@ const LIMIT_MS = 180_000;
 
 const hasBrowser = spawnSync(CHROMIUM, ["--version"]).status === 0;
 const skip = hasBrowser ? false : `SKIPPED: no ${CHROMIUM} here`;
-const texts = readFileSync(EMBERT_TEXTS, "utf8").split("\n").slice(1, 501).map((line) => line.split("\t")[1]);
+const texts = readFileSync(EMBERT_TEXTS, "utf8").split("\n").slice(1, 501).map((line) => line.split("\t")[1])
+  .concat(accuracyTexts() ?? []);
 
 /** Serves the page, the package and `task`; resolves with what the browser sends to /results. */
 async function inBrowser(path, task) {
@@ -62,13 +65,13 @@ async function inBrowser(path, task) {
 }
 
 for (const name of ["tiny-intent", "tiny-embed"]) {
-  test(`${name} in Chromium: 500 checksums are the tool's, in the page and in a worker`, { skip }, async () => {
+  test(`${name} in Chromium: ${texts.length} checksums are the tool's, in the page and in a worker`, { skip }, async () => {
     const model = `/models/${name}.emb`;
     const found = await inBrowser("results.html", { model, texts });
     assert.equal(found.error, undefined);
     const expected = execFileSync(EMBERT_TOOL, ["checksum", EMBERT_WEB + model],
       { input: texts.map((text) => text + "\n").join("") }).toString().trim().split("\n");
-    assert.equal(expected.length, 500);
+    assert.equal(expected.length, texts.length);
     for (const place of ["simd128", "scalar", "worker"]) assert.deepEqual(found[place], expected, place);
   });
 }

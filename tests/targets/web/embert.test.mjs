@@ -11,6 +11,8 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import threads from "node:worker_threads";
 
+import { accuracyTexts } from "./accuracy_texts.mjs";
+
 const { EMBERT_WEB, EMBERT_TOOL, EMBERT_TEXTS } = process.env;
 const EMBERT_MODEL = `${EMBERT_WEB}/models/tiny-intent.emb`;
 const { Embert, EmbertError, EmbertWorker, detectKernels, cosine } = await import(pathToFileURL(`${EMBERT_WEB}/package/embert.js`));
@@ -41,6 +43,19 @@ for (const kernels of ["simd128", "scalar"]) {
     const expected = tool("checksum");
     assert.equal(expected.length, 500);
     texts.forEach((text, i) => assert.equal(model.checksum(text), expected[i].checksum, text));
+  });
+}
+
+const accuracy = accuracyTexts();
+for (const name of ["tiny-intent", "tiny-embed"]) {
+  test(`${name}: the checksums of 500 texts of tests/accuracy are the tool's`, { skip: accuracy ? false : "SKIPPED: no data folder" }, async () => {
+    const path = `${EMBERT_WEB}/models/${name}.emb`, input = accuracy.map((text) => text + "\n").join("");
+    const expected = execFileSync(EMBERT_TOOL, ["checksum", path], { input }).toString().trim().split("\n");
+    assert.equal(expected.length, 500);
+    for (const kernels of ["simd128", "scalar"]) {
+      const model = await Embert.load(path, { kernels });
+      accuracy.forEach((text, i) => assert.equal(model.checksum(text), expected[i], text));
+    }
   });
 }
 
