@@ -10,7 +10,7 @@ export async function showBits(model) {
   const table = document.getElementById("bits-table");
   const result = document.getElementById("bits-result");
   const head = table.createTHead().insertRow();
-  for (const title of ["sentence", ...recorded.places, "this browser"]) {
+  for (const title of ["sentence", "this browser", ...recorded.places]) {
     const cell = document.createElement("th");
     cell.scope = "col";
     cell.textContent = title;
@@ -24,13 +24,13 @@ export async function showBits(model) {
     if (equal) ++same;
     const row = body.insertRow();
     row.insertCell().textContent = text;
-    for (const checksum of [...checksums, here]) {
+    for (const checksum of [here, ...checksums]) {
       const cell = row.insertCell();
       cell.className = "sum";
       cell.textContent = checksum;
     }
-    row.lastChild.classList.add(equal ? "good" : "bad");
-    row.lastChild.textContent += equal ? " ✓" : " ✗ differs";
+    row.cells[1].classList.add(equal ? "good" : "bad");
+    row.cells[1].textContent += equal ? " ✓" : " ✗ differs";
   }
   result.textContent = same === recorded.sentences.length
     ? `All ${same} are the same.` : `${recorded.sentences.length - same} differ: please report the browser and its version.`;

@@ -47,7 +47,9 @@ export function showOwnModel() {
     }
   });
 
-  chooser.addEventListener("change", () => chooser.files[0] && open(chooser.files[0]));
+  const choose = () => chooser.files[0] && open(chooser.files[0]);
+  chooser.addEventListener("change", choose);
+  choose();  // a file that was chosen before this script ran
   text.addEventListener("input", show);
   section.addEventListener("dragover", (event) => {
     event.preventDefault();

@@ -7,6 +7,7 @@ import { showOwnModel } from "./own-model.js";
 import { showSearch } from "./search.js";
 
 const status = document.getElementById("kernels");
+showOwnModel();
 
 try {
   const begin = performance.now();
@@ -21,4 +22,3 @@ try {
   status.textContent = error.message;
   status.className = "bad";
 }
-showOwnModel();
