@@ -43,7 +43,7 @@ class SignalHold {
       sigaction(kHeldSignals[i], &before_[i], nullptr);
     }
     sigaction(SIGXFSZ, &before_size_, nullptr);
-    if (held_signal != 0) raise(held_signal);
+    if (held_signal != 0) (void)raise(held_signal);
   }
   SignalHold(const SignalHold&) = delete;
   SignalHold& operator=(const SignalHold&) = delete;

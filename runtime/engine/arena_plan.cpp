@@ -27,7 +27,7 @@ KvSlotPlan plan_slot(uint64_t head_size, uint64_t capacity) {
   plan.keys = slot.take(pad_columns(capacity) * pad_inputs(head_size));
   plan.values = slot.take(2 * pad_columns(head_size) * pad_inputs(capacity));
   plan.key_sums = slot.take(4 * pad_columns(capacity));
-  plan.value_sums = slot.take(4 * 2 * pad_columns(head_size));
+  plan.value_sums = slot.take(size_t{4} * 2 * pad_columns(head_size));
   plan.bytes = slot.at;
   return plan;
 }

@@ -140,7 +140,7 @@ void check_word_projection(Walk& walk, const BlobStack& stack, const uint8_t* se
                      (record.words == 1 || record.words == 3) && dense16_ok(record.dense) &&
                      all_zero(record.padding));
   PartChecks::run(walk, section, bytes, sizeof(Record), [&](PartChecks& parts) {
-    parts.dense(stack.hidden_size, record.words * record.word_size);
+    parts.dense(stack.hidden_size, size_t{record.words} * record.word_size);
   });
 }
 

@@ -33,7 +33,7 @@ void DeviceSession::answer(const uint8_t* body, size_t bytes) {
                                       .tick_unit = port_.tick_unit,
                                       .ticks_per_second = port_.ticks_per_second});
     size_t name_bytes = 0;
-    while (port_.name[name_bytes] != 0 && name_bytes < kMaxNameBytes) ++name_bytes;
+    while (name_bytes < kMaxNameBytes && port_.name[name_bytes] != 0) ++name_bytes;
     memcpy(reply_ + kHeaderBytes + kHelloReplyBytes, port_.name, name_bytes);
     return send(reply, kHelloReplyBytes + name_bytes);
   }

@@ -27,7 +27,7 @@ class Trie {
     if (charsmap.back() != 0) fail("the last replacement does not end");
     units_.resize(bytes / 4);
     std::memcpy(units_.data(), charsmap.data() + 4, bytes);
-    strings_.assign(charsmap.begin() + static_cast<std::ptrdiff_t>(4 + bytes), charsmap.end());
+    strings_.assign(charsmap.begin() + 4 + static_cast<std::ptrdiff_t>(bytes), charsmap.end());
     seen_.resize(units_.size());
   }
 

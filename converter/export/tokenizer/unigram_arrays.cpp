@@ -142,7 +142,7 @@ std::int64_t on_grid(double score, const std::string& piece) {
   const double scaled = score * static_cast<double>(kScoreOne);
   if (!std::isfinite(score) || scaled != std::floor(scaled) || std::fabs(scaled) >= 0x1p31) {
     char text[32];
-    std::snprintf(text, sizeof(text), "%.17g", score);
+    (void)std::snprintf(text, sizeof(text), "%.17g", score);
     refuse("score " + std::string(text) + " of piece \"" + printable(piece, 40) +
            "\" is no multiple of 2^-24 between -128 and 128, so sums of scores would not be those "
            "of the package tokenizers; scores that sentencepiece trains are");
@@ -198,7 +198,7 @@ std::vector<std::uint32_t> byte_pieces(const TokenizerSpec& spec) {
   std::vector<std::uint32_t> out;
   for (unsigned byte = 0; byte < 256; ++byte) {
     char name[8];
-    std::snprintf(name, sizeof(name), "<0x%02X>", byte);
+    (void)std::snprintf(name, sizeof(name), "<0x%02X>", byte);
     const auto found = ids.find(name);
     out.push_back(found == ids.end() ? kNoToken : found->second);
   }

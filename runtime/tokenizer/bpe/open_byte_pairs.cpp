@@ -52,8 +52,8 @@ bool strings_join(const TokenizerView& view, const BytePairSection& part) {
   }
   for (uint32_t i = 0; i < part.header->merge_count; ++i) {
     const SymbolString whole = string_of(view, part, kByteSymbols + i);
-    const SymbolString left = string_of(view, part, part.tables.parts[2 * i]);
-    const SymbolString right = string_of(view, part, part.tables.parts[2 * i + 1]);
+    const SymbolString left = string_of(view, part, part.tables.parts[size_t{2} * i]);
+    const SymbolString right = string_of(view, part, part.tables.parts[size_t{2} * i + 1]);
     if (whole.bytes != left.bytes + right.bytes ||
         memcmp(whole.begin, left.begin, left.bytes) != 0 ||
         memcmp(whole.begin + left.bytes, right.begin, right.bytes) != 0) {
@@ -72,7 +72,7 @@ TokenizerStatus check_bpe(const TokenizerView& view) {
   const BytePairSection part = byte_pair_section(view);
   const uint32_t merges = part.header->merge_count;
   for (uint32_t i = 0; i < merges; ++i) {
-    const uint32_t* const parts = part.tables.parts + 2 * i;
+    const uint32_t* const parts = part.tables.parts + size_t{2} * i;
     if (parts[0] >= kByteSymbols + i || parts[1] >= kByteSymbols + i)
       return Status::kSectionBadModel;
   }
