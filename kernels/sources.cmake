@@ -106,7 +106,7 @@ set(kernel_sources_helium
   helium/scores_mve.cpp
   helium/softmax_mve.cpp)
 
-# WebAssembly with vectors of 128 bits. A page loads the code, and -Os makes it a quarter shorter than -O2.
+# WebAssembly with vectors of 128 bits. A page loads the code, and -Oz makes it a quarter shorter than -O2.
 set(kernel_sources_simd128
   wasm/activation_simd128.cpp
   wasm/context_simd128.cpp
@@ -119,7 +119,7 @@ set(kernel_sources_simd128
   wasm/quantize_simd128.cpp
   wasm/residual_simd128.cpp
   wasm/softmax_simd128.cpp)
-set(isa_flags_simd128 -Os)
+set(isa_flags_simd128 -Oz)
 
 # Cortex-M with DSP instructions and no vectors, such as the M4 and M7.
 set(kernel_sources_dsp

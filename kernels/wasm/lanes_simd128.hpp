@@ -99,24 +99,25 @@ EMBERT_INLINE v128_t to_bytes(const Words16& x) {
   return wasm_i8x16_max(wasm_i8x16_narrow_i16x8(x.part[0], x.part[1]), wasm_i8x16_splat(-127));
 }
 
+// Tails are functions of their own, because a page loads every copy of an inlined one.
+[[maybe_unused, gnu::noinline]] static void store_tail(void* dst, const Words16& x, size_t count) {
+  memcpy(dst, &x, count * sizeof(int16_t));
+}
+[[maybe_unused, gnu::noinline]] static Words16 load_tail(const void* src, size_t count) {
+  Words16 x = {};
+  memcpy(&x, src, count * sizeof(int16_t));
+  return x;
+}
+
 /// The first count of 16 values; all if count is larger.
 EMBERT_INLINE void store_words(void* dst, const Words16& x, size_t count) {
-  uint8_t* const bytes = static_cast<uint8_t*>(dst);
-  if (count >= 16) {
-    store(bytes, x.part[0]);
-    store(bytes + 16, x.part[1]);
-  } else if (count >= 8) {
-    store(bytes, x.part[0]);
-    store_first(bytes + 16, x.part[1], 2 * (count - 8));
-  } else {
-    store_first(bytes, x.part[0], 2 * count);
-  }
+  if (count < 16) return store_tail(dst, x, count);
+  store(dst, x.part[0]);
+  store(static_cast<uint8_t*>(dst) + 16, x.part[1]);
 }
 EMBERT_INLINE Words16 load_words(const void* src, size_t count) {
-  if (count >= 16) return {{load(src), load(static_cast<const uint8_t*>(src) + 16)}};
-  int16_t copy[16] = {};
-  memcpy(copy, src, count * sizeof(int16_t));
-  return {{load(copy), load(copy + 8)}};
+  if (count < 16) return load_tail(src, count);
+  return {{load(src), load(static_cast<const uint8_t*>(src) + 16)}};
 }
 
 /// The sums of 4 neighbouring signed bytes.
