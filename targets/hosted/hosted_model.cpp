@@ -12,7 +12,9 @@
 namespace embert::hosted {
 
 HostedModel::HostedModel(const std::string& path, const ModelOptions& options)
-    : file_(path, isa_mask_of(options.isa), options.memory), process_(getpid()) {
+    : file_(path, isa_mask_of(options.isa), options.memory),
+      process_(getpid()),
+      refuse_long_(options.refuse_long) {
   const embert_model_info& info = file_.info();
   max_tokens_ = options.max_tokens != 0 ? options.max_tokens : info.max_tokens;
   if (max_tokens_ > info.max_positions) {
@@ -23,6 +25,13 @@ HostedModel::HostedModel(const std::string& path, const ModelOptions& options)
   const uint32_t threads =
       options.threads == 0 ? processors : std::min(options.threads, processors);
   team_ = std::make_unique<ThreadTeam>(file_, threads, max_tokens_);
+}
+
+void HostedModel::check_cut(bool truncated) const {
+  if (!truncated || !refuse_long_) return;
+  throw TextError(0, "the text has more than " + std::to_string(max_tokens_) +
+                         " tokens, the model's length (" +
+                         embert_status_name(EMBERT_STATUS_TRUNCATION) + ")");
 }
 
 HostedModel::~HostedModel() {

@@ -18,6 +18,7 @@ struct ModelOptions {
   uint32_t max_tokens = 0;  ///< longest text; 0: the model's own
   std::string isa = "auto";
   ModelMemory memory = ModelMemory::kPrivate;
+  bool refuse_long = false;  ///< a text that exceeds the length fails instead of being cut
 };
 
 class HostedModel {
@@ -31,6 +32,8 @@ class HostedModel {
   const ModelFile& file() const { return file_; }
   uint32_t threads() const { return team_->threads(); }
   uint32_t max_tokens() const { return max_tokens_; }
+  /// Throws TextError, with index 0, for a text that was cut if the model refuses these.
+  void check_cut(bool truncated) const;
 
   /// Throws an Error with EMBERT_HOSTED_FORKED in a child of the process that made it.
   ThreadTeam& team();
@@ -41,6 +44,7 @@ class HostedModel {
   ModelFile file_;
   pid_t process_;
   uint32_t max_tokens_ = 0;
+  bool refuse_long_;
   std::unique_ptr<ThreadTeam> team_;
 };
 

@@ -44,16 +44,20 @@ std::optional<std::string> take_field(std::string& line) {
 
 }  // namespace
 
-std::vector<std::string> read_text_lines(const std::string& path) {
+std::string read_whole_text(const std::string& path) {
   try {
-    std::vector<std::string> lines = convert::split_lines(
-        path == "-" ? read_stdin()
-                    : convert::read_file(path, quoted_path(path), convert::kMostTextBytes));
-    if (!lines.empty()) return lines;
+    std::string text = path == "-"
+                           ? read_stdin()
+                           : convert::read_file(path, quoted_path(path), convert::kMostTextBytes);
+    if (!text.empty()) return text;
   } catch (const convert::ConvertError& error) {
     throw InputError(error.what());
   }
   throw InputError(quoted_path(path) + ": has no text; put one on each line");
+}
+
+std::vector<std::string> read_text_lines(const std::string& path) {
+  return convert::split_lines(read_whole_text(path));
 }
 
 std::string line_of(const std::string& path, size_t entry) {

@@ -15,6 +15,9 @@ namespace embert::cli {
 /// lines.
 std::vector<std::string> read_text_lines(const std::string& path);
 
+/// The same as one text; an empty one is refused, too.
+std::string read_whole_text(const std::string& path);
+
 /// Line i of a labelled file is entry i - 1.
 struct LabelledText {
   std::string text;

@@ -34,9 +34,20 @@ void add_text_call(CLI::App& command, TextCall& call, const RecordForm& form,
   call.run.add_to(command);
 }
 
+void add_on_long_option(CLI::App& command, TextCall& call) {
+  command
+      .add_option("--on-long", call.on_long,
+                  "A text longer than the model's length: cut it, or end with an error")
+      ->check(CLI::IsMember({"cut", "error"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+}
+
 std::unique_ptr<HostedModel> open_model(const TextCall& call) {
-  auto model = std::make_unique<HostedModel>(
-      call.model, ModelOptions{.threads = call.run.threads, .isa = call.run.isa});
+  auto model =
+      std::make_unique<HostedModel>(call.model, ModelOptions{.threads = call.run.threads,
+                                                             .isa = call.run.isa,
+                                                             .refuse_long = call.refuses_long()});
   if (model->threads() < call.run.threads) {
     note("--threads " + std::to_string(call.run.threads) + ": this process may use " +
          std::to_string(model->threads()));
@@ -105,13 +116,20 @@ void for_records(const TextCall& call, const RecordForm& form, size_t most, cons
         truncated += use(records, progress);
       } catch (const TextError& error) {
         // Of a record with a list of texts, the index is that of a text in it.
-        records[std::min(error.text, records.size() - 1)].refuse(error.what());
+        const size_t failed = std::min(error.text, records.size() - 1);
+        Progress no_progress(nullptr, nullptr, 0);
+        if (failed > 0) {  // those before it get their results
+          use({records.begin(), records.begin() + static_cast<std::ptrdiff_t>(failed)},
+              no_progress);
+        }
+        records[failed].refuse(error.what());
       }
     }
   }
   if (truncated > 0) {
     note(grouped(truncated) + (truncated == 1 ? " text was" : " texts were") +
-         " cut to the model's length; --json marks each as \"" + kTruncatedKey + "\"");
+         " cut to the model's length; --json marks each as \"" + kTruncatedKey +
+         "\", --on-long error refuses them");
   }
 }
 
@@ -122,10 +140,10 @@ void run_text_task(const TextCall& call, const RecordForm& form, const TextTask&
       call, form, task.texts_at_once, [&](const std::vector<Record>& records, Progress& progress) {
         const TextList list = make_list(records);
         const TaskLines result = task.run(list.view(), line_form, progress);
+        if (result.failure) throw *result.failure;
         for (size_t i = 0; i < result.lines.size(); ++i) {
           output().line(call.json ? records[i].with_carried(result.lines[i]) : result.lines[i]);
         }
-        if (result.failure) throw *result.failure;
         return result.truncated;
       });
 }

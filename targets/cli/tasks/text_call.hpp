@@ -19,7 +19,10 @@ struct TextCall {
   std::string model;  ///< path
   RecordInput input;
   bool json = false;
+  std::string on_long = "cut";
   RunOptions run;
+
+  bool refuses_long() const { return on_long == "error"; }
 };
 
 /// Adds MODEL, TEXT..., --jsonl, --max-line-bytes, --json and --output. `result` names the keys of
@@ -29,6 +32,9 @@ void add_record_options(CLI::App& command, TextCall& call, const RecordForm& for
 /// Adds these, --threads and --isa.
 void add_text_call(CLI::App& command, TextCall& call, const RecordForm& form,
                    const ResultForm& result);
+
+/// Adds --on-long to a task that cuts long texts.
+void add_on_long_option(CLI::App& command, TextCall& call);
 
 /// Opens the model with the threads of the call; says so if there are fewer than --threads.
 std::unique_ptr<HostedModel> open_model(const TextCall& call);

@@ -104,6 +104,7 @@ TaskLine filled_masks(const FillMask& call, WorkSlot& slot, const TextItem& item
   const embert_model& model = *file.model();
   const int32_t mask_id = call.mask_tokens.mask_id;
   const TextTokens tokens = tokenize_text(model, item, call.model.max_tokens());
+  call.model.check_cut(tokens.truncated);
   std::vector<uint32_t> positions;
   for (uint32_t i = 0; i < tokens.ids.size(); ++i) {
     if (tokens.ids[i] == mask_id) positions.push_back(i);

@@ -173,7 +173,9 @@ TextTask prepare_generate(HostedModel& model, const GenerateOptions& options) {
             return lines_one_by_one(model, texts.count, progress, [&](WorkSlot& slot, size_t i) {
               const Generate call = {options, file, shape};
               const TextItem item = text_at(texts, i);
-              return generated_text(call, item, generate_ids(call, slot, item), form);
+              const Generated generated = generate_ids(call, slot, item);
+              model.check_cut(generated.truncated);
+              return generated_text(call, item, generated, form);
             });
           },
           kSingleTextsAtOnce};

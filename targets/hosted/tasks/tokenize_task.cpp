@@ -50,6 +50,7 @@ TextTask prepare_tokenize(HostedModel& model) {
               const embert_model& tokenizer = *model.file().model();
               const TextItem item = text_at(texts, i);
               const TextTokens tokens = tokenize_text(tokenizer, item, model.max_tokens());
+              model.check_cut(tokens.truncated);
               return TaskLine(form == LineForm::kJson ? tokens_json(tokenizer, item, tokens)
                                                       : tokens_plain(tokenizer, tokens),
                               tokens.truncated);

@@ -42,8 +42,10 @@ void TokenChunk::read_block(const HostedModel& model, const PromptedTexts& input
       item.text = prompted;
     }
     try {
-      block.truncated.push_back(
-          append_ids(*model.file().model(), item, model.max_tokens(), {block.ids, block.type_ids}));
+      const bool truncated =
+          append_ids(*model.file().model(), item, model.max_tokens(), {block.ids, block.type_ids});
+      model.check_cut(truncated);
+      block.truncated.push_back(truncated);
     } catch (const TextError& error) {
       throw TextError(i, error.what());
     }

@@ -76,7 +76,13 @@ TEST(Truncated, IsMarkedAndCounted) {
     EXPECT_EQ(Json::parse(result.lines().at(2)).at("truncated"), true) << command;
     EXPECT_EQ(result.err,
               "embert: 2 texts were cut to the model's length; --json marks each as "
-              "\"truncated\"\n");
+              "\"truncated\", --on-long error refuses them\n");
+    const ToolResult refused =
+        run_tool({command, kBundledModel, "--on-long", "error"}, "short\nshort\n" + input);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_EQ(refused.lines().size(), 2u) << "the lines before have their results";
+    EXPECT_NE(refused.err.find("stdin line 3: the text has more than 64 tokens"), std::string::npos)
+        << refused.err;
     const ToolResult plain = run_tool({command, kBundledModel}, input);
     EXPECT_EQ(plain.err, result.err);
     EXPECT_EQ(run_tool({command, kBundledModel, "--quiet"}, input).err, "");
@@ -88,6 +94,14 @@ TEST(Truncated, IsMarkedAndCounted) {
   EXPECT_EQ(Json::parse(fits.lines().at(0))["tokens"], 64);
   EXPECT_EQ(fits.err, "");
   EXPECT_NE(run_tool({"embed", kBundledModel, "--json", whole + "a"}).err, "");
+  for (const std::string command : {"similarity", "tokenize"}) {
+    const std::string pairs = "a\tb\nc\t" + long_text() + "\nd\te\n";
+    const ToolResult refused = run_tool({command, kBundledModel, "--on-long", "error"}, pairs);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_EQ(refused.lines().size(), 1u) << command;
+    EXPECT_NE(refused.err.find("stdin line 2: the text has more than"), std::string::npos);
+  }
+  EXPECT_EQ(run_tool({"embed", kBundledModel, "--on-long", "wrap", "a"}).exit_code, 1);
   const ToolResult pair = run_tool({"similarity", kBundledModel, "--json", "short", long_text()});
   EXPECT_EQ(Json::parse(pair.lines().at(0)).at("truncated"), true);
 }

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/support/task_models.hpp"
 #include "tests/targets/cli/tool_runner.hpp"
@@ -350,10 +351,10 @@ TEST(Answer, AnswersArePartsOfTheContext) {
   EXPECT_EQ(json_of({"answer", model, question, context})[0]["answers"].size(), 1u);
   const Json single =
       json_of({"answer", model, question, context, "--top", "99", "--max-answer-tokens", "1"})[0];
-  EXPECT_EQ(single["answers"].size(), 8u) << "a token each";
+  EXPECT_EQ(single["answers"].size(), 6u) << "each word once";
   const Json none = json_of({"answer", model, question, context, "--top", "99",
                              "--max-answer-tokens", "1", "--allow-no-answer"})[0]["answers"];
-  ASSERT_EQ(none.size(), 9u);
+  ASSERT_EQ(none.size(), 7u);
   int empty = 0;
   for (const Json& answer : none) empty += answer["answer"] == "";
   EXPECT_EQ(empty, 1);
@@ -408,6 +409,35 @@ TEST(FillMask, WordsOfEachMask) {
       json_of({"fill-mask", model, "hello [MASK] a", "--targets", "world"})[0]["masks"];
   EXPECT_EQ(alone[0]["words"][0]["sequence"], "hello world a");
   EXPECT_EQ(run_tool({"fill-mask", model, text}).lines().size(), 2u);
+}
+
+TEST(Answer, ReadsOneContextForManyQuestions) {
+  const ScratchFolder scratch;
+  const std::string model = write_model(scratch, "m.emb", token_classifier(2, kTaskAnswer));
+  std::string context;
+  for (int i = 0; i < 40; ++i) context += "hello world , the cat";
+  const std::string file = scratch.write("context.txt", context);
+  const std::vector<std::string> call = {"answer", model, "--context", file, "--top", "20"};
+  const Json lines = json_of(call, "hello\nworld\n");
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[1]["question"], "world");
+  EXPECT_GT(lines[0]["windows"], 1);
+  for (size_t i = 0; i < 2; ++i) {
+    const Json alone =
+        json_of({"answer", model, "--top", "20", i == 0 ? "hello" : "world", context})[0];
+    EXPECT_EQ(lines[i]["answers"], alone["answers"]) << "as a pair gives it";
+    std::set<std::string> spans;
+    for (const Json& answer : lines[i]["answers"]) spans.insert(answer["byte_offsets"].dump());
+    EXPECT_EQ(spans.size(), 20u) << "each place once";
+  }
+  expect_refused(run_tool({"answer", model, "--context", scratch.path("none"), "hello"}), 2,
+                 "none: cannot be opened");
+  expect_refused(run_tool({"answer", model, "--context", scratch.write("empty", ""), "hello"}), 2,
+                 "empty: has no text");
+  expect_refused(run_tool({"answer", model, "--context", "-"}, "a\n"), 1,
+                 "give the questions as arguments");
+  EXPECT_EQ(json_of({"answer", model, "--context", "-", "--top", "20", "hello"}, context)[0],
+            lines[0]);
 }
 
 TEST(Generate, GreedyTextGoesOnTokenByToken) {

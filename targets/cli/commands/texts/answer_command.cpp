@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "targets/cli/commands/commands.hpp"
+#include "targets/cli/io/text_file.hpp"
 #include "targets/cli/tasks/task_arguments.hpp"
 #include "targets/cli/tasks/text_call.hpp"
 #include "targets/hosted/tasks/answer_task.hpp"
@@ -12,15 +13,27 @@ namespace embert::cli {
 namespace {
 
 const RecordForm kAnswerForm = {.names = {"question", "context"}};
+const RecordForm kQuestionForm = {.names = {"question"}};  // with --context
 
 struct AnswerArguments {
   TextCall call;
+  std::string context;  ///< path; empty: each question brings its own
   AnswerOptions options;
 };
 
 void run_answer(const AnswerArguments& arguments) {
+  if (arguments.context == "-" && arguments.call.input.arguments.empty()) {
+    throw UsageError("--context -: stdin is the context, so give the questions as arguments");
+  }
   const auto model = open_model(arguments.call);
-  run_text_task(arguments.call, kAnswerForm, prepare_answer(*model, arguments.options));
+  const TextTask task = prepare_answer(*model, arguments.options);
+  if (arguments.context.empty()) return run_text_task(arguments.call, kAnswerForm, task);
+  const std::string context = read_whole_text(arguments.context);
+  run_text_task(arguments.call, kQuestionForm, task, [&](const std::vector<Record>& records) {
+    TextList list;
+    for (const Record& record : records) list.add(record.texts[0], context);
+    return list;
+  });
 }
 
 }  // namespace
@@ -30,6 +43,12 @@ void add_answer_command(CLI::App& app) {
   auto arguments = std::make_shared<AnswerArguments>();
   add_text_call(*command, arguments->call, kAnswerForm,
                 {{"question", "windows", "answers"}, "answer, score, byte_offsets, char_offsets"});
+  command
+      ->add_option(
+          "--context", arguments->context,
+          "The text with the answers, of any length; -: stdin. Each argument, or each line "
+          "of stdin, is then a question alone")
+      ->type_name("FILE");
   command->add_option("--top", arguments->options.top, "How many answers to show")
       ->check(CLI::Range(1, 1000))
       ->type_name("K")
@@ -48,6 +67,7 @@ void add_answer_command(CLI::App& app) {
       "longer than a window are read in overlapping ones.\n"
       "Example:\n"
       "  embert answer squad.emb \"Where is the cat?\" \"The cat sat on the mat.\" --top 3\n"
+      "  embert answer squad.emb --context manual.txt \"How is it charged?\"\n"
       "  embert answer squad.emb --jsonl --json < questions.jsonl");
   command->callback([arguments] { run_answer(*arguments); });
 }

@@ -60,6 +60,7 @@ void add_choose_command(CLI::App& app) {
   auto options = std::make_shared<ChooseOptions>();
   add_text_call(*command, options->call, kChooseForm,
                 {{"prompt", "choices"}, "choice, index, score"});
+  add_on_long_option(*command, options->call);
   command
       ->add_option("--top", options->top, "How many choices to show; default: 1, all with --json")
       ->check(CLI::Range(1, 1000000))

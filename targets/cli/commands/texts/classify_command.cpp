@@ -30,6 +30,7 @@ void add_classify_command(CLI::App& app) {
   auto arguments = std::make_shared<ClassifyArguments>();
   add_text_call(*command, arguments->call, kTextForm,
                 {{"text", "tokens", "label", "score", "scores"}, ""});
+  add_on_long_option(*command, arguments->call);
   command->add_flag("--pairs", arguments->pairs,
                     "Two texts that belong together: as arguments, in lines with a tab between, "
                     "with --jsonl the keys text and pair");

@@ -54,6 +54,7 @@ void add_embed_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("embed", "Compute a vector for each text");
   auto arguments = std::make_shared<EmbedArguments>();
   add_text_call(*command, arguments->call, kTextForm, {{"text", "tokens", "embedding"}, ""});
+  add_on_long_option(*command, arguments->call);
   add_vector_options(*command, arguments->options);
   command
       ->add_option("--npy", arguments->npy,

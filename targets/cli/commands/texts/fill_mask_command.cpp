@@ -27,6 +27,7 @@ void add_fill_mask_command(CLI::App& app) {
   auto arguments = std::make_shared<FillMaskArguments>();
   add_text_call(*command, arguments->call, kTextForm,
                 {{"text", "tokens", "masks"}, "position and words with word, score, id, sequence"});
+  add_on_long_option(*command, arguments->call);
   command->add_option("--top", arguments->options.top, "How many words to show for a mask")
       ->check(CLI::Range(1, 1000))
       ->type_name("K")

@@ -28,6 +28,7 @@ void add_generate_command(CLI::App& app) {
   auto arguments = std::make_shared<GenerateArguments>();
   add_text_call(*command, arguments->call, kTextForm,
                 {{"text", "generated", "ids", "log_probability", "finish"}, ""});
+  add_on_long_option(*command, arguments->call);
   command->add_flag("--ids", arguments->options.ids,
                     "Read and write texts as token ids with blanks between");
   add_decoding_options(*command, arguments->options.decoding);

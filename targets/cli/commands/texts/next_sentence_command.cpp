@@ -47,6 +47,7 @@ void add_next_sentence_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("next-sentence", "Score whether one text follows another");
   auto call = std::make_shared<TextCall>();
   add_text_call(*command, *call, kPairForm, {{"text", "pair", "score"}, ""});
+  add_on_long_option(*command, *call);
   command->footer(
       "The score is the probability that the pair follows the text. Without --json a line is:\n"
       "score, text, pair, with tabs between.\n"

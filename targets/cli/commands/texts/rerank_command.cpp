@@ -98,6 +98,7 @@ void add_rerank_command(CLI::App& app) {
   auto options = std::make_shared<RerankOptions>();
   add_text_call(*command, options->call, kRerankForm,
                 {{"query", "documents"}, "document, index, score"});
+  add_on_long_option(*command, options->call);
   command->add_option("--top", options->top, "How many documents to show; default: all")
       ->check(CLI::Range(1, 1000000))
       ->type_name("K");

@@ -95,12 +95,16 @@ Vectors vectors_of(HostedModel& model, const VectorOptions& options,
   Vectors vectors = {dimensions, std::vector<int16_t>(texts.count() * dimensions), {}, {}};
   // Threads write neighbours at the same time, which bits of a vector<bool> do not allow.
   std::vector<uint8_t> has_tokens(texts.count()), truncated(texts.count());
-  text_vectors(model, texts.view(), options, progress, [&](const TextVector& row) {
-    has_tokens[row.text] = row.tokens > 0;
-    truncated[row.text] = row.truncated;
-    if (row.tokens == 0) return;
-    std::copy_n(row.vector.values, dimensions, vectors.values.data() + row.text * dimensions);
-  });
+  try {
+    text_vectors(model, texts.view(), options, progress, [&](const TextVector& row) {
+      has_tokens[row.text] = row.tokens > 0;
+      truncated[row.text] = row.truncated;
+      if (row.tokens == 0) return;
+      std::copy_n(row.vector.values, dimensions, vectors.values.data() + row.text * dimensions);
+    });
+  } catch (const TextError& error) {
+    throw TextError(error.text / 2, error.what());  // the index of its record
+  }
   vectors.has_tokens.assign(has_tokens.begin(), has_tokens.end());
   vectors.truncated.assign(truncated.begin(), truncated.end());
   return vectors;
@@ -128,6 +132,7 @@ void add_similarity_command(CLI::App& app) {
       app.add_subcommand("similarity", "Compare two texts by the cosine of their vectors");
   auto options = std::make_shared<SimilarityOptions>();
   add_text_call(*command, options->call, kPairForm, {{"text", "pair", "cosine", "hamming"}, ""});
+  add_on_long_option(*command, options->call);
   add_vector_options(*command, options->vectors);
   command->footer(
       "Without --json a line is: cosine (of bits the number of those that differ), text, pair,\n"

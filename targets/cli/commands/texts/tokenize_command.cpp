@@ -17,7 +17,8 @@ struct TokenizeOptions {
 };
 
 void run_tokenize(const TokenizeOptions& options) {
-  HostedModel model(options.call.model, {.threads = 1, .isa = "scalar"});
+  HostedModel model(options.call.model,
+                    {.threads = 1, .isa = "scalar", .refuse_long = options.call.refuses_long()});
   run_text_task(
       options.call, kTextForm, prepare_tokenize(model), [&](const std::vector<Record>& records) {
         TextList list;
@@ -37,6 +38,7 @@ void add_tokenize_command(CLI::App& app) {
       *command, options->call, kTextForm,
       {{"text", "pair", "ids", "type_ids", "tokens", "byte_offsets", "char_offsets", "word_ids"},
        ""});
+  add_on_long_option(*command, options->call);
   command->add_option("--pair", options->pair, "A second text that follows each text");
   command->footer(
       "Texts are cut to the model's length, special tokens included.\n"
