@@ -15,6 +15,18 @@ usage() {
   sed -n 's/^# \(targets\|Needs\)/\1/p' "$0" >&2
   exit 2
 }
+# fits BYTES FILE...
+fits() {
+  local bytes file
+  for file in "${@:2}"; do
+    bytes=$(wc -c <"$file")
+    if ((bytes > $1)); then
+      echo "$file has $bytes bytes, at most $1 are allowed" >&2
+      exit 1
+    fi
+  done
+}
+
 case ${1:-} in "" | --build | --test) (($# <= 1)) || usage ;; --bench) ;; *) usage ;; esac
 
 web=build/web package=build/web/package tool=build/release/targets/cli/embert
@@ -41,6 +53,11 @@ case ${1:-} in
     EMBERT_WEB=$PWD/$web node "$web/bench/bench.mjs" "${@:2}"
     ;;
   --test)
+    # No module grows beyond what its users wait for.
+    cmake --preset wasm32-simd128 -B build/wasm32-bert -DEMBERT_FAMILIES= -DEMBERT_TOKENIZERS=wordpiece >"$web/wasm32-bert.log"
+    cmake --build build/wasm32-bert
+    fits 300000 "$package"/*.wasm
+    fits 150000 build/wasm32-bert/targets/web/*.wasm
     if [ -e /usr/include/wasm32-wasi ]; then
       cmake --preset wasm32-tests >"$web/wasm32-tests.log" || { cat "$web/wasm32-tests.log" >&2; exit 1; }
       cmake --build --preset wasm32-tests

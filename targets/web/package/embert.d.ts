@@ -117,7 +117,7 @@ export class Embert {
   rerank(query: string, passages: string[]): RankedPassage[];
   /** The entities of a text, in its order; longer texts are read in overlapping windows. */
   tag(text: string, options?: { aggregation?: Aggregation }): Entity[];
-  /** The parts of a context that best answer a question, best first; longer contexts are read in
+  /** The parts of a context that best answer a question, each once, best first; longer contexts are read in
    * overlapping windows. */
   answer(question: string, context: string, options?: AnswerOptions): Answer[];
   /** For each mask of a text (such as "[MASK]") the words that fit best, best first. Default: 5. */
