@@ -57,8 +57,8 @@ struct ConvertResult {
   std::vector<std::string> warnings;
 };
 
-/// Throws ConvertError. The bytes depend on the folder, on the options except threads and isa_mask,
-/// and on the kind of processor, because XNNPACK chooses its float kernels by it.
+/// Throws ConvertError. The bytes depend on the folder and on the options except threads and
+/// isa_mask, on nothing else.
 ConvertResult convert(const ConvertOptions& options);
 
 }  // namespace embert::convert
