@@ -22,8 +22,8 @@ enum class EmbeddingBits { k8, k4 };
 enum class Precision { kFast, kBalanced, kHigh };
 const char* precision_name(Precision precision);
 
-/// What 8 bits instead of 16 cost in the inputs of a layer's dense layers: 1 - cosine of the
-/// model's output.
+/// The growth of the model's error, 1 - cosine to float32, when a dense layer of this layer reads 8
+/// bits instead of 16.
 struct LayerPrecision {
   double first = 0;  ///< in QKV's input of the first token; 0 where `qkv` has it
   double qkv = 0, attn_out = 0, ffn_up = 0, ffn_down = 0;

@@ -22,7 +22,7 @@ std::vector<double> float_output(const FloatSource& source, Compared compared,
                                  const ModelBatch& batch);
 TextVectors integer_output(IntegerModel& integers, Compared compared, const ModelBatch& batch);
 
-/// The same output of both models, for the same texts.
+/// An output that float and integer model computed for the same texts.
 struct OutputPair {
   const std::vector<double>& floats;
   const TextVectors& integers;

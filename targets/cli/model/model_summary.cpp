@@ -106,7 +106,8 @@ std::string number(const Json& object, const char* key) {
   return found != object.end() && found->is_number() ? found->dump() : "?";
 }
 
-/// What the converter measured; the certificate is text of the file, which may be anything.
+/// Prints the errors that the converter measured. The certificate is text of the file and may be
+/// anything.
 void write_exactness(const Json& certificate) {
   if (!certificate.is_object()) return write_fact("exactness", "not recorded in the file");
   const auto held_out = certificate.find("held_out");

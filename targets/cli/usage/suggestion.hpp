@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a mistyped word probably meant.
+// Finds the known word that is nearest to a mistyped one.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@ struct BothModels {
   double float32 = 0, int8 = 0;
 };
 
-/// What int8 loses, and the interval in which the loss lies with 95 % confidence.
+/// The loss of int8 against float32, and the interval in which it lies with 95 % confidence.
 struct Loss {
   double value = 0, low = 0, high = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the package takes, in Node and in browsers: time to the first answer, milliseconds a text, and the share of the
+// Measures the package in Node and in browsers: time to the first answer, milliseconds a text, and the share of the
 // peak of i32x4.dot_i16x8_s that a loop of this instruction reaches in the same run.
 import { Embert } from "../package/embert.js";
 
