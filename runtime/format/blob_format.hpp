@@ -379,6 +379,9 @@ enum BlobPlaneRows : uint8_t {
 struct BlobPlanes {
   uint8_t qkv;                         ///< any
   uint8_t attn_out, ffn_up, ffn_down;  ///< kPlanesNone or kPlanesAll
+  uint8_t probabilities = 0;           ///< 0
+  uint8_t reserved = 0;                ///< 0
+  uint16_t first_columns = 0;          ///< 0
 };
 static constexpr int32_t kPlaneShift = 7;
 
@@ -537,6 +540,7 @@ static_assert(sizeof(BlobLocalAttention) == 8, "BlobLocalAttention is part of th
 static_assert(sizeof(BlobGatedFfn) == 4, "BlobGatedFfn is part of the format");
 static_assert(sizeof(BlobStatic) == 16, "BlobStatic is part of the format");
 static_assert(sizeof(BlobEmbeddings4Bit) == 64, "BlobEmbeddings4Bit is part of the format");
+static_assert(sizeof(BlobPlanes) == 8, "BlobPlanes is part of the format");
 static_assert(sizeof(BlobVectorDense) == 40, "BlobVectorDense is part of the format");
 static_assert(sizeof(BlobVector) == 256, "BlobVector is part of the format");
 static_assert(sizeof(BlobSelftest) == 8, "BlobSelftest is part of the format");

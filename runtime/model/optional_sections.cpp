@@ -169,9 +169,11 @@ void check_planes(Walk& walk, const BlobStack& stack, const uint8_t* section, ui
   const BlobPlanes* records = reinterpret_cast<const BlobPlanes*>(section);
   const auto none_or_all = [](uint8_t rows) { return rows == kPlanesNone || rows == kPlanesAll; };
   for (uint32_t l = 0; l < stack.num_layers; ++l) {
-    const auto& [qkv, attn_out, ffn_up, ffn_down] = records[l];
+    const auto& [qkv, attn_out, ffn_up, ffn_down, probabilities, reserved, first_columns] =
+        records[l];
     walk.require_value(qkv <= kPlanesAll && none_or_all(attn_out) && none_or_all(ffn_up) &&
-                       none_or_all(ffn_down));
+                       none_or_all(ffn_down) && probabilities == kPlanesNone && reserved == 0 &&
+                       first_columns == 0);
   }
 }
 

@@ -26,13 +26,13 @@ class Planes : public BlobFields {
 TEST_F(Planes, FlagAndSectionGoTogether) {
   ASSERT_EQ(open(false), EMBERT_STATUS_OK);
   ASSERT_EQ(section(kSectionPlanes).bytes, 2 * sizeof(BlobPlanes));
-  for (const std::uint32_t bytes : {0u, 4u, 7u, 9u, 12u}) {
+  for (const std::uint32_t bytes : {0u, 8u, 15u, 17u, 24u}) {
     bad_section(section(kSectionPlanes).bytes, bytes, "bytes");
   }
   bad_section(section(kSectionPlanes).kind, 279, "an unknown kind in its place");
   bad_section(header().stacks[0].flags, 0u, "no flag");
   SyntheticModel unasked = with_flags(0);
-  unasked.optional = {{kSectionPlanes, std::vector<std::uint8_t>(8)}};
+  unasked.optional = {{kSectionPlanes, std::vector<std::uint8_t>(16)}};
   EXPECT_EQ(open_shape(unasked), EMBERT_STATUS_BLOB_SECTION);
 }
 
@@ -46,8 +46,11 @@ TEST_F(Planes, RowsAreChecked) {
       bad_value(records[l].ffn_up, rows, "ffn_up");
       bad_value(records[l].ffn_down, rows, "ffn_down");
     }
+    bad_value(records[l].probabilities, 1, "probabilities");
+    bad_value(records[l].reserved, 1, "reserved");
+    bad_value(records[l].first_columns, 256, "first columns");
   }
-  records[1] = {kPlanesFirst, kPlanesNone, kPlanesAll, kPlanesNone};
+  records[1] = {.qkv = kPlanesFirst, .ffn_up = kPlanesAll};
   EXPECT_EQ(open(), EMBERT_STATUS_OK);
 }
 
