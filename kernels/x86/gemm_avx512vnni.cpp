@@ -20,6 +20,10 @@ namespace {
 constexpr size_t kTileRows = 8;
 constexpr size_t kTilePanels = 3;
 
+// One row more than whole tiles: tiles of 9 rows x 2 panels (18 sums) take it without another tile.
+// MiniLM with 9 tokens is 5 % faster than with tiles of 4 + 5 rows, with 25 tokens 2 %.
+bool has_ninth_row(size_t rows) { return rows > kTileRows && rows % kTileRows == 1; }
+
 // One tile from row i and column j on; its sums start at start. The loops over rows and panels
 // unroll completely. The loop over k does not need to: it adds 4 instructions to 12 cycles.
 // noinline: gcc 12 spills where several tiles share one register allocation.
@@ -34,9 +38,10 @@ template <size_t Rows, size_t Panels>
   // single tile of rows fetches what it has: with few rows the processor's own prefetching does
   // better (4 tokens of MiniLM: 6 %).
   const size_t tile_of_rows = (i + kTileRows - 1) / kTileRows;
-  const size_t ahead = args.m <= kTileRows ? 0 : (Panels + tile_of_rows % Panels) * panel_stride;
+  const size_t ahead =
+      args.m <= kTileRows + 1 ? 0 : (Panels + tile_of_rows % Panels) * panel_stride;
   __m512i sum[Rows][Panels];
-#pragma GCC unroll 8
+#pragma GCC unroll 9
   for (size_t r = 0; r < Rows; ++r) {
 #pragma GCC unroll 3
     for (size_t p = 0; p < Panels; ++p) sum[r][p] = start[p];
@@ -46,7 +51,7 @@ template <size_t Rows, size_t Panels>
     __m512i weights[Panels];
 #pragma GCC unroll 3
     for (size_t p = 0; p < Panels; ++p) weights[p] = _mm512_load_si512(rhs + p * panel_stride);
-#pragma GCC unroll 8
+#pragma GCC unroll 9
     for (size_t r = 0; r < Rows; ++r) {
       int32_t inputs;
       __builtin_memcpy(&inputs, lhs + r * lhs_stride + c, sizeof(inputs));
@@ -57,7 +62,7 @@ template <size_t Rows, size_t Panels>
       }
     }
   }
-#pragma GCC unroll 8
+#pragma GCC unroll 9
   for (size_t r = 0; r < Rows; ++r, dst += dst_stride) {
 #pragma GCC unroll 3
     for (size_t p = 0; p < Panels; ++p) _mm512_store_si512(dst + p * kPanelColumns, sum[r][p]);
@@ -81,8 +86,10 @@ void row_tile(const GemmArgs& args, size_t rows, size_t i, size_t j, const __m51
       return tile<6, Panels>(args, i, j, start);
     case 7:
       return tile<7, Panels>(args, i, j, start);
-    default:
+    case 8:
       return tile<8, Panels>(args, i, j, start);
+    default:
+      if constexpr (Panels < kTilePanels) return tile<9, Panels>(args, i, j, start);
   }
 }
 
@@ -101,7 +108,7 @@ void column_tile(const GemmArgs& args, size_t j) {
                                        _mm512_set1_epi32(lhs_correction(LhsType::kSigned))));
     }
   }
-  size_t tiles = (args.m + kTileRows - 1) / kTileRows;
+  size_t tiles = has_ninth_row(args.m) ? args.m / kTileRows : (args.m + kTileRows - 1) / kTileRows;
   for (size_t i = 0; i < args.m; --tiles) {
     const size_t rows = (args.m - i) / tiles;
     row_tile<Panels>(args, rows, i, j, start);
@@ -115,7 +122,8 @@ void gemm_s32_n16k4_avx512vnni(const GemmArgs& args) {
   for (size_t j = 0; j < args.n;) {
     const size_t panels = (args.n - j) / kPanelColumns;
     // 2 + 2 rather than 3 + 1: the 8 sums of one panel do not hide the latency.
-    const size_t take = panels == 4 ? 2 : panels < kTilePanels ? panels : kTilePanels;
+    const size_t most = panels == 4 || has_ninth_row(args.m) ? 2 : kTilePanels;
+    const size_t take = panels < most ? panels : most;
     if (take == 1) column_tile<1>(args, j);
     if (take == 2) column_tile<2>(args, j);
     if (take == 3) column_tile<3>(args, j);
