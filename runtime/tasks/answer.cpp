@@ -78,6 +78,20 @@ bool has_place(const embert_answers& list, embert_log2_q26 log2_score) {
   return list.count < list.capacity || log2_score > list.answers[list.count - 1].log2_score;
 }
 
+/// Makes room for an answer: whatever is worse at its place goes. False if the list has one there
+/// that is at least as good.
+bool replaces(embert_answers* list, const embert_answer& answer) {
+  for (size_t i = 0; i < list->count; ++i) {
+    const embert_answer& known = list->answers[i];
+    if (known.byte_begin != answer.byte_begin || known.byte_end != answer.byte_end) continue;
+    if (known.log2_score >= answer.log2_score) return false;
+    --list->count;
+    for (size_t at = i; at < list->count; ++at) list->answers[at] = list->answers[at + 1];
+    break;
+  }
+  return true;
+}
+
 void take_in(embert_answers* list, const embert_answer& answer) {
   insert_ranked(
       list->answers, list->capacity, &list->count, answer,
@@ -121,7 +135,9 @@ void add_window(const embert_answer_window& window, embert_answers* list) {
       const embert_log2_q26 log2_score = -static_cast<embert_log2_q26>(
           start_octaves + softmax_octaves(ends, logit(window, end, kEnd), ratio));
       if (!has_place(*list, log2_score)) continue;
-      take_in(list, make_answer(window, start, end, log2_score, state.align_to_words));
+      const embert_answer answer =
+          make_answer(window, start, end, log2_score, state.align_to_words);
+      if (replaces(list, answer)) take_in(list, answer);
     }
   }
 }

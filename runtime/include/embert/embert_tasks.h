@@ -194,7 +194,8 @@ typedef struct embert_answer {
   uint32_t char_begin, char_end;
 } embert_answer;
 
-/** The best answers of the windows so far, best first. Never changes. */
+/** The best answers of the windows so far, best first. Each place of the context stands there once,
+ * with the best score of the windows and of the spans that are widened to it. Never changes. */
 typedef struct embert_answers {
   embert_answer* answers; /**< [count] */
   size_t capacity;

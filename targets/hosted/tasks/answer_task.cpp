@@ -11,30 +11,12 @@
 namespace embert::hosted {
 namespace {
 
-/// Spans of tokens for each answer that is shown: two windows may find the same words, and several
-/// spans within a word are widened to it.
-constexpr size_t kSpansPerAnswer = 32;
-
-/// The best answer of each place in the context, at most `most` of them.
-std::vector<embert_answer> distinct(const std::vector<embert_answer>& answers, size_t most) {
-  std::vector<embert_answer> result;
-  for (const embert_answer& answer : answers) {
-    const bool is_known =
-        std::any_of(result.begin(), result.end(), [&](const embert_answer& other) {
-          return other.byte_begin == answer.byte_begin && other.byte_end == answer.byte_end &&
-                 other.is_no_answer == answer.is_no_answer;
-        });
-    if (!is_known && result.size() < most) result.push_back(answer);
-  }
-  return result;
-}
-
 std::vector<embert_answer> find_answers(const AnswerOptions& options, const ModelFile& file,
                                         WorkSlot& slot, const std::vector<TextTokens>& windows) {
   embert_answer_options decoding = embert_answer_options_default();
   decoding.max_answer_tokens = options.max_answer_tokens;
   decoding.allow_no_answer = options.allow_no_answer ? 1 : 0;
-  std::vector<embert_answer> answers(size_t{options.top} * kSpansPerAnswer);
+  std::vector<embert_answer> answers(options.top);
   embert_answers list = {};
   for (const TextTokens& tokens : windows) {
     const TokenLogits logits = classify_tokens(file, slot, tokens);
@@ -53,7 +35,7 @@ std::vector<embert_answer> find_answers(const AnswerOptions& options, const Mode
   }
   check(embert_answers_finish(&list), "embert_answers_finish");
   answers.resize(list.count);
-  return distinct(answers, options.top);
+  return answers;
 }
 
 std::string answers_text(const TextItem& item, size_t windows,

@@ -47,9 +47,6 @@ export class EmbertError extends Error {
   }
 }
 
-// Spans of tokens for each answer that is given: two windows may find the same words, and several spans
-// within a word are widened to it. The command line tool takes as many.
-const SPANS_PER_ANSWER = 32;
 const AGGREGATIONS = ["none", "simple", "first", "average", "max"];  // in the order of embert_aggregation
 
 const aligned = (address) => Math.ceil(address / ALIGNMENT) * ALIGNMENT;
@@ -240,19 +237,15 @@ export class Embert {
     this.#checkCount(topK, "topK");
     this.#checkCount(maxAnswerTokens, "maxAnswerTokens");
     const end = this.#split([question, context], "answer");
-    const spans = topK * SPANS_PER_ANSWER;
-    this.#reserve(end + (this.#wasm.answer_room(spans) >>> 0));
-    this.#check(this.#wasm.answer(end, spans, maxAnswerTokens, allowNoAnswer ? 1 : 0), "answer");
+    this.#reserve(end + (this.#wasm.answer_room(topK) >>> 0));
+    this.#check(this.#wasm.answer(end, topK, maxAnswerTokens, allowNoAnswer ? 1 : 0), "answer");
     const count = this.#wasm.result_count(), index = stringIndices(context), at = this.#wasm.answers();
     const words = this.#words(at, 12 * count);
     const log2Scores = new BigInt64Array(this.#memory.buffer, at, 6 * count);
-    const found = new Map();  // by place
-    for (let i = 0; i < count && found.size < topK; ++i) {
-      const offsets = words.slice(12 * i + 9, 12 * i + 11).map(index), place = offsets.join();
-      if (found.has(place)) continue;
-      found.set(place, { answer: context.slice(...offsets), score: probability(log2Scores[6 * i]), offsets });
-    }
-    return [...found.values()];
+    return Array.from({ length: count }, (_, i) => {
+      const offsets = words.slice(12 * i + 9, 12 * i + 11).map(index);
+      return { answer: context.slice(...offsets), score: probability(log2Scores[6 * i]), offsets };
+    });
   }
 
   /** For each mask of a text the words that fit best, best first. Texts are cut to `maxTokens`. */

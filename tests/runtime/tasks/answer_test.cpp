@@ -47,11 +47,12 @@ struct AnswerCase {
 };
 
 struct Span {
-  double score;
-  std::uint32_t window, start, end;  // start 0: no answer
+  double score = 0;
+  std::uint32_t window = 0, start = 0, end = 0;  // start 0: no answer
+  std::uint32_t begin = 0, last = 0;             // tokens of the context, after the widening
 };
 
-/// All spans of all windows, best first: the definition.
+/// The best span of each place of all windows, best first: the definition.
 std::vector<Span> all_spans(const std::vector<AnswerCase>& windows,
                             const embert_answer_options& options) {
   std::vector<Span> spans;
@@ -72,15 +73,37 @@ std::vector<Span> all_spans(const std::vector<AnswerCase>& windows,
     for (std::uint32_t start = 1; start < n; ++start) {
       for (std::uint32_t end = start; end < n && end - start < options.max_answer_tokens; ++end) {
         if (text.sequence_ids[start] == 1 && text.sequence_ids[end] == 1) {
-          spans.push_back({p[0][start] * p[1][end], text.number, start, end});
+          const auto first = static_cast<std::uint32_t>(
+              std::find(text.sequence_ids.begin(), text.sequence_ids.end(), 1) -
+              text.sequence_ids.begin());
+          const auto last = static_cast<std::uint32_t>(n) - 2 - first;
+          std::uint32_t word_begin = start - first, word_last = end - first;
+          if (options.align_to_words != 0) {
+            word_begin -= word_begin % 2;
+            word_last = std::min(word_last + 1 - word_last % 2, last);
+          }
+          spans.push_back({.score = p[0][start] * p[1][end],
+                           .window = text.number,
+                           .start = start,
+                           .end = end,
+                           .begin = word_begin,
+                           .last = word_last});
         }
       }
     }
   }
-  if (options.allow_no_answer != 0) spans.push_back({none, 0, 0, 0});
+  if (options.allow_no_answer != 0) spans.push_back({.score = none});
   std::stable_sort(spans.begin(), spans.end(),
                    [](const Span& a, const Span& b) { return a.score > b.score; });
-  return spans;
+  std::vector<Span> best;
+  for (const Span& span : spans) {
+    const bool known = std::any_of(best.begin(), best.end(), [&](const Span& other) {
+      return (other.start == 0) == (span.start == 0) && other.begin == span.begin &&
+             other.last == span.last;
+    });
+    if (!known) best.push_back(span);
+  }
+  return best;
 }
 
 embert_answer_options options_of(std::size_t max_answer_tokens, std::uint32_t align_to_words,
@@ -125,20 +148,10 @@ TEST_F(Answers, AreTheBestOfAllSpans) {
       EXPECT_EQ(answer.window, expected[a].window);
       EXPECT_EQ(answer.first_token, expected[a].start);
       EXPECT_EQ(answer.last_token, expected[a].end);
-      const AnswerCase& text = windows[answer.window];
-      const std::uint32_t context = static_cast<std::uint32_t>(
-          std::find(text.sequence_ids.begin(), text.sequence_ids.end(), 1) -
-          text.sequence_ids.begin());
-      const std::uint32_t last = static_cast<std::uint32_t>(text.word_ids.size()) - 2 - context;
-      std::uint32_t begin = answer.first_token - context, end = answer.last_token - context;
-      if (options.align_to_words != 0) {
-        begin -= begin % 2;
-        end = std::min(end + 1 - end % 2, last);
-      }
-      EXPECT_EQ(answer.char_begin, 2 * begin);
-      EXPECT_EQ(answer.char_end, 2 * end + 2);
-      EXPECT_EQ(answer.byte_begin, 3 * begin);
-      EXPECT_EQ(answer.byte_end, 3 * end + 3);
+      EXPECT_EQ(answer.char_begin, 2 * expected[a].begin);
+      EXPECT_EQ(answer.char_end, 2 * expected[a].last + 2);
+      EXPECT_EQ(answer.byte_begin, 3 * expected[a].begin);
+      EXPECT_EQ(answer.byte_end, 3 * expected[a].last + 3);
     }
   }
 }
