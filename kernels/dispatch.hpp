@@ -37,6 +37,7 @@ struct Kernels {
   MaskDistantFn mask_distant;
   MaskScoresFn mask_scores;
   SoftmaxFn softmax;
+  SoftmaxU8x2Fn softmax_u8x2;
   AttentionProbabilitiesFn attention_probabilities;
   LayerNormFn layernorm;
   ConvertS8S16Fn convert_s8_s16;

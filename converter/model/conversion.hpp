@@ -22,11 +22,11 @@ enum class EmbeddingBits { k8, k4 };
 enum class Precision { kFast, kBalanced, kHigh };
 const char* precision_name(Precision precision);
 
-/// The growth of the model's error, 1 - cosine to float32, when a dense layer of this layer reads 8
-/// bits instead of 16.
+/// The growth of the model's error, 1 - cosine to float32, when an input in this layer has 8 bits
+/// instead of 16, or of 14 in probabilities.
 struct LayerPrecision {
   double first = 0;  ///< in QKV's input of the first token; 0 where `qkv` has it
-  double qkv = 0, attn_out = 0, ffn_up = 0, ffn_down = 0;
+  double qkv = 0, attn_out = 0, ffn_up = 0, ffn_down = 0, probabilities = 0;
   BlobPlanes planes{};  ///< as chosen
 };
 

@@ -101,7 +101,7 @@ EncodedScore encode_score(double score_scale) {
   constexpr double kLog2E = 1.4426950408889634074;
   // With the largest multiplier a difference of two still fits 32 bits, and its exponential is 0.
   constexpr double kMost = 0x1p31 - 0x1p20 - 1;
-  constexpr double kLeast = 3;  // keeps the cap below kMaxScoreCap
+  constexpr double kLeast = kMinScoreMultiplier14;  // keeps the caps below kMaxScoreCap
   const double exact = std::floor(score_scale * 64 * kLog2E * 0x1p22 + 0.5);
   EncodedScore out{};
   out.multiplier = static_cast<std::uint32_t>(std::clamp(exact, kLeast, kMost));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model runs once with 16 bits in all dense layers, then once for each of them with 8 bits in
-// that one alone: its error against float32 grows by what 8 bits cost there. The distance of the
-// two outputs does not show that. Any change in an early layer turns all roundings behind it, which
+// The model runs once with 16 bits in all inputs, then once for each of them with 8 bits in that
+// one alone: its error against float32 grows by what 8 bits cost there. The distance of the two
+// outputs does not show that. Any change in an early layer turns all roundings behind it, which
 // moves the output by more than the layer's own error.
 #include "converter/verify/choose_planes.hpp"
 
@@ -18,15 +18,28 @@ constexpr double kCostTokens = 128;  // the text's length for which multiply-add
 constexpr std::size_t kBlobAlignment = 64;
 
 constexpr double kBudget = 0.08;  // of multiply-adds, with Precision::kBalanced
-constexpr BlobPlanes kAllPlanes = {kPlanesAll, kPlanesAll, kPlanesAll, kPlanesAll};
+constexpr BlobPlanes kAllPlanes = {
+    .qkv = kPlanesAll,
+    .attn_out = kPlanesAll,
+    .ffn_up = kPlanesAll,
+    .ffn_down = kPlanesAll,
+    .probabilities = kPlanesAll,
+};
 
-std::string reason_against(const ModelConfig& config) {
+std::string reason_against(const ModelConfig& config, const QuantizedModel& model) {
   if (config.stacks.size() > 1) return "a pair of stacks has no 16-bit inputs";
   const StackConfig& stack = config.last();
   if (stack.is_static) return "static embeddings have no layers";
   if (stack.has_bottleneck() || stack.num_ffns > 1 || !stack.layer_norms ||
       stack.has_word_projection()) {
     return "layers of MobileBERT have no 16-bit inputs";
+  }
+  const std::vector<QuantizedLayer>& layers = model.stacks.front().layers;
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    for (const std::uint32_t multiplier : layers[l].self.score_multipliers) {
+      if (multiplier <= kMaxScoreMultiplier14) continue;
+      return "attention scores of layer " + std::to_string(l) + " are beyond 14-bit exponentials";
+    }
   }
   return "";
 }
@@ -100,9 +113,10 @@ class Measurement {
 // Multiply-adds of a layer for a token.
 struct LayerCost {
   double qkv, attn_out, ffn_up, ffn_down;
-  double attention;  // scores, and both planes of the values
+  double scores, context;  // the products with keys, and with both planes of the values
 
-  double dense() const { return qkv + attn_out + ffn_up + ffn_down; }
+  double with_planes() const { return qkv + attn_out + ffn_up + ffn_down + context; }
+  double all() const { return with_planes() + scores; }
 };
 
 LayerCost cost_of(const StackConfig& config, std::size_t layer) {
@@ -113,22 +127,22 @@ LayerCost cost_of(const StackConfig& config, std::size_t layer) {
           .attn_out = width * hidden,
           .ffn_up = (config.gated_ffn ? 2 : 1) * inner * hidden,
           .ffn_down = inner * hidden,
-          .attention = 3 * kCostTokens * width};
+          .scores = kCostTokens * width,
+          .context = 2 * kCostTokens * width};
 }
 
 double cost_of_layers(const StackConfig& config) {
   double sum = 0;
   for (std::size_t l = 0; l < config.num_heads_of_layer.size(); ++l) {
-    const LayerCost cost = cost_of(config, l);
-    sum += cost.dense() + cost.attention;
+    sum += cost_of(config, l).all();
   }
   return sum;
 }
 
-// One more plane for a dense layer's input.
+// One more plane for an input.
 struct Step {
   std::size_t layer;
-  std::uint8_t BlobPlanes::*dense;
+  std::uint8_t BlobPlanes::*input;
   BlobPlaneRows rows;
   double error;  // that it takes away
   double cost;   // share of the model's multiply-adds
@@ -137,9 +151,10 @@ struct Step {
 };
 
 double& error_of(LayerPrecision& layer, const Step& step) {
-  if (step.dense == &BlobPlanes::attn_out) return layer.attn_out;
-  if (step.dense == &BlobPlanes::ffn_up) return layer.ffn_up;
-  if (step.dense == &BlobPlanes::ffn_down) return layer.ffn_down;
+  if (step.input == &BlobPlanes::attn_out) return layer.attn_out;
+  if (step.input == &BlobPlanes::ffn_up) return layer.ffn_up;
+  if (step.input == &BlobPlanes::ffn_down) return layer.ffn_down;
+  if (step.input == &BlobPlanes::probabilities) return layer.probabilities;
   return step.rows == kPlanesFirst ? layer.first : layer.qkv;
 }
 
@@ -150,8 +165,8 @@ std::vector<Step> measure_steps(const StackConfig& config, Measurement& measurem
   const double least = measurement.error_with(planes);
   std::vector<Step> steps;
   for (std::size_t l = 0; l < layers; ++l) {
-    const auto error_with = [&](std::uint8_t BlobPlanes::*dense, BlobPlaneRows rows) {
-      planes[l].*dense = rows;
+    const auto error_with = [&](std::uint8_t BlobPlanes::*input, BlobPlaneRows rows) {
+      planes[l].*input = rows;
       const double error = measurement.error_with(planes) - least;
       planes[l] = kAllPlanes;
       return error;
@@ -161,12 +176,12 @@ std::vector<Step> measure_steps(const StackConfig& config, Measurement& measurem
     const double first = error_with(&BlobPlanes::qkv, kPlanesFirst);
     const double qkv = cost.qkv / whole;
     const Step to_first = {.layer = l,
-                           .dense = &BlobPlanes::qkv,
+                           .input = &BlobPlanes::qkv,
                            .rows = kPlanesFirst,
                            .error = none - first,
                            .cost = qkv / kCostTokens};
     Step to_all = {.layer = l,
-                   .dense = &BlobPlanes::qkv,
+                   .input = &BlobPlanes::qkv,
                    .rows = kPlanesAll,
                    .error = first,
                    .cost = qkv - to_first.cost};
@@ -178,16 +193,17 @@ std::vector<Step> measure_steps(const StackConfig& config, Measurement& measurem
       to_all.cost = qkv;
     }
     steps.push_back(to_all);
-    const auto add = [&](std::uint8_t BlobPlanes::*dense, double macs) {
+    const auto add = [&](std::uint8_t BlobPlanes::*input, double macs) {
       steps.push_back({.layer = l,
-                       .dense = dense,
+                       .input = input,
                        .rows = kPlanesAll,
-                       .error = error_with(dense, kPlanesNone),
+                       .error = error_with(input, kPlanesNone),
                        .cost = macs / whole});
     };
     add(&BlobPlanes::attn_out, cost.attn_out);
     add(&BlobPlanes::ffn_up, cost.ffn_up);
     add(&BlobPlanes::ffn_down, cost.ffn_down);
+    add(&BlobPlanes::probabilities, cost.context);
   }
   return steps;
 }
@@ -199,7 +215,7 @@ PrecisionReport choose_planes(const PlaneSource& source, Precision precision,
   PrecisionReport report;
   report.precision = precision;
   if (precision == Precision::kFast) return report;
-  report.not_applied = reason_against(source.floats.folder.config);
+  report.not_applied = reason_against(source.floats.folder.config, model);
   if (!report.not_applied.empty()) return report;
 
   const StackConfig& config = source.floats.folder.config.last();
@@ -210,7 +226,8 @@ PrecisionReport choose_planes(const PlaneSource& source, Precision precision,
   stack.record.flags |= kStackPlanes;
   stack.planes.assign(layers, kAllPlanes);
   if (precision == Precision::kHigh) {
-    for (std::size_t l = 0; l < layers; ++l) report.cost += cost_of(config, l).dense() / whole;
+    for (std::size_t l = 0; l < layers; ++l)
+      report.cost += cost_of(config, l).with_planes() / whole;
   } else {
     PlanesBlob blob(write_blob(model, source.extras));
     Measurement measurement(source, blob);
@@ -223,7 +240,7 @@ PrecisionReport choose_planes(const PlaneSource& source, Precision precision,
       error_of(layer, step) = step.error;
       if (step.error <= 0 || report.cost + step.cost > kBudget) continue;
       report.cost += step.cost;
-      stack.planes[step.layer].*step.dense = step.rows;
+      stack.planes[step.layer].*step.input = step.rows;
     }
   }
   for (std::size_t l = 0; l < layers; ++l) report.layers[l].planes = stack.planes[l];

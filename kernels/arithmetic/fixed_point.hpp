@@ -103,11 +103,22 @@ static constexpr int32_t exp2_u8(uint32_t i) {
   if (n > 8) return 0;
   return static_cast<int32_t>((kExpTable[i & 63] + (64u << n)) >> (7 + n));
 }
-/// The exponent index i of a score: distance is the row's maximum minus the score, at most the
-/// attention head's cap (SoftmaxArgs::score_cap).
+/// The same in 14 bits: 16320 * 2^(-i/64); i < 1024, and 0 from i = kExp14End on.
+static constexpr uint32_t kExp14End = 960;
+static constexpr int32_t exp2_u14(uint32_t i) {
+  return shift_round_s32(kExpTable[i & 63], 1 + static_cast<int32_t>(i >> 6));
+}
+/// The exponent index i < 1024 of a score: distance is the row's maximum minus the score, at most
+/// the attention head's cap (SoftmaxArgs::score_cap).
 static constexpr uint32_t exp2_index(uint32_t distance, uint32_t score_multiplier) {
-  const uint32_t i = (distance * score_multiplier + (1u << 21)) >> 22;
-  return i < kExpEnd ? i : kExpEnd;
+  return (distance * score_multiplier + (1u << 21)) >> 22;
+}
+/// The largest cap, for exponentials of 14 bits. With multipliers in 4..2^28 its index is kExp14End
+/// or more, and a masked score lies beyond it.
+static constexpr int32_t score_cap_u14(uint32_t score_multiplier) {
+  const uint32_t cap = (UINT32_MAX - (1u << 21)) / score_multiplier;
+  const uint32_t most = (1u << 30) - (1u << 22);
+  return static_cast<int32_t>(cap < most ? cap : most);
 }
 
 /// 1 / sum = reciprocal * 2^(-31 - z), z = floor(log2 sum); sum in [1, 2^24).

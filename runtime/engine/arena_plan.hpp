@@ -72,7 +72,9 @@ struct StackPlan {
   uint64_t lhs;  ///< u8 [kBlockRows][lhs_stride], or s16 [context_stride] or [ffn_stride]
   uint64_t acc;  ///< s32 [kBlockRows][acc_columns]; with BlobPlanes two rows more
   // ... or scores and context sums ...
-  uint64_t scores;       ///< s32 [kBlockRows][N(keys)], then u8 exponentials in the same rows
+  uint64_t scores;       ///< s32 [kBlockRows][N(keys)], then u8 exponentials in the same rows; with
+                         ///< BlobPlanes::probabilities s32 [kBlockRows / 2][N(keys)], and behind
+                         ///< them u8 [kBlockRows][N(keys)]: two planes of each row
   uint64_t context_acc;  ///< s32 [kBlockRows][2 N(D)]
   uint64_t key_rows;     ///< u8 [kBlockRows][K(D)], with relative positions
   uint64_t products;     ///< s32 [kBlockRows][products_stride], with relative positions; then, with

@@ -374,13 +374,21 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
   const TextRows& text = at.text;
   const size_t n = run.head_size(), inputs = pad_inputs(n), columns = pad_columns(n);
   const size_t key_columns = pad_columns(kv.count);
-  const uint8_t* query = run.scratch<uint8_t>(at.task, plan.query);              // [length][K(D)]
+  const uint8_t* query = run.scratch<uint8_t>(at.task, plan.query);  // [length][K(D)]
+  const size_t planes = how.attention.planes();
+  const size_t block_size = kBlockRows / planes;
   Reciprocal* reciprocals = run.scratch<Reciprocal>(at.task, plan.reciprocals);  // [block]
   int32_t* scores = run.scratch<int32_t>(at.task, plan.scores);                  // [block][N(keys)]
-  uint8_t* exponentials = run.scratch<uint8_t>(at.task, plan.scores);  // in the rows of the scores
-  int32_t* sums = run.scratch<int32_t>(at.task, plan.context_acc);     // [block][2 N(D)]
+  // In the rows of the scores; two planes u8 [2 block][N(keys)] behind the scores of half a block.
+  uint8_t* exponentials = run.scratch<uint8_t>(at.task, plan.scores);
+  if (planes > 1) exponentials += 4 * block_size * key_columns;
+  const size_t exponentials_stride = planes > 1 ? key_columns : 4 * key_columns;
+  int32_t* sums = run.scratch<int32_t>(at.task, plan.context_acc);  // [planes * block][2 N(D)]
   int16_t* context =
       run.at<int16_t>(plan.shared) + text.first_query * plan.context_stride + at.head * n;
+  const uint32_t score_multiplier = how.attention.score_multipliers[at.head];
+  const int32_t score_cap =
+      planes > 1 ? score_cap_u14(score_multiplier) : how.attention.score_caps[at.head];
   const int32_t head_factor = head_mask_factor(run, layer, at.head);
   // Reciprocals have room for factors up to 1. A larger factor is halved, and its results doubled.
   const bool twice = head_factor > kHeadMaskOne;
@@ -393,7 +401,7 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
 
   size_t m = 0;
   for (size_t row = 0; row < text.queries; row += m) {
-    m = block_rows(text.queries - row, kBlockRows);
+    m = block_rows(text.queries - row, block_size);
     const ScoreBlock block = {
         .row = row, .m = m, .query = query + row * inputs, .scores = scores, .stride = key_columns};
     const KeyRange keys =
@@ -431,15 +439,16 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
            .pair_stride = kv.count,
            .query_mask = how.query_mask != nullptr ? how.query_mask + row : nullptr});
     }
-    kernels.softmax({.m = m,
-                     .n = keys.count,
-                     .scores = scores,
-                     .scores_stride = key_columns,
-                     .score_multiplier = how.attention.score_multipliers[at.head],
-                     .score_cap = how.attention.score_caps[at.head],
-                     .dst = exponentials,
-                     .dst_stride = 4 * key_columns,
-                     .row = reciprocals});
+    const SoftmaxFn softmax = planes > 1 ? kernels.softmax_u8x2 : kernels.softmax;
+    softmax({.m = m,
+             .n = keys.count,
+             .scores = scores,
+             .scores_stride = key_columns,
+             .score_multiplier = score_multiplier,
+             .score_cap = score_cap,
+             .dst = exponentials,
+             .dst_stride = exponentials_stride,
+             .row = reciprocals});
     if (head_factor != kHeadMaskOne) {
       const int32_t part = twice ? (head_factor + 1) / 2 : head_factor;
       for (size_t i = 0; i < m; ++i) reciprocals[i] = scale_reciprocal(reciprocals[i], part);
@@ -452,11 +461,11 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
       value_sums = local_sums(kv, keys, columns, run.scratch<int32_t>(at.task, plan.products));
     }
     for (size_t column = 0; column < 2 * columns; column += step) {
-      kernels.gemm({.m = m,
+      kernels.gemm({.m = planes * m,
                     .n = step,
                     .k = key_inputs,
                     .lhs = exponentials,
-                    .lhs_stride = 4 * key_columns,
+                    .lhs_stride = exponentials_stride,
                     .lhs_type = LhsType::kUnsigned,
                     .rhs = kv.values + column * kv.value_inputs + keys.first * kPanelColumns,
                     .bias = nullptr,
@@ -464,10 +473,18 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
                     .dst = sums + column,
                     .dst_stride = 2 * columns});
     }
+    if (planes > 1) {
+      join_sums(run, {.acc = sums,
+                      .stride = 2 * columns,
+                      .m = m,
+                      .n = 2 * columns,
+                      .bias = nullptr,
+                      .join_shift = 0});
+    }
     kernels.requantize_context({.m = m,
                                 .n = n,
                                 .acc = sums,
-                                .acc_stride = 2 * columns,
+                                .acc_stride = planes * 2 * columns,
                                 .row = reciprocals,
                                 .factor = factor,
                                 .dst = context + row * plan.context_stride,
@@ -476,8 +493,9 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
       for (size_t i = 0; i < m && twice; ++i) --reciprocals[i].z;
       kernels.attention_probabilities({.m = m,
                                        .n = kv.count,
+                                       .planes = planes,
                                        .exponentials = exponentials,
-                                       .exponentials_stride = 4 * key_columns,
+                                       .exponentials_stride = exponentials_stride,
                                        .row = reciprocals,
                                        .dst = how.probabilities + row * kv.count,
                                        .dst_stride = kv.count});

@@ -31,7 +31,7 @@ void join_sums(const Run& run, const PlaneSums& sums) {
                                         .n = sums.n,
                                         .acc = sums.acc,
                                         .acc_stride = sums.stride,
-                                        .join_shift = kPlaneShift,
+                                        .join_shift = sums.join_shift,
                                         .bias = sums.bias,
                                         .dst = sums.acc,
                                         .dst_stride = 2 * sums.stride});

@@ -24,6 +24,7 @@ struct PlaneSums {
   size_t stride;  ///< elements
   size_t m, n;
   const int32_t* bias;  ///< [n], or null for zeros
+  int32_t join_shift = kPlaneShift;
 };
 /// Joins them in place: the m rows lie 2 * stride apart.
 void join_sums(const Run& run, const PlaneSums& sums);

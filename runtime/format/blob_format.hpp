@@ -42,6 +42,8 @@ static constexpr int32_t kMaxNormBias = (1 << 29) - 1;
 static constexpr int32_t kMaxResidualMultiplier = (1 << 29) - 1;
 static constexpr int32_t kMaxResidualConstant = (1 << 28) - (1 << 19);
 static constexpr uint32_t kMaxScoreMultiplier = 1u << 31;
+/// With kStackPlanes: an exponential of 14 bits gets to 0 before its index leaves 10 bits.
+static constexpr uint32_t kMinScoreMultiplier14 = 4, kMaxScoreMultiplier14 = 1u << 28;
 /// Below 2^30, by which masked scores lie under all others.
 static constexpr uint32_t kMaxScoreCap = (1u << 30) - (1u << 22);
 /// Of a score bias: as far as the product of a query and a relative position goes.
@@ -375,11 +377,13 @@ enum BlobPlaneRows : uint8_t {
 };
 
 /// The inputs of a layer's dense layers, each a BlobPlaneRows. The planes' sums are joined as
-/// RS(256 * high + low, kPlaneShift), which has the scale of the sums of 8-bit rows.
+/// RS(256 * high + low, kPlaneShift), which has the scale of the sums of 8-bit rows. The planes of
+/// self-attention's exponentials are the two bytes of exp2_u14, whose sums with the values are
+/// joined as 256 * high + low.
 struct BlobPlanes {
   uint8_t qkv;                         ///< any
   uint8_t attn_out, ffn_up, ffn_down;  ///< kPlanesNone or kPlanesAll
-  uint8_t probabilities = 0;           ///< 0
+  uint8_t probabilities = 0;           ///< kPlanesNone or kPlanesAll: exponentials of 14 bits
   uint8_t reserved = 0;                ///< 0
   uint16_t first_columns = 0;          ///< 0
 };

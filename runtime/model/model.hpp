@@ -72,6 +72,9 @@ struct Attention {
   const int32_t* score_caps;          ///< [num_heads]
   Requantize context;                 ///< multipliers [num_heads][N(D)]
   ResidualDense out;
+  bool probability_planes;  ///< its exponentials have 14 bits
+
+  size_t planes() const { return built(kStackPlanes) && probability_planes ? 2 : 1; }
 };
 
 /// Relative positions in the scores; table and bias are null without them.

@@ -98,6 +98,8 @@ const char* section_name(uint32_t kind) {
       return "static embeddings";
     case kSectionEmbeddings4Bit:
       return "4-bit word embeddings";
+    case kSectionPlanes:
+      return "two-plane inputs";
     case kSectionVector:
       return "vector";
     default:

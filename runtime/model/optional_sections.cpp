@@ -172,7 +172,7 @@ void check_planes(Walk& walk, const BlobStack& stack, const uint8_t* section, ui
     const auto& [qkv, attn_out, ffn_up, ffn_down, probabilities, reserved, first_columns] =
         records[l];
     walk.require_value(qkv <= kPlanesAll && none_or_all(attn_out) && none_or_all(ffn_up) &&
-                       none_or_all(ffn_down) && probabilities == kPlanesNone && reserved == 0 &&
+                       none_or_all(ffn_down) && none_or_all(probabilities) && reserved == 0 &&
                        first_columns == 0);
   }
 }

@@ -131,10 +131,12 @@ class Walk {
   void norm_parts(const int32_t* gain, size_t size) {
     require_value(all_within(gain, size, INT32_MAX) && all_within(gain + size, size, kMaxNormBias));
   }
-  void scores(uint32_t kind, bool there, size_t heads) {
+  /// exact: the stack may have exponentials of 14 bits.
+  void scores(uint32_t kind, bool there, size_t heads, bool exact) {
     const uint32_t* multipliers = array<uint32_t>(kind, there ? 2 * heads : 0);
     if (multipliers == nullptr) return;
-    require_value(all_in<uint32_t>(multipliers, heads, 1, kMaxScoreMultiplier));
+    require_value(all_in<uint32_t>(multipliers, heads, exact ? kMinScoreMultiplier14 : 1,
+                                   exact ? kMaxScoreMultiplier14 : kMaxScoreMultiplier));
     for (size_t i = 0; i < heads; ++i) {
       const uint64_t cap = multipliers[heads + i];
       const uint64_t exponent = cap * multipliers[i] + (1u << 21);

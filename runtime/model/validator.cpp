@@ -158,7 +158,7 @@ void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l,
   walk.next(kSectionHiddenRescale, rescaled ? 8 * hidden : 0);  // any values
   walk.dense(kSectionQkv, true, heads * qkv_parts(bottleneck.kind) * columns,
              reads_hidden(bottleneck.kind) ? hidden : intra);
-  walk.scores(kSectionScores, true, heads);
+  walk.scores(kSectionScores, true, heads, has(s.flags, kStackPlanes));
   walk.multipliers(kSectionContext, heads * columns, INT32_MAX);
   const size_t inputs = pad_inputs(s.head_size);
   if (const uint8_t* table = walk.next(kSectionRelativePositions,
@@ -175,7 +175,7 @@ void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l,
   walk.norm(kSectionNormAfterAttn, has_norm(l.norm_after_attn), intra);
   walk.dense(kSectionCrossQuery, cross, heads * columns, hidden);
   walk.dense(kSectionCrossKeyValue, cross, heads * 2 * columns, s.cross_hidden_size);
-  walk.scores(kSectionCrossScores, cross, heads);
+  walk.scores(kSectionCrossScores, cross, heads, false);
   walk.multipliers(kSectionCrossContext, cross ? heads * columns : 0, INT32_MAX);
   walk.residual_dense(kSectionCrossOut, cross, hidden, width);
   walk.norm(kSectionNormAfterCross, cross, hidden);

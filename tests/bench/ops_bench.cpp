@@ -165,7 +165,7 @@ void run(benchmark::State& state, RequantizeResidualFn function, size_t n) {
 void run(benchmark::State& state, SoftmaxFn function, size_t n) {
   const size_t stride = pad_columns(n);
   Array<int32_t> scores(kRows * stride, -8000, 8000);
-  Array<uint8_t> dst(kRows * stride);
+  Array<uint8_t> dst(2 * kRows * stride);  // for two planes
   std::vector<Reciprocal> row(kRows);
   const SoftmaxArgs args = {.m = kRows,
                             .n = n,
@@ -303,7 +303,7 @@ std::vector<size_t> sizes_of(std::string_view operation) {
     return {32};
   }
   if (operation == "requantize_activation" || operation == "quantize_u8_u16") return {1536};
-  if (operation == "softmax") return {37, 96, 128};
+  if (operation == "softmax" || operation == "softmax_u8x2") return {37, 96, 128};
   if (operation == "add_relative_positions" || operation == "mask_scores") return {128};
   if (operation == "crc32c") return {1000, size_t{1} << 20, size_t{1} << 26};
   return {384};

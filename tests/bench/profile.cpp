@@ -55,6 +55,9 @@ void wrap(embert::Kernels& kernels) {
   inner = kernels;
   kernels.gemm = [](const embert::GemmArgs& a) { timed(part_of(a), inner.gemm, a); };
   kernels.softmax = [](const embert::SoftmaxArgs& a) { timed(kSoftmax, inner.softmax, a); };
+  kernels.softmax_u8x2 = [](const embert::SoftmaxArgs& a) {
+    timed(kSoftmax, inner.softmax_u8x2, a);
+  };
   kernels.layernorm = [](const embert::LayerNormArgs& a) { timed(kLayerNorm, inner.layernorm, a); };
   kernels.requantize_activation = [](const embert::RequantizeActivationArgs& a) {
     timed(kActivation, inner.requantize_activation, a);

@@ -57,6 +57,7 @@ TEST(ConvertPrecision, LevelsOfTheBundledModel) {
   EXPECT_TRUE(fast.precision.layers.empty());
   for (const BlobPlanes& layer : planes_of(high.blob)) {
     EXPECT_EQ(layer.qkv + layer.attn_out + layer.ffn_up + layer.ffn_down, 4 * kPlanesAll);
+    EXPECT_EQ(layer.probabilities, kPlanesAll);
   }
   EXPECT_GT(high.precision.cost, 0.5);
   EXPECT_LE(high.precision.cost, 1);
@@ -72,6 +73,7 @@ TEST(ConvertPrecision, LevelsOfTheBundledModel) {
     // What buys nothing is not bought.
     EXPECT_TRUE(chosen[l].attn_out == kPlanesNone || layer.attn_out > 0);
     EXPECT_TRUE(chosen[l].ffn_up == kPlanesNone || layer.ffn_up > 0);
+    EXPECT_TRUE(chosen[l].probabilities == kPlanesNone || layer.probabilities > 0);
   }
 }
 

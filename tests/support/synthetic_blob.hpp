@@ -46,7 +46,7 @@ struct SyntheticModel {
   BlobLocalAttention local_attention = {2, 5};  ///< with kStackLocalAttention
   std::uint32_t embedding_size = 12;            ///< with kStackEmbeddingProjection
   /// Of all layers with kStackPlanes.
-  BlobPlanes planes = {kPlanesAll, kPlanesAll, kPlanesAll, kPlanesAll};
+  BlobPlanes planes = {kPlanesAll, kPlanesAll, kPlanesAll, kPlanesAll, kPlanesAll};
   std::vector<BlobSharedLayer> shared = {};  ///< [num_layers] with kStackSharedLayers
   BlobBottleneck bottleneck = {24, 3, kBottleneckShared, 0};  ///< with kStackBottleneck
   bool layer_norms = true;                                    ///< false only with kStackBottleneck

@@ -35,7 +35,7 @@ static void write_vocabulary(const Json& vocabulary, size_t blob_bytes) {
   output().line(line);
 }
 
-/// The dense layers that read 16 bits; of `balanced` also what 8 bits cost there, which was
+/// The inputs that keep 16 bits; of `balanced` also what 8 bits cost there, which was
 /// measured.
 static void write_precision(const convert::PrecisionReport& report) {
   if (report.layers.empty()) return;
@@ -58,6 +58,7 @@ static void write_precision(const convert::PrecisionReport& report) {
     add("output", layer.attn_out, layer.planes.attn_out != kPlanesNone);
     add("ffn_up", layer.ffn_up, layer.planes.ffn_up != kPlanesNone);
     add("ffn_down", layer.ffn_down, layer.planes.ffn_down != kPlanesNone);
+    add("probabilities", layer.probabilities, layer.planes.probabilities != kPlanesNone);
     output().line(line.back() == ':' ? line + " none" : line);
   }
 }

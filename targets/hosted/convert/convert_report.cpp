@@ -41,7 +41,7 @@ Json layers_of(const convert::ConvertResult& result) {
   return layers;
 }
 
-/// Of each layer the rows of its dense layers that are read in 16 bits.
+/// Of each layer the rows of its inputs that keep 16 bits.
 Json precision_of(const convert::PrecisionReport& report) {
   const char* const names[] = {"none", "first", "all"};
   Json layers = Json::array();
@@ -50,7 +50,8 @@ Json precision_of(const convert::PrecisionReport& report) {
     layers.push_back({{"qkv", names[planes.qkv]},
                       {"output", names[planes.attn_out]},
                       {"ffn_up", names[planes.ffn_up]},
-                      {"ffn_down", names[planes.ffn_down]}});
+                      {"ffn_down", names[planes.ffn_down]},
+                      {"probabilities", names[planes.probabilities]}});
   }
   return {{"level", convert::precision_name(report.precision)},
           {"more_multiply_adds", report.cost},

@@ -39,11 +39,11 @@ inline std::vector<NamedModel> decoders() {
       {"relative_key_query", small_decoder(0, kPositionRelativeKeyQuery)},
       {"pre_norm", small_decoder(kStackPreNorm, kPositionTable)},
       {"planes", small_decoder(kStackPlanes, kPositionTable)},
-      {"first_planes", small_decoder(kStackPlanes, kPositionTable)},
+      {"first_planes", small_decoder(kStackPlanes, kPositionRelativeKeyQuery)},
       {"cross_attention", small_decoder(kStackCrossAttention, kPositionTable)},
       {"everything",
        small_decoder(kStackCrossAttention | kStackPreNorm, kPositionRelativeKeyQuery)}};
-  models[5].shape.planes = {kPlanesFirst, kPlanesNone, kPlanesAll, kPlanesNone};
+  models[5].shape.planes = {.qkv = kPlanesFirst, .ffn_up = kPlanesAll, .probabilities = kPlanesAll};
   models.back().shape.pruned_heads = 1;
   models.back().shape.head_size = 21;
   return models;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hostile blobs of a stack whose dense layers read 16 bits, and the arena of such a stack.
+#include <algorithm>
+
 #include "tests/runtime/model/blob_fields.hpp"
 
 namespace embert::test {
@@ -45,13 +47,31 @@ TEST_F(Planes, RowsAreChecked) {
       bad_value(records[l].attn_out, rows, "attn_out");
       bad_value(records[l].ffn_up, rows, "ffn_up");
       bad_value(records[l].ffn_down, rows, "ffn_down");
+      bad_value(records[l].probabilities, rows, "probabilities");
     }
-    bad_value(records[l].probabilities, 1, "probabilities");
     bad_value(records[l].reserved, 1, "reserved");
     bad_value(records[l].first_columns, 256, "first columns");
   }
   records[1] = {.qkv = kPlanesFirst, .ffn_up = kPlanesAll};
   EXPECT_EQ(open(), EMBERT_STATUS_OK);
+}
+
+// Exponentials of 14 bits get to 0 with these multipliers only.
+TEST_F(Planes, ScoreMultipliersAreChecked) {
+  auto* multipliers = contents<std::uint32_t>(kSectionScores);
+  std::uint32_t& cap = multipliers[header().stacks[0].num_heads];
+  const auto set = [&](std::uint32_t multiplier) {
+    multipliers[0] = multiplier;
+    cap = std::min(kMaxScoreCap, (UINT32_MAX - (1u << 21)) / multiplier);
+  };
+  for (const std::uint32_t bad : {3u, (1u << 28) + 1}) {
+    set(bad);
+    EXPECT_EQ(open(), EMBERT_STATUS_BLOB_VALUE) << bad;
+  }
+  for (const std::uint32_t good : {4u, 1u << 28}) {
+    set(good);
+    EXPECT_EQ(open(), EMBERT_STATUS_OK) << good;
+  }
 }
 
 TEST_F(Planes, BelongToALoneStackWithoutBottlenecks) {
@@ -68,11 +88,11 @@ TEST_F(Planes, BelongToALoneStackWithoutBottlenecks) {
   EXPECT_EQ(open_shape(mobile), EMBERT_STATUS_BLOB_HEADER);
 }
 
-// No dense layer with planes: the bits of a blob without the section.
+// No input with planes: the bits of a blob without the section.
 TEST_F(Planes, OfNoDenseLayerChangeNoBit) {
   const auto hidden = [](const SyntheticModel& shape) {
     const AlignedBytes blob(make_synthetic_blob(shape));
-    const Texts texts(shape, {1, 5, 8}, 3);
+    const Texts texts(shape, {1, 5, 40}, 3);
     const embert_model model = open_model(blob, embert_isa_detect());
     embert_options options = embert_options_default(&model);
     options.max_batch = 3;
@@ -85,13 +105,20 @@ TEST_F(Planes, OfNoDenseLayerChangeNoBit) {
     EXPECT_EQ(embert_last_hidden_state(engine, &input, &rows, nullptr), EMBERT_STATUS_OK);
     return std::vector<std::int16_t>(rows, rows + texts.ids.size() * shape.hidden_size);
   };
-  const std::vector<std::int16_t> without = hidden(with_flags(0));
-  SyntheticModel shape = with_flags(kStackPlanes);
+  // Larger than the others: with a few small scores 8 and 14 bits give the same context.
+  SyntheticModel shape = with_flags(0);
+  shape.hidden_size = 100;
+  shape.num_heads = 5;
+  shape.head_size = 20;
+  shape.max_positions = 40;
+  const std::vector<std::int16_t> without = hidden(shape);
+  shape.flags = kStackPlanes;
   shape.planes = {};
   EXPECT_EQ(hidden(shape), without);
   // Each of them changes bits by its own.
   std::uint8_t BlobPlanes::*const dense[] = {&BlobPlanes::qkv, &BlobPlanes::attn_out,
-                                             &BlobPlanes::ffn_up, &BlobPlanes::ffn_down};
+                                             &BlobPlanes::ffn_up, &BlobPlanes::ffn_down,
+                                             &BlobPlanes::probabilities};
   for (const auto member : dense) {
     shape.planes = {};
     shape.planes.*member = kPlanesAll;
