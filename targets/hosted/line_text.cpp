@@ -26,6 +26,18 @@ static size_t utf8_length(std::string_view text) {
   return length;
 }
 
+Json parse_json(std::string_view text) {
+  bool is_deep = false;
+  const auto check = [&is_deep](int level, Json::parse_event_t event, Json&) {
+    const bool begins =
+        event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
+    is_deep = is_deep || (begins && level >= kMostJsonLevels);
+    return !is_deep;  // nothing deeper is stored
+  };
+  Json value = Json::parse(text.begin(), text.end(), check, /*allow_exceptions=*/false);
+  return is_deep ? Json(Json::value_t::discarded) : value;
+}
+
 std::string one_line(std::string_view text) {
   std::string result;
   result.reserve(text.size());

@@ -11,6 +11,12 @@ namespace embert::hosted {
 /// Keys keep the order in which they are set.
 using Json = nlohmann::ordered_json;
 
+/// Deeper JSON is refused: the library that reads and writes it calls itself for each level.
+inline constexpr int kMostJsonLevels = 64;
+
+/// Returns the value; a discarded one if the text is not JSON or has more than kMostJsonLevels.
+Json parse_json(std::string_view text);
+
 /// Returns the value without line breaks. Bytes that are not UTF-8 become U+FFFD.
 std::string json_line(const Json& value);
 

@@ -489,7 +489,7 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
   };
   names(kSectionLabels, has(kHeadClassifier), m.num_labels);
   names(kSectionTokenLabels, has(kHeadTokenClassifier), m.num_token_labels);
-  out.add(kSectionCertificate, std::vector<char>{'{', '}'});
+  out.add(kSectionCertificate, std::vector<char>(m.certificate.begin(), m.certificate.end()));
   out.start(kSectionSelftest);
   if (!m.selftest_ids.empty()) {
     out.append(std::vector<BlobSelftest>{{0, static_cast<std::uint32_t>(m.selftest_ids.size())}});

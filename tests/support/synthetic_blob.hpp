@@ -62,6 +62,7 @@ struct SyntheticModel {
   std::uint32_t start_id = UINT32_MAX, end_id = UINT32_MAX;
   std::vector<std::int32_t> selftest_ids = {};  ///< with the checksum 0; empty: no self-test
   std::vector<SyntheticSection> optional = {};  ///< behind the required sections
+  std::string certificate = "{}";
   std::uint64_t seed = 1;
 };
 

@@ -121,8 +121,10 @@ Record RecordSource::record_of_line(std::string line) {
 }
 
 void RecordSource::read_json(const std::string& line, Record& record) {
-  const Json object = Json::parse(line, nullptr, false);
-  if (!object.is_object()) record.refuse("is no JSON object");
+  const Json object = parse_json(line);
+  if (!object.is_object()) {
+    record.refuse("is no JSON object of at most " + std::to_string(kMostJsonLevels) + " levels");
+  }
   if (form_.is_single_text() && object.contains("pair")) {
     record.refuse("has a \"pair\", and one text is taken: classify takes two with --pairs");
   }

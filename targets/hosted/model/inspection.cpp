@@ -135,7 +135,7 @@ Json stored_certificate(const ModelFile& file) {
   const embert_model_info& info = file.info();
   if (info.certificate_bytes == 0) return Json();
   const std::string text(info.certificate, info.certificate_bytes);
-  Json parsed = Json::parse(text, nullptr, false);
+  Json parsed = parse_json(text);
   return parsed.is_discarded() ? Json(text) : parsed;
 }
 

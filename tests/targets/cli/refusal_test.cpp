@@ -124,6 +124,8 @@ TEST(Refusal, PromptsThatDoNotFit) {
   }
 }
 
+std::string nested(size_t levels) { return std::string(levels, '[') + std::string(levels, ']'); }
+
 TEST(Refusal, RecordsThatAreNone) {
   const ScratchFolder scratch;
   const std::string model = write_model(scratch, "m.emb", classifier(2, kTaskNextSentence));
@@ -133,10 +135,14 @@ TEST(Refusal, RecordsThatAreNone) {
   for (const std::string& line :
        {std::string("\n"), std::string("null\n"), std::string("[]\n"), std::string("{\n"),
         std::string("{\"text\": \"a\"} {\"text\": \"b\"}\n"), std::string("\xFF\xFE\n"),
-        std::string("{\"text\": \"\xFF\", \"pair\": \"b\"}\n"), std::string(1000000, '[') + "\n"}) {
+        std::string("{\"text\": \"\xFF\", \"pair\": \"b\"}\n"), std::string(1000000, '[') + "\n",
+        "{\"text\": \"a\", \"pair\": \"b\", \"id\": " + nested(100000) + "}\n",
+        "{\"text\": \"a\", \"pair\": \"b\", \"id\": " + nested(64) + "}\n"}) {
     expect_refused(run_tool({"similarity", model, "--jsonl"}, line), 2,
                    "stdin line 1: is no JSON object");
   }
+  const std::string deep = "{\"text\": \"a\", \"pair\": \"b\", \"id\": " + nested(63) + "}\n";
+  EXPECT_EQ(run_tool({"similarity", model, "--jsonl"}, deep).err.find("JSON"), std::string::npos);
   for (const char* line : {"{}", R"({"text": 1, "pair": "b"})", R"({"text": null, "pair": "b"})"}) {
     expect_refused(run_tool({"similarity", model, "--jsonl"}, line), 2,
                    "stdin line 1: has no \"text\" that is a text");

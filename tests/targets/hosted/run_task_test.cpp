@@ -115,6 +115,8 @@ TEST(RunTask, OptionsThatAreWrong) {
   expect_refused(model.get(), "embed", nullptr,
                  "unknown task \"embed\"; there are tokenize, classify, tag, answer, fill-mask");
   expect_refused(model.get(), "classify", "[]", "classify: options is no JSON object");
+  const std::string deep = "{\"top\": " + std::string(100000, '[') + std::string(100000, ']') + "}";
+  expect_refused(model.get(), "classify", deep.c_str(), "of at most 64 levels");
   expect_refused(model.get(), "classify", R"({"Top": 1})",
                  "classify: unknown option \"Top\"; there are function, top");
   expect_refused(model.get(), "tokenize", R"({"top": 1})",
@@ -145,6 +147,17 @@ TEST(RunTask, InspectShowsTheModel) {
   const Json json = take_json(text);
   EXPECT_EQ(json["header"]["labels"], 3);
   EXPECT_EQ(json["tasks"][0], "embed");
+}
+
+// JSON that is nested so deep that a reader which calls itself for each level has no stack left.
+TEST(RunTask, InspectShowsADeepCertificateAsText) {
+  const ScratchFolder scratch;
+  TaskModel hostile = classifier(3);
+  hostile.shape.certificate = std::string(100000, '[') + std::string(100000, ']');
+  const ModelHandle model = open_model(write_model(scratch, "m.emb", hostile));
+  char* text = nullptr;
+  ASSERT_EQ(embert_hosted_inspect(model.get(), &text), EMBERT_HOSTED_OK);
+  EXPECT_EQ(take_json(text)["certificate"], hostile.shape.certificate);
 }
 
 }  // namespace

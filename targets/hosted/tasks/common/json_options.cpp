@@ -10,8 +10,11 @@
 namespace embert::hosted {
 
 JsonOptions::JsonOptions(const std::string& task, const char* json)
-    : task_(task), object_(json != nullptr ? Json::parse(json, nullptr, false) : Json::object()) {
-  if (!object_.is_object()) throw UsageError(task_ + ": options is no JSON object");
+    : task_(task), object_(json != nullptr ? parse_json(json) : Json::object()) {
+  if (!object_.is_object()) {
+    throw UsageError(task_ + ": options is no JSON object of at most " +
+                     std::to_string(kMostJsonLevels) + " levels");
+  }
 }
 
 std::optional<Json> JsonOptions::take(const char* name) {

@@ -15,7 +15,8 @@ namespace embert::hosted {
 /// UsageError for a value of another type or out of range.
 class JsonOptions {
  public:
-  /// json: null for no options. Throws UsageError for what is no JSON object.
+  /// json: null for no options. Throws UsageError for what is no JSON object that parse_json()
+  /// reads.
   JsonOptions(const std::string& task, const char* json);
 
   void take(const char* name, bool& value);
