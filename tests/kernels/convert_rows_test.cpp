@@ -53,6 +53,10 @@ TEST_F(ConvertS8S16Test, EveryValue) {
                            .dst = expected.data(),
                            .dst_stride = 65536};
   variants[0].function(args);
+  for (size_t i = 0; i < 65536; ++i) {
+    const int64_t plain = clamp<int64_t>(plain_shift_round(src[i], 7), -127, 127);
+    ASSERT_EQ(lhs_value(expected[i], LhsType::kSigned), plain) << src[i];
+  }
   args.dst = actual.data();
   for (const auto& variant : variants) {
     variant.function(args);

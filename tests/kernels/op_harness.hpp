@@ -123,6 +123,11 @@ inline void fill_row(Draws& draws, int16_t* row, size_t n, int32_t lowest, int32
   if (kind == 1) row[draws.below(n)] = one;
 }
 
+/// The value that a GEMM gives a byte of a left operand, its correction included.
+inline int32_t lhs_value(uint8_t byte, LhsType type) {
+  return (EMBERT_X86 ? int32_t{byte} : static_cast<int8_t>(byte)) + lhs_correction(type);
+}
+
 /// floor(x / 2^k + 1/2), by division.
 inline int64_t plain_shift_round(int64_t x, int32_t k) {
   const int64_t divisor = int64_t{1} << k;

@@ -59,6 +59,42 @@ TEST_F(QuantizeRowsTest, UnsignedEqualsScalar) {
   check_quantize(variants_of(&Kernels::quantize_u8_u16), 0, 14);
 }
 
+// The ends of a row and its padding, as the GEMM reads them.
+TEST_F(QuantizeRowsTest, TheGemmReadsTheValues) {
+  const size_t k = 33, padded = pad_inputs(k);
+  int16_t values[36] = {};
+  uint16_t magnitudes[36] = {};
+  values[0] = 1000, values[32] = -1000, magnitudes[1] = magnitudes[32] = 1000;
+  for (const auto& variant : variants_of(&Kernels::quantize_s8_s16)) {
+    uint8_t dst[36];
+    int32_t row_max = 0;
+    variant.function({.m = 1,
+                      .k = k,
+                      .src = values,
+                      .src_stride = padded,
+                      .dst = dst,
+                      .dst_stride = padded,
+                      .row_max = &row_max});
+    for (size_t c = 0; c < padded; ++c) {
+      ASSERT_EQ(lhs_value(dst[c], LhsType::kSigned), c == 0 ? 127 : c == 32 ? -127 : 0) << c;
+    }
+  }
+  for (const auto& variant : variants_of(&Kernels::quantize_u8_u16)) {
+    uint8_t dst[36];
+    int32_t row_max = 0;
+    variant.function({.m = 1,
+                      .k = k,
+                      .src = magnitudes,
+                      .src_stride = padded,
+                      .dst = dst,
+                      .dst_stride = padded,
+                      .row_max = &row_max});
+    for (size_t c = 0; c < padded; ++c) {
+      ASSERT_EQ(lhs_value(dst[c], LhsType::kUnsigned), c == 1 || c == 32 ? 255 : 0) << c;
+    }
+  }
+}
+
 // The form in 16-bit lanes that SIMD kernels use, for every row maximum and every value.
 TEST_F(QuantizeRowsTest, SixteenBitFormIsExact) {
   for (const int32_t top : {127, 255}) {

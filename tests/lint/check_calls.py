@@ -24,7 +24,7 @@ EXCEPTIONS: List[Tuple[str, str]] = [
     (r"asm|__asm__|volatile", "operands of assembly"),
     (r"[A-Z][A-Z0-9_]+|Values|Types|Combine|AnyOf|AllOf|ElementsAre\w*|UnorderedElementsAre\w*",
      "macros and lists of GoogleTest and of variants.inc"),
-    (r"xnn_\w+|pthreadpool_\w+|mmap|getnameinfo|sendto|recvfrom|qemu_plugin_\w+|__get_cpuid_count", "functions of other libraries"),
+    (r"xnn_\w+|pthreadpool_\w+|mmap|getnameinfo|sendto|recvfrom|qemu_plugin_\w+|__get_cpuid_count|\w*libc_start_main", "functions of other libraries"),
     (r"max|min|format|tie|tuple|make_tuple|variant", "any number of values of one kind"),
 ]
 EXCEPTION = re.compile("|".join(f"(?:{pattern})" for pattern, _ in EXCEPTIONS))
