@@ -394,6 +394,50 @@ void add_synthetic_blobs(Seeds& seeds) {
   }
 }
 
+/// Models of the families, as transformers saves them.
+void add_reference_blobs(Seeds& seeds) {
+  for (const auto& folder :
+       fs::directory_iterator(EMBERT_SOURCE_DIR "/tests/data/reference/families")) {
+    add_blob(seeds, convert::convert({.folder = folder.path(), .certify = false}).blob);
+  }
+}
+
+void add_records(Seeds& seeds) {
+  const std::string many("\0\7\0", 3), short_lines("\0\3\x10", 3);
+  const std::string lines =
+      "{\"id\":7,\"text\":\"a\",\"more\":{\"x\":[1,2.5,null,\"\\u00e9\"]}}\n{\"text\":\"\"}\r\n"
+      "{\"text\":\"a\",\"vector\":1,\"truncated\":true}\n[]\n";
+  const std::string pairs = "{\"pair\":\"b\",\"text\":\"a\"}\n{\"pair\":1,\"text\":\"a\"}\n";
+  const std::string lists =
+      "{\"query\":\"q\",\"documents\":[\"a\",\"b\"]}\n"
+      "{\"documents\":[],\"query\":\"q\"}\n{\"query\":\"q\"}";
+  seeds.add("fuzz_records", many + lines);
+  seeds.add("fuzz_records", short_lines + lines);
+  seeds.add("fuzz_records", "\1" + many.substr(1) + pairs);
+  seeds.add("fuzz_records", "\2" + many.substr(1) + lists);
+  seeds.add("fuzz_records", "\x80" + many.substr(1) + "a text\nanother\ttext\n\n\xff");
+  seeds.add("fuzz_records", "\x81" + many.substr(1) + "a\tb\r\n\t\na\tb\tc\n");
+  seeds.add("fuzz_records", "\x82" + many.substr(1) + "q\ta\tb\tc\nq\n");
+}
+
+/// Parts of fuzz_device_client: a kind, a count and so many bytes.
+std::string line_part(char kind, const std::string& bytes) {
+  return kind + std::string(1, static_cast<char>(bytes.size())) + bytes;
+}
+
+void add_device_lines(Seeds& seeds) {
+  const std::string hello = line_part(2, std::string(24, '\1') + "mps3-an547, mve");
+  const std::string run = line_part(2, std::string(36, '\2'));
+  const std::string refusal = line_part(1, std::string("\1\xff\1\0\1", 5));
+  seeds.add("fuzz_device_client", hello + run + run + run);
+  seeds.add("fuzz_device_client", line_part(0, "starting\r\nready\n") + hello + run);
+  seeds.add("fuzz_device_client",
+            refusal + hello + line_part(0, std::string("\0\3abc\0", 6)) + run);
+  seeds.add("fuzz_device_client", hello + line_part(1, "\2\x82\2") + line_part(3, ""));
+  seeds.add("fuzz_device_client", hello + line_part(1, std::string("\1\xff\2\0\4", 5)));
+  seeds.add("fuzz_device_client", line_part(2, "short") + line_part(0, std::string(200, 'x')));
+}
+
 test::StoredTensor tensor(const char* name, const std::vector<std::uint64_t>& shape) {
   std::uint64_t count = 1;
   for (const std::uint64_t extent : shape) count *= extent;
@@ -468,5 +512,8 @@ int main(int count, char** arguments) {
   embert::fuzz::add_model_folders(seeds);
   embert::fuzz::add_synthetic_blobs(seeds);
   embert::fuzz::add_converted_blobs(seeds);
+  embert::fuzz::add_reference_blobs(seeds);
+  embert::fuzz::add_records(seeds);
+  embert::fuzz::add_device_lines(seeds);
   std::printf("%zu seeds\n", seeds.count());
 }

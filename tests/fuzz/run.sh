@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/fuzz/run.sh [--minutes N | --seconds N] [--build DIR] [PROGRAM...]: runs the fuzz programs of a build (build/fuzz)
 # one after the other, each for so long (1 minute of wall time), and prints executions, covered edges, the execution that
-# found the last new edge, processor minutes and findings. They begin with the seeds and the corpora of tests/fuzz/corpus.
+# found the last new edge, processor minutes and findings. They begin with the seeds, the corpora of tests/fuzz/corpus and
+# the inputs that once broke something (found.tar.gz there).
 # What covers more is kept in DIR/fuzz-corpus, findings in DIR/fuzz-findings. Ends with 1 where there are findings.
 set -euo pipefail
 
@@ -16,7 +17,7 @@ while (($# > 0)); do
     --seconds) seconds=$2; shift ;;
     --build) build=$(cd "$2" && pwd); shift ;;
     fuzz_*) programs+=("$1") ;;
-    *) sed -n '3,6s/^# //p' "$0" >&2; exit 2 ;;
+    *) sed -n '3,7s/^# //p' "$0" >&2; exit 2 ;;
   esac
   shift
 done
@@ -32,6 +33,8 @@ fi
 corpus=$build/fuzz-corpus findings=$build/fuzz-findings
 mkdir -p "$corpus" "$findings"
 "$build/tests/fuzz/make_seeds" "$corpus/seeds"
+mkdir -p "$corpus/found"
+tar -xzf "$root/tests/fuzz/corpus/found.tar.gz" -C "$corpus/found"
 export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 # The readers' folders are best in memory.
 if [ -d /dev/shm ]; then export TMPDIR=/dev/shm; fi
@@ -39,7 +42,7 @@ if [ -d /dev/shm ]; then export TMPDIR=/dev/shm; fi
 status=0
 printf '%-24s %12s %8s %14s %8s  %s\n' program executions edges 'last new edge' minutes findings
 for program in "${programs[@]}"; do
-  mkdir -p "$corpus/$program" "$corpus/kept/$program"
+  mkdir -p "$corpus/$program" "$corpus/kept/$program" "$corpus/found/$program"
   if [ -e "$root/tests/fuzz/corpus/$program.tar.gz" ]; then
     tar -xzf "$root/tests/fuzz/corpus/$program.tar.gz" -C "$corpus/kept/$program"
   fi
@@ -47,12 +50,12 @@ for program in "${programs[@]}"; do
   prefix=$findings/$program-
   # A change of JSON is one step: several on top of each other seldom leave a valid document.
   depth=5
-  case $program in fuzz_tokenizer_json | fuzz_tokenizer_folder | fuzz_config | fuzz_model_folder) depth=1 ;; esac
+  case $program in fuzz_tokenizer_json | fuzz_tokenizer_folder | fuzz_config | fuzz_model_folder | fuzz_records) depth=1 ;; esac
   TIMEFORMAT='%U %S'
   used=$({ time "$build/tests/fuzz/$program" -max_total_time="$seconds" -timeout=120 -report_slow_units=120 \
     -rss_limit_mb=3000 -mutate_depth="$depth" \
     -print_final_stats=1 -artifact_prefix="$prefix" "$corpus/$program" "$corpus/seeds/$program" \
-    "$corpus/kept/$program" >"$log" 2>&1; } 2>&1) || status=1
+    "$corpus/kept/$program" "$corpus/found/$program" >"$log" 2>&1; } 2>&1) || status=1
   found=$(find "$findings" -name "$program-*" | wc -l)
   printf '%-24s %12s %8s %14s %8s  %s\n' "$program" \
     "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -n 1)" \

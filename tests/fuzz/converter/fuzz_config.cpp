@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::vector<std::string> warnings;
     fuzz::check_config(convert::read_config(folder.path(), warnings));
   } catch (const convert::ConvertError& error) {
-    fuzz::check_message(error);
+    fuzz::check_message(error.what());
   }
   return 0;
 }

@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!model.pooling.is_static) fuzz::check_config(model.config);
     fuzz::check_weights(model);
   } catch (const convert::ConvertError& error) {
-    fuzz::check_message(error);
+    fuzz::check_message(error.what());
   }
   return 0;
 }

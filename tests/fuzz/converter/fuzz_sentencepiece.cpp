@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     fuzz::check_section_of(convert::read_sentencepiece(bytes, "spiece.model", settings));
   } catch (const convert::ConvertError& error) {
-    fuzz::check_message(error);
+    fuzz::check_message(error.what());
   }
   return 0;
 }

@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto spec = convert::read_tokenizer(folder.path(), warnings);
     if (spec) fuzz::check_section_of(*spec);
   } catch (const convert::ConvertError& error) {
-    fuzz::check_message(error);
+    fuzz::check_message(error.what());
   }
   return 0;
 }

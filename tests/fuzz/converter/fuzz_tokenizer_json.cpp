@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string text(reinterpret_cast<const char*>(data), size);
     fuzz::check_section_of(convert::parse_tokenizer_json(text, "tokenizer.json"));
   } catch (const convert::ConvertError& error) {
-    fuzz::check_message(error);
+    fuzz::check_message(error.what());
   }
   return 0;
 }

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <string>
 
+#include "converter/convert_error.hpp"
 #include "tests/fuzz/support/require.hpp"
 
 namespace embert::fuzz {
 
-void check_message(const convert::ConvertError& error) {
-  const std::string line = error.what();
+void check_message(const std::string& line) {
   require(!line.empty() && convert::is_utf8(line), "a message is UTF-8");
   require(std::ranges::none_of(line, [](char c) { return c >= 0 && c < ' '; }),
           "a message is one line");
