@@ -6,9 +6,13 @@
 #include <optional>
 #include <string>
 
+#include "targets/hosted/line_text.hpp"
 #include "targets/hosted/tasks/common/text_task.hpp"
 
 namespace embert::hosted {
+
+template <typename T>
+struct TextRow;
 
 /// Out of scope, as intent data sets name it (CLINC150).
 inline constexpr const char* kRejectLabel = "oos";
@@ -20,6 +24,14 @@ struct ClassifyOptions {
   std::optional<double> threshold;
   std::string reject_label = kRejectLabel;
 };
+
+/// Throws UsageError if the model cannot classify, or not so.
+void check_classify_options(const ModelFile& file, const ClassifyOptions& options);
+
+/// Adds the keys of --json that stand behind the text: tokens, label, score, scores, truncated. The
+/// options are checked.
+void add_labels(Json& result, const ModelFile& file, const TextRow<int32_t>& row,
+                const ClassifyOptions& options);
 
 TextTask prepare_classify(HostedModel& model, const ClassifyOptions& options);
 

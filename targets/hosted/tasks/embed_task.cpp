@@ -8,13 +8,6 @@
 namespace embert::hosted {
 namespace {
 
-std::vector<double> real_values(const VectorView& vector) {
-  const auto scale = static_cast<double>(embert_scale_to_float(vector.scale));
-  std::vector<double> reals(vector.n);
-  for (size_t i = 0; i < vector.n; ++i) reals[i] = static_cast<double>(vector.values[i]) * scale;
-  return reals;
-}
-
 /// The values of a packed vector: [n] reals, or bytes as whole numbers.
 Json values_json(const VectorView& vector, embert_vector_format format) {
   if (format == EMBERT_VECTOR_FLOAT32) return real_values(vector);

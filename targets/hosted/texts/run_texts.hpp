@@ -18,8 +18,7 @@
 
 namespace embert::hosted {
 
-/// The most texts of a pass if the caller leaves it open.
-constexpr uint32_t kTextsPerPass = 32;
+struct TokenLists;
 
 /// The result of one text; real = value * scale. Functions that take one are called in any thread
 /// and order, once for each text.
@@ -45,6 +44,11 @@ void embed_texts(HostedModel& model, const embert_hosted_texts& texts, const Emb
 /// Calls sink with the classifier's logits for each text, [num_labels] values.
 void classify_texts(HostedModel& model, const embert_hosted_texts& texts, Progress& progress,
                     const LogitSink& sink);
+
+/// Texts that are tokens already, at most some thousands. Each has 1 to max_tokens ids of the
+/// model; its type ids are segments that the model has.
+void embed_tokens(HostedModel& model, const TokenLists& texts, const VectorSink& sink);
+void classify_tokens(HostedModel& model, const TokenLists& texts, const LogitSink& sink);
 
 /// Logits of texts in the order of the list; real = value * scale.
 struct LogitRows {

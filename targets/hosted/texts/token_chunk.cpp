@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "targets/hosted/hosted_error.hpp"
 #include "targets/hosted/model/text_tokens.hpp"
@@ -26,6 +27,23 @@ size_t end_of_chunk(const embert_hosted_texts& texts, size_t begin) {
 }
 
 }  // namespace
+
+void TokenLists::append(const TokenLists& from, size_t begin, size_t end) {
+  const size_t before = ids.size();
+  const auto first = static_cast<ptrdiff_t>(from.starts[begin]);
+  const auto last = static_cast<ptrdiff_t>(from.starts[end]);
+  ids.insert(ids.end(), from.ids.begin() + first, from.ids.begin() + last);
+  if (!type_ids.empty() || !from.type_ids.empty()) {
+    type_ids.resize(before);
+    if (!from.type_ids.empty()) {
+      type_ids.insert(type_ids.end(), from.type_ids.begin() + first, from.type_ids.begin() + last);
+    }
+    type_ids.resize(ids.size());
+  }
+  for (size_t i = begin; i < end; ++i) {
+    starts.push_back(starts.back() + from.tokens_of(i));
+  }
+}
 
 void TokenChunk::read_block(const HostedModel& model, const PromptedTexts& input, size_t number) {
   Block& block = blocks_[number];
@@ -53,17 +71,38 @@ void TokenChunk::read_block(const HostedModel& model, const PromptedTexts& input
   }
 }
 
-void TokenChunk::read(HostedModel& model, const PromptedTexts& input, size_t begin) {
+size_t TokenChunk::start(size_t begin, size_t end, uint32_t most_texts) {
   begin_ = begin;
-  end_ = end_of_chunk(input.texts, begin);
-  const size_t count = end_ - begin_;
-  const size_t blocks = (count + kTextsPerBlock - 1) / kTextsPerBlock;
+  end_ = end;
+  most_texts_ = most_texts != 0 ? most_texts : kTextsPerPass;
+  const size_t blocks = (end - begin + kTextsPerBlock - 1) / kTextsPerBlock;
   if (blocks_.size() < blocks) blocks_.resize(blocks);
+  return blocks;
+}
+
+void TokenChunk::read(HostedModel& model, const PromptedTexts& input, size_t begin) {
+  const size_t blocks = start(begin, end_of_chunk(input.texts, begin), input.texts.batch);
   Progress no_progress(nullptr, nullptr, 0);
   model.team().run(
       blocks, [&](WorkSlot&, size_t number) { read_block(model, input, number); }, no_progress);
+  sort_by_length();
+}
+
+void TokenChunk::set(const TokenLists& lists) {
+  const size_t blocks = start(0, lists.count(), kTextsPerPass);
+  for (size_t number = 0; number < blocks; ++number) {
+    TokenLists texts;
+    texts.append(lists, number * kTextsPerBlock, std::min(end_, (number + 1) * kTextsPerBlock));
+    const size_t count = texts.count();
+    blocks_[number] = {std::move(texts.ids), std::move(texts.type_ids), std::move(texts.starts),
+                       std::vector<bool>(count)};
+  }
+  sort_by_length();
+}
+
+void TokenChunk::sort_by_length() {
   order_.clear();
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < end_ - begin_; ++i) {
     const Block& block = blocks_[i / kTextsPerBlock];
     const size_t in_block = i % kTextsPerBlock;
     order_.push_back({static_cast<uint32_t>(block.starts[in_block + 1] - block.starts[in_block]),
@@ -74,7 +113,7 @@ void TokenChunk::read(HostedModel& model, const PromptedTexts& input, size_t beg
   });
 }
 
-std::vector<PassRange> TokenChunk::passes(uint32_t most_texts, uint32_t threads) const {
+std::vector<PassRange> TokenChunk::passes(uint32_t threads) const {
   size_t tokens_left = 0;
   for (const Text& text : order_) tokens_left += text.length;
   std::vector<PassRange> passes;
@@ -84,7 +123,7 @@ std::vector<PassRange> TokenChunk::passes(uint32_t most_texts, uint32_t threads)
     if (threads > 1) budget = std::min(budget, tokens_left / threads);
     // The first text is the longest, and the arena has room for as many of its length.
     const size_t longest = order_[begin].length;
-    const size_t most = std::clamp<size_t>(budget / longest, 1, most_texts);
+    const size_t most = std::clamp<size_t>(budget / longest, 1, most_texts_);
     size_t end = begin;
     do {
       tokens_left -= order_[end++].length;

@@ -70,6 +70,13 @@ bool is_signed(embert_vector_format format) {
          format == EMBERT_VECTOR_BINARY;
 }
 
+std::vector<double> real_values(const VectorView& vector) {
+  const auto scale = static_cast<double>(embert_scale_to_float(vector.scale));
+  std::vector<double> reals(vector.n);
+  for (size_t i = 0; i < vector.n; ++i) reals[i] = static_cast<double>(vector.values[i]) * scale;
+  return reals;
+}
+
 void pack_vector(const VectorView& vector, embert_vector_format format, void* packed) {
   const size_t bytes = packed_bytes(format, vector.n);
   switch (format) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "targets/hosted/embert_hosted.h"
 
@@ -22,6 +23,9 @@ struct VectorView {
   size_t n;
   embert_scale scale;
 };
+
+/// The values of a vector as all JSON shows them.
+std::vector<double> real_values(const VectorView& vector);
 
 /// Writes packed_bytes(format, vector.n) bytes. INT8_UNIT: |real| is at most 1.
 void pack_vector(const VectorView& vector, embert_vector_format format, void* packed);

@@ -44,20 +44,27 @@ uint32_t check_vector_options(const ModelFile& file, const VectorOptions& option
   return wanted;
 }
 
+VectorView shaped_vector(const ModelFile& file, const VectorOptions& options,
+                         const VectorView& vector, std::vector<int16_t>& storage) {
+  const size_t wanted = options.dimensions != 0 ? options.dimensions : vector.n;
+  const bool normalize = options.normalize || (file.info().normalize != 0 && wanted < vector.n);
+  if (!normalize) return {vector.values, wanted, vector.scale};
+  storage.resize(wanted);
+  check(embert_normalize_int16(vector.values, wanted, storage.data()), "embert_normalize_int16");
+  return {storage.data(), wanted, kNormalizedScale};
+}
+
 void text_vectors(HostedModel& model, const embert_hosted_texts& texts,
                   const VectorOptions& options, Progress& progress, const TextVectorSink& sink) {
   const ModelFile& file = model.file();
   const uint32_t wanted = check_vector_options(file, options);
-  const bool is_cut = wanted < file.info().vector_size;
-  const bool normalize = options.normalize || (file.info().normalize != 0 && is_cut);
   const std::string prompt = prompt_of(file, options);
   embed_texts(model, texts, {options.pooling, prompt}, progress, [&](const TextRow<int16_t>& row) {
-    TextVector result = {row.text, row.tokens, row.truncated, {row.values, wanted, row.scale}};
-    std::vector<int16_t> unit;
-    if (normalize && row.tokens > 0) {
-      unit.resize(wanted);
-      check(embert_normalize_int16(row.values, wanted, unit.data()), "embert_normalize_int16");
-      result.vector = {unit.data(), wanted, kNormalizedScale};
+    TextVector result = {row.text, row.tokens, row.truncated, {nullptr, wanted, row.scale}};
+    std::vector<int16_t> storage;
+    if (row.tokens > 0) {
+      result.vector =
+          shaped_vector(file, options, {row.values, file.info().vector_size, row.scale}, storage);
     }
     sink(result);
   });

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "targets/hosted/texts/run_texts.hpp"
 #include "targets/hosted/vectors/pack_vector.hpp"
@@ -24,6 +25,12 @@ struct VectorOptions {
 /// Throws UsageError if the model cannot make vectors of this form. Returns their dimensions.
 uint32_t check_vector_options(const ModelFile& file, const VectorOptions& options);
 
+/// Returns a vector of the model in the form that checked options ask for: cut, then with length 1
+/// if they ask for it, or if it is cut and the model's own have length 1. `storage` may hold its
+/// values.
+VectorView shaped_vector(const ModelFile& file, const VectorOptions& options,
+                         const VectorView& vector, std::vector<int16_t>& storage);
+
 /// A text's vector, cut and normalised; packing is left to the receiver. Null values for a text
 /// without tokens.
 struct TextVector {
@@ -34,8 +41,7 @@ struct TextVector {
 };
 using TextVectorSink = std::function<void(const TextVector& vector)>;
 
-/// Calls sink with each text's vector, in any thread and order. Vectors get length 1 if the options
-/// ask for it, or if they are cut and the model's own have length 1.
+/// Calls sink with each text's shaped_vector(), in any thread and order.
 void text_vectors(HostedModel& model, const embert_hosted_texts& texts,
                   const VectorOptions& options, Progress& progress, const TextVectorSink& sink);
 

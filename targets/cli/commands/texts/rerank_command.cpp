@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // embert rerank: a cross-encoder reads the query with each document and sorts the documents.
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <memory>
 
-#include "embert/embert_tasks.h"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/tasks/task_arguments.hpp"
 #include "targets/cli/tasks/text_call.hpp"
 #include "targets/cli/tool_error.hpp"
 #include "targets/hosted/model/model_tasks.hpp"
-#include "targets/hosted/tasks/common/logit_scores.hpp"
+#include "targets/hosted/tasks/common/rank_documents.hpp"
 #include "targets/hosted/texts/run_texts.hpp"
 
 namespace embert::cli {
@@ -26,46 +24,17 @@ struct RerankOptions {
   uint32_t top = 0;      ///< 0: all
 };
 
-uint32_t label_to_sort_by(const RerankOptions& options, const ModelFile& file) {
-  const uint32_t labels = file.info().num_labels;
-  if (options.label.empty() && labels == 1) return 0;
-  std::string known;
-  for (uint32_t i = 0; i < labels; ++i) {
-    const std::string name = label_name(file, i);
-    if (name == options.label) return i;
-    known += (known.empty() ? "" : ", ") + name;
-  }
-  throw UsageError(options.label.empty()
-                       ? "--label is missing: sort by which of " + known + "?"
-                       : "--label \"" + options.label + "\": the model has " + known);
-}
-
-/// Scores each document by one label; best first, of equal scores the earlier document first. In
-/// the result LabelScore::label is the document's index.
-std::vector<LabelScore> rank_documents(const LogitRows& logits, size_t documents,
-                                       embert_score_function function, uint32_t label) {
-  std::vector<LabelScore> ranked;
-  for (uint32_t i = 0; i < documents; ++i) {
-    for (const LabelScore& entry :
-         rank_labels({logits.row(i), logits.width, logits.scale}, function, 0)) {
-      if (entry.label == label) ranked.push_back({i, entry.score});
-    }
-  }
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const LabelScore& a, const LabelScore& b) { return a.score > b.score; });
-  return ranked;
-}
-
 void write_documents(const RerankOptions& options, const Record& record,
-                     const std::vector<LabelScore>& ranked, const std::vector<uint8_t>& truncated) {
+                     const std::vector<DocumentScore>& ranked,
+                     const std::vector<uint8_t>& truncated) {
   Json list = Json::array();
-  for (const LabelScore& entry : ranked) {
-    const std::string& document = record.texts[1 + entry.label];
+  for (const DocumentScore& entry : ranked) {
+    const std::string& document = record.texts[1 + entry.index];
     if (options.call.json) {
-      list.push_back({{"document", document}, {"index", entry.label}, {"score", entry.score}});
-      if (truncated[entry.label] != 0) list.back()[kTruncatedKey] = true;
+      list.push_back({{"document", document}, {"index", entry.index}, {"score", entry.score}});
+      if (truncated[entry.index] != 0) list.back()[kTruncatedKey] = true;
     } else {
-      output().line(fixed(entry.score, 4) + '\t' + std::to_string(entry.label) + '\t' +
+      output().line(fixed(entry.score, 4) + '\t' + std::to_string(entry.index) + '\t' +
                     one_line(document));
     }
   }
@@ -79,12 +48,16 @@ void run_rerank(const RerankOptions& options) {
   const ModelFile& file = model->file();
   file.require_tokenizer();
   require_task(file, Task::kClassify);
-  const uint32_t label = label_to_sort_by(options, file);
+  const uint32_t label = label_to_sort_by(file, options.label, "--label");
   const embert_score_function function = score_function(options.function, file.info());
   for_records(options.call, kRerankForm, 1, [&](const std::vector<Record>& records, Progress&) {
     const TextList documents = list_with_first(records[0]);
     const LogitRows logits = classify_all(*model, documents.view());
-    std::vector<LabelScore> ranked = rank_documents(logits, documents.count(), function, label);
+    std::vector<LogitRow> rows;
+    for (size_t i = 0; i < documents.count(); ++i) {
+      rows.push_back({logits.row(i), logits.width, logits.scale});
+    }
+    std::vector<DocumentScore> ranked = rank_documents(rows, function, label);
     if (options.top > 0 && options.top < ranked.size()) ranked.resize(options.top);
     write_documents(options, records[0], ranked, logits.truncated);
     return logits.truncated_texts();

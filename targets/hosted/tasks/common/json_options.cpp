@@ -4,13 +4,23 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "targets/hosted/hosted_error.hpp"
 
 namespace embert::hosted {
 
+/// The beginning of what a caller wrote, for a message.
+static std::string shown(const std::string& text) {
+  constexpr size_t kMost = 100;
+  return one_line(text.substr(0, kMost)) + (text.size() > kMost ? "..." : "");
+}
+
 JsonOptions::JsonOptions(const std::string& task, const char* json)
-    : task_(task), object_(json != nullptr ? parse_json(json) : Json::object()) {
+    : JsonOptions(task, json != nullptr ? parse_json(json) : Json::object()) {}
+
+JsonOptions::JsonOptions(const std::string& task, Json object)
+    : task_(task), object_(std::move(object)) {
   if (!object_.is_object()) {
     throw UsageError(task_ + ": options is no JSON object of at most " +
                      std::to_string(kMostJsonLevels) + " levels");
@@ -21,13 +31,13 @@ std::optional<Json> JsonOptions::take(const char* name) {
   known_ += (known_.empty() ? "" : ", ") + std::string(name);
   const auto found = object_.find(name);
   if (found == object_.end()) return {};
-  Json value = *found;
+  Json value = std::move(*found);
   object_.erase(found);
   return value;
 }
 
 void JsonOptions::refuse(const char* name, const Json& value, const std::string& expected) const {
-  throw UsageError(task_ + ": " + name + " is " + one_line(json_line(value)) + "; it takes " +
+  throw UsageError(task_ + ": " + name + " is " + shown(json_line(value)) + "; it takes " +
                    expected);
 }
 
@@ -89,7 +99,7 @@ void JsonOptions::take(const char* name, uint32_t& value, Range range) {
 
 void JsonOptions::finish() const {
   if (object_.empty()) return;
-  throw UsageError(task_ + ": unknown option \"" + one_line(object_.begin().key()) + "\"; " +
+  throw UsageError(task_ + ": unknown option \"" + shown(object_.begin().key()) + "\"; " +
                    (known_.empty() ? "it takes none" : "there are " + known_));
 }
 

@@ -18,7 +18,11 @@ class JsonOptions {
   /// json: null for no options. Throws UsageError for what is no JSON object that parse_json()
   /// reads.
   JsonOptions(const std::string& task, const char* json);
+  /// object: what the caller has parsed.
+  JsonOptions(const std::string& task, Json object);
 
+  /// A value of any type.
+  std::optional<Json> take(const char* name);
   void take(const char* name, bool& value);
   void take(const char* name, double& value);
   void take(const char* name, std::optional<double>& value);
@@ -34,7 +38,6 @@ class JsonOptions {
   void finish() const;
 
  private:
-  std::optional<Json> take(const char* name);
   [[noreturn]] void refuse(const char* name, const Json& value, const std::string& expected) const;
 
   std::string task_;
