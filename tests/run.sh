@@ -130,7 +130,8 @@ test_python() {
   $environment/bin/python -m pip -q install "scikit-build-core==1.*" numpy "pytest==9.*" "mypy==2.*" tokenizers
   rm -rf $environment/wheel
   $environment/bin/python -m pip -q wheel --no-deps --no-build-isolation -w $environment/wheel \
-    --config-settings "build-dir=$root/build/release" --config-settings cmake.define.EMBERT_TESTS=ON ./targets/python
+    --config-settings "build-dir=$root/build/release" --config-settings cmake.define.EMBERT_TESTS=ON \
+    --config-settings cmake.define.EMBERT_SERVE=ON ./targets/python
   # build/release as it was: the wheel's folders are gone.
   cmake --preset release --log-level=WARNING -DEMBERT_PYTHON=OFF -U "SKBUILD*" -U CMAKE_INSTALL_PREFIX -U CMAKE_PREFIX_PATH
   $environment/bin/python -m pip -q install --no-deps --force-reinstall $environment/wheel/*.whl

@@ -4,7 +4,7 @@
 # A package that cannot be had ends in one clear line and status 1; without apt it says what to install.
 
 build_packages="cmake ninja-build g++ pkg-config python3 libcpuinfo-dev libpthreadpool-dev libcli11-dev \
-nlohmann-json3-dev libxnnpack-dev"
+nlohmann-json3-dev libxnnpack-dev libcpp-httplib-dev"
 test_packages="libgtest-dev binutils clang-format strace"
 cortex_m_packages="gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm"
 cross_packages="$cortex_m_packages g++-aarch64-linux-gnu g++-arm-linux-gnueabihf qemu-user googletest"

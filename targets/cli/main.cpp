@@ -83,6 +83,9 @@ int run(int argc, char** argv) {
   add_threshold_command(app);
   add_checksum_command(app);
   add_bench_command(app);
+#if EMBERT_HAS_SERVE
+  add_serve_command(app);
+#endif
   add_device_command(app);
   add_completion_command(app);
   add_help_command(app);

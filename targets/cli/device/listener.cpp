@@ -39,7 +39,7 @@ int listen_on(const addrinfo& address) {
   if (address.ai_family == AF_INET6) {
     setsockopt(file, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
   }
-  constexpr int kWaitingClients = 8;
+  constexpr int kWaitingClients = 128;
   if (bind(file, address.ai_addr, address.ai_addrlen) == 0 && listen(file, kWaitingClients) == 0) {
     return file;
   }
@@ -100,13 +100,15 @@ std::string Listener::names() const {
   return names;
 }
 
-Client Listener::next() {
+Client Listener::next(int stop_file) {
   for (;;) {
     std::vector<pollfd> waiting;
     for (const int file : sockets_) waiting.push_back({file, POLLIN, 0});
+    waiting.push_back({stop_file, POLLIN, 0});  // poll() passes over -1
     if (poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) {
       throw InternalError(std::string("poll: ") + std::strerror(errno));
     }
+    if (waiting.back().revents != 0) return {};
     for (const pollfd& socket : waiting) {
       if (socket.revents == 0) continue;
       sockaddr_storage address = {};

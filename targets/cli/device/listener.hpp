@@ -10,7 +10,7 @@ namespace embert::cli {
 
 /// A connection of a client.
 struct Client {
-  int file = -1;     ///< a socket that does not block; the caller closes it
+  int file = -1;     ///< a socket that does not block; the caller closes it; -1: there is none
   std::string name;  ///< such as "127.0.0.1:40112", for messages
 };
 
@@ -26,9 +26,10 @@ class Listener {
 
   /// "127.0.0.1:7070, [::1]:7070"
   std::string names() const;
-  /// Waits for the next client. A client that leaves before it is accepted is passed over. Throws
-  /// InternalError if no client can come any more.
-  Client next();
+  /// Waits for the next client. A client that leaves before it is accepted is passed over. Returns
+  /// none once stop_file can be read; -1: waits for ever. Throws InternalError if no client can
+  /// come any more.
+  Client next(int stop_file = -1);
 
  private:
   std::vector<int> sockets_;

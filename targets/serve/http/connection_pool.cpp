@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/serve/http/connection_pool.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "targets/serve/request_error.hpp"
+
+namespace embert::serve {
+
+using Clock = std::chrono::steady_clock;
+using Lock = std::unique_lock<std::mutex>;
+
+ConnectionPool::ConnectionPool(uint32_t connections, Converse converse)
+    : most_(connections), converse_(std::move(converse)) {
+  try {
+    for (uint32_t i = 0; i < connections; ++i) threads_.emplace_back([this] { work(); });
+  } catch (const std::system_error& error) {
+    const size_t started = threads_.size();
+    stop();
+    throw InternalError("cannot start thread " + std::to_string(started + 1) + " of " +
+                        std::to_string(connections) + " (--connections): " + error.what());
+  }
+}
+
+ConnectionPool::~ConnectionPool() { stop(); }
+
+bool ConnectionPool::take(int file) {
+  const Lock lock(mutex_);
+  const auto stays = [](const Connection& one) { return !one.is_leaving; };
+  const auto busy = std::count_if(open_.begin(), open_.end(), stays);
+  if (open_.size() >= 2 * size_t{most_}) return false;  // too many are about to leave
+  if (static_cast<size_t>(busy) >= most_) {
+    Connection* oldest = nullptr;
+    for (Connection& one : open_) {
+      if (!one.idle_since || one.is_leaving) continue;
+      if (oldest == nullptr || *one.idle_since < *oldest->idle_since) oldest = &one;
+    }
+    if (oldest == nullptr) return false;
+    oldest->is_leaving = true;
+    shutdown(oldest->file, SHUT_RD);  // wakes its thread
+  }
+  accepted_.push_back(open_.insert(open_.end(), {file, Clock::now()}));
+  wake_.notify_one();
+  return true;
+}
+
+bool ConnectionPool::wait_for_request(Connection& connection, const ClientSocket& socket,
+                                      std::chrono::seconds patience) {
+  Deadline deadline = Clock::now() + patience;
+  {
+    const Lock lock(mutex_);
+    if (stopping_) deadline = Clock::now();  // a request that has arrived is answered
+    connection.idle_since = Clock::now();
+  }
+  const bool is_readable = socket.wait_readable(deadline);
+  const Lock lock(mutex_);
+  connection.idle_since.reset();
+  return is_readable && !connection.is_leaving;
+}
+
+void ConnectionPool::work() {
+  Lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return stopping_ || !accepted_.empty(); });
+    if (accepted_.empty()) return;
+    const auto entry = accepted_.front();
+    accepted_.pop_front();
+    lock.unlock();
+    {
+      ClientSocket socket(entry->file);
+      converse_(*entry, socket);
+      lock.lock();
+      open_.erase(entry);  // before the socket's number can belong to another one
+    }
+  }
+}
+
+void ConnectionPool::stop() {
+  {
+    const Lock lock(mutex_);
+    stopping_ = true;
+    for (Connection& one : open_) {
+      if (one.idle_since) shutdown(one.file, SHUT_RD);
+    }
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
+}
+
+bool ConnectionPool::is_stopping() const {
+  const Lock lock(mutex_);
+  return stopping_;
+}
+
+size_t ConnectionPool::connections() const {
+  const Lock lock(mutex_);
+  return open_.size();
+}
+
+}  // namespace embert::serve
