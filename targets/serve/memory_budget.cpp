@@ -25,7 +25,7 @@ RequestMemory::~RequestMemory() {
 
 RequestMemory& RequestMemory::current() { return *current_memory; }
 
-void RequestMemory::add(size_t bytes) {
+void RequestMemory::add(uint64_t bytes) {
   bytes_ += bytes;
   if (bytes_ <= kSmallRequest) return;
   if (bytes_ > budget_.bytes()) {
@@ -34,7 +34,7 @@ void RequestMemory::add(size_t bytes) {
                            " bytes of memory; there are " + grouped(budget_.bytes()) +
                            " (--max-memory); send fewer texts");
   }
-  const size_t more = bytes_ - taken_;
+  const size_t more = static_cast<size_t>(bytes_) - taken_;
   if (!budget_.take(more)) {
     throw RequestError(429, "out_of_memory",
                        "other requests have the memory that this one needs, " + grouped(bytes_) +

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 namespace embert::serve {
 
@@ -33,15 +34,15 @@ class RequestMemory {
 
   /// Throws RequestError: 429 if others have the room for so many more bytes, 413 if there is never
   /// so much.
-  void add(size_t bytes);
+  void add(uint64_t bytes);
 
   /// That of this thread.
   static RequestMemory& current();
 
  private:
   MemoryBudget& budget_;
-  size_t bytes_ = 0;  ///< what the request takes
-  size_t taken_ = 0;  ///< of the budget
+  uint64_t bytes_ = 0;  ///< what the request takes
+  size_t taken_ = 0;    ///< of the budget
 };
 
 }  // namespace embert::serve

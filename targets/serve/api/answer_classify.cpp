@@ -25,7 +25,7 @@ std::string answer_classify(const ApiCall& call) {
   const size_t labels = file.info().num_labels;
   constexpr size_t kBytesPerLabel = 256;  // while the answer is made
   const size_t shown = options.top != 0 ? std::min<size_t>(options.top, labels) : labels;
-  RequestMemory::current().add(tokens.texts() *
+  RequestMemory::current().add(uint64_t{tokens.texts()} *
                                (labels * sizeof(int32_t) + shown * kBytesPerLabel));
   const BatchRows rows = call.served.queue.run(BatchKind::kLogits, tokens.lists);
   std::string answer = "{\"object\":\"list\",\"data\":[";

@@ -67,7 +67,7 @@ std::string answer_embeddings(const ApiCall& call) {
   const RequestTokens tokens = read_input(call, fields);
   const size_t width = file.info().vector_size;
   constexpr size_t kBytesPerNumber = 26;  // as text; base64 takes less
-  RequestMemory::current().add(tokens.texts() * width * kBytesPerNumber);
+  RequestMemory::current().add(uint64_t{tokens.texts()} * width * kBytesPerNumber);
   const BatchRows rows = call.served.queue.run(BatchKind::kVectors, tokens.lists);
   std::string answer = "{\"object\":\"list\",\"data\":[";
   std::vector<int16_t> storage;

@@ -52,11 +52,11 @@ std::string answer_rerank(const ApiCall& call) {
   const uint32_t sorts_by = label_to_sort_by(file, label, "label");
   const embert_score_function scores = score_function(function, file.info());
   check_count(documents.size(), "documents", call.limits);
-  RequestMemory::current().add(documents.size() * query.size());
+  RequestMemory::current().add(uint64_t{documents.size()} * query.size());
   const std::vector<RequestText> pairs = query_with_documents(query, std::move(documents));
   const RequestTokens tokens = tokens_of_texts(call.served, pairs);
   const size_t labels = file.info().num_labels;
-  RequestMemory::current().add(tokens.texts() * labels * sizeof(int32_t));
+  RequestMemory::current().add(uint64_t{tokens.texts()} * labels * sizeof(int32_t));
   const BatchRows rows = call.served.queue.run(BatchKind::kLogits, tokens.lists);
   std::vector<LogitRow> logits;
   for (size_t i = 0; i < tokens.texts(); ++i) {

@@ -21,7 +21,7 @@ std::string answer_tokenize(const ApiCall& call) {
     const size_t bytes = one.text.size() + one.pair.value_or("").size();
     most_tokens += std::min<size_t>(bytes + 4, model.max_tokens());
   }
-  RequestMemory::current().add(most_tokens * kBytesPerToken);
+  RequestMemory::current().add(uint64_t{most_tokens} * kBytesPerToken);
   std::string answer = "{\"object\":\"list\",\"data\":[";
   Progress no_progress(nullptr, nullptr, 0);
   for (size_t i = 0; i < texts.size(); ++i) {

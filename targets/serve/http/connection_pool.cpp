@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -32,22 +33,31 @@ ConnectionPool::~ConnectionPool() { stop(); }
 
 bool ConnectionPool::take(int file) {
   const Lock lock(mutex_);
-  const auto stays = [](const Connection& one) { return !one.is_leaving; };
-  const auto busy = std::count_if(open_.begin(), open_.end(), stays);
-  if (open_.size() >= 2 * size_t{most_}) return false;  // too many are about to leave
-  if (static_cast<size_t>(busy) >= most_) {
-    Connection* oldest = nullptr;
-    for (Connection& one : open_) {
-      if (!one.idle_since || one.is_leaving) continue;
-      if (oldest == nullptr || *one.idle_since < *oldest->idle_since) oldest = &one;
-    }
+  const size_t all = accepted_.size() + open_.size();
+  if (all >= 2 * size_t{most_}) return false;  // too many are about to leave
+  const auto leaves = [](const Connection& one) { return one.is_leaving; };
+  const auto leaving = std::count_if(accepted_.begin(), accepted_.end(), leaves) +
+                       std::count_if(open_.begin(), open_.end(), leaves);
+  if (all - static_cast<size_t>(leaving) >= most_) {
+    Connection* oldest = longest_idle();
     if (oldest == nullptr) return false;
     oldest->is_leaving = true;
     shutdown(oldest->file, SHUT_RD);  // wakes its thread
   }
-  accepted_.push_back(open_.insert(open_.end(), {file, Clock::now()}));
+  accepted_.push_back({file, Clock::now()});
   wake_.notify_one();
   return true;
+}
+
+ConnectionPool::Connection* ConnectionPool::longest_idle() {
+  Connection* oldest = nullptr;
+  for (std::list<Connection>* list : {&accepted_, &open_}) {
+    for (Connection& one : *list) {
+      if (!one.idle_since || one.is_leaving) continue;
+      if (oldest == nullptr || *one.idle_since < *oldest->idle_since) oldest = &one;
+    }
+  }
+  return oldest;
 }
 
 bool ConnectionPool::wait_for_request(Connection& connection, const ClientSocket& socket,
@@ -69,8 +79,8 @@ void ConnectionPool::work() {
   for (;;) {
     wake_.wait(lock, [this] { return stopping_ || !accepted_.empty(); });
     if (accepted_.empty()) return;
-    const auto entry = accepted_.front();
-    accepted_.pop_front();
+    open_.splice(open_.end(), accepted_, accepted_.begin());
+    const auto entry = std::prev(open_.end());
     lock.unlock();
     {
       ClientSocket socket(entry->file);
@@ -102,7 +112,7 @@ bool ConnectionPool::is_stopping() const {
 
 size_t ConnectionPool::connections() const {
   const Lock lock(mutex_);
-  return open_.size();
+  return accepted_.size() + open_.size();
 }
 
 }  // namespace embert::serve

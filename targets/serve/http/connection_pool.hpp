@@ -6,7 +6,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <list>
 #include <mutex>
@@ -51,13 +50,15 @@ class ConnectionPool {
 
  private:
   void work();
+  /// The connection that has been idle longest and stays so far; null: there is none.
+  Connection* longest_idle();
 
   const uint32_t most_;
   const Converse converse_;
   mutable std::mutex mutex_;  ///< of all members below
   std::condition_variable wake_;
-  std::list<Connection> open_;
-  std::deque<std::list<Connection>::iterator> accepted_;  ///< those without a thread so far
+  std::list<Connection> accepted_;  ///< without a thread so far
+  std::list<Connection> open_;      ///< with a thread
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

@@ -144,7 +144,10 @@ HttpServer::HttpServer(const Limits& limits, MemoryBudget& memory, Refused refus
 HttpServer::~HttpServer() { pool_.stop(); }
 
 void HttpServer::take(int file) {
-  if (pool_.take(file)) return;
+  try {
+    if (pool_.take(file)) return;
+  } catch (const std::bad_alloc&) {  // the client is refused, the server goes on
+  }
   refused_(429);
   const std::string answer =
       last_answer({429, "too_many_connections",
@@ -166,7 +169,7 @@ void HttpServer::converse(ConnectionPool::Connection& connection, const ClientSo
   } catch (const RequestError& error) {
     refused_(error.status);
     if (socket.send(last_answer(error), Clock::now() + limits_.timeout)) socket.linger();
-  } catch (const std::bad_alloc&) {  // the connection ends, the server goes on
+  } catch (const std::exception&) {  // no memory: the connection ends, the server goes on
     refused_(503);
   }
 }
@@ -179,7 +182,7 @@ bool HttpServer::answer(const ClientSocket& socket, std::string& received) {
       checked_head(std::string_view(received).substr(0, head_bytes), limits_.body_bytes);
   received.erase(0, head_bytes);
   RequestMemory memory(memory_);
-  memory.add(head.body_bytes * kParsedBytesPerByte);
+  memory.add(uint64_t{head.body_bytes} * kParsedBytesPerByte);
   if (head.waits_to_send && received.empty()) {
     socket.send("HTTP/1.1 100 Continue\r\n\r\n", Clock::now() + limits_.timeout);
   }

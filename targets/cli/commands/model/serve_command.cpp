@@ -89,12 +89,13 @@ void run_serve(const ServeArguments& arguments) {
   server.stop();
 }
 
-/// Adds an option for a number of bytes, such as 8388608 or 8M.
+/// Adds an option for a number of bytes, such as 8388608 or 8MB.
 void add_bytes_option(CLI::App& command, const std::string& name, size_t& bytes,
                       const std::string& description) {
   command.add_option(name, bytes, description)
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(size_t{1024}, size_t{1} << 40))
+      ->transform(CLI::AsSizeValue(false).description(""))
+      ->check(CLI::Range(size_t{1024}, std::numeric_limits<size_t>::max() / 16)
+                  .description("at least 1024, such as 8MB"))
       ->type_name("BYTES")
       ->capture_default_str();
 }
