@@ -86,6 +86,7 @@ int run(int argc, char** argv) {
 #if EMBERT_HAS_SERVE
   add_serve_command(app);
 #endif
+  add_fit_command(app);
   add_device_command(app);
   add_completion_command(app);
   add_help_command(app);

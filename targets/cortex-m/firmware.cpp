@@ -11,6 +11,7 @@
 #include "embert/embert_tasks.h"
 #include "targets/cortex-m/board.hpp"
 #include "targets/device/device_session.hpp"
+#include "targets/device/firmware_memory.hpp"
 
 extern "C" {
 // Defined by model.S and the linker script.
@@ -23,7 +24,7 @@ extern uint8_t embert_stack_bottom[], embert_stack_top[];
 namespace embert {
 namespace {
 
-constexpr size_t kMaxTextBytes = 512;
+constexpr size_t kMaxTextBytes = device::kMaxFirmwareText;
 constexpr uint8_t kUnusedStack = 0x5a;
 
 alignas(64) uint8_t memory[EMBERT_FIRMWARE_MEMORY];
@@ -60,9 +61,8 @@ struct Memory {
 
   template <typename T>
   T* take(size_t count) {
-    used = (used + 63) / 64 * 64;
-    T* part = reinterpret_cast<T*>(memory + used);
-    used += count * sizeof(T);
+    used = device::end_of_part(used, count * sizeof(T));
+    T* part = reinterpret_cast<T*>(memory + used - count * sizeof(T));
     if (used > sizeof(memory)) fail("firmware", "EMBERT_FIRMWARE_MEMORY is too small");
     return part;
   }
@@ -188,8 +188,7 @@ void answer_lines(uint8_t* line) {
   Memory parts;
   open_model(parts);
   // For one line of text, later for one frame.
-  constexpr size_t kBufferBytes = device::DeviceSession::frame_buffer_bytes(kMaxTextBytes);
-  uint8_t* buffer = parts.take<uint8_t>(kBufferBytes);
+  uint8_t* buffer = parts.take<uint8_t>(device::kFrameBufferBytes);
   write_text("memory ");
   write_number(parts.used, 0);
   write_text(" of ");
@@ -204,7 +203,7 @@ void answer_lines(uint8_t* line) {
                              .tick_unit = board::kTickUnit,
                              .ticks_per_second = board::kTicksPerSecond,
                              .name = board::kName};
-  device::DeviceSession session(runner, port, buffer, kBufferBytes);
+  device::DeviceSession session(runner, port, buffer, device::kFrameBufferBytes);
   for (;;) session.take(board::read());
 }
 

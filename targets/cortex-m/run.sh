@@ -14,7 +14,7 @@ the firmware with it in build/firmware-NAME, and runs the firmware in QEMU: a li
 terminal type lines and end with Ctrl-D; otherwise the lines come from stdin. QEMU's clock counts one nanosecond for each
 instruction, so ticks say nothing about the time on a real board.
 
-  --processor NAME  cortex-m55 (the default), cortex-m7 or cortex-m4
+  --processor NAME  cortex-m55 (the default), cortex-m33, cortex-m7 or cortex-m4
   --model HF_DIR    a classifier; default: the bundled model, targets/demo/tiny-intent
   --validate FILE   instead runs the lines of FILE on firmware and desktop, which must give the same bits
   --labelled FILE   the same with lines of a text, a tab and its label: shows the accuracy, too
@@ -45,7 +45,8 @@ case "$processor" in
   cortex-m55) board=mps3-an547 machine=mps3-an547 ;;
   cortex-m7) board=mps2 machine=mps2-an500 ;;
   cortex-m4) board=mps2 machine=mps2-an386 ;;
-  *) refuse "--processor: cortex-m55, cortex-m7 or cortex-m4, not ${processor:-nothing}" ;;
+  cortex-m33) board=mps2-an505 machine=mps2-an505 ;;
+  *) refuse "--processor: cortex-m55, cortex-m33, cortex-m7 or cortex-m4, not ${processor:-nothing}" ;;
 esac
 [ -d "$model" ] || refuse "--model: there is no folder \"$model\""
 [ -z "$texts" ] || [ -f "$texts" ] || refuse "--validate or --labelled: there is no file \"$texts\""

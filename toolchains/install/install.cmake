@@ -12,8 +12,16 @@ if(EMBERT_TOOL)
   install(TARGETS embert_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
+
+# What a firmware outside this tree is built of: find_package(embert) sets embert_FIRMWARE to firmware.cmake.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^cortex-m")
+  set(firmware_root ${CMAKE_INSTALL_DATADIR}/embert)
+  install(DIRECTORY targets/cortex-m targets/device DESTINATION ${firmware_root}/targets)
+  install(FILES toolchains/warnings.cmake DESTINATION ${firmware_root}/toolchains)
+endif()
+
 configure_package_config_file(toolchains/install/embert-config.cmake.in embert-config.cmake
-  INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+  INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_DATADIR NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file(embert-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES
   ${CMAKE_CURRENT_BINARY_DIR}/embert-config.cmake

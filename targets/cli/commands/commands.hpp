@@ -27,6 +27,7 @@ void add_threshold_command(CLI::App& app);
 void add_checksum_command(CLI::App& app);
 void add_bench_command(CLI::App& app);
 void add_serve_command(CLI::App& app);
+void add_fit_command(CLI::App& app);
 void add_device_command(CLI::App& app);
 void add_completion_command(CLI::App& app);
 void add_help_command(CLI::App& app);

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cli/fit/model_work.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "embert/embert_run.h"
+
+namespace embert::cli {
+namespace {
+
+constexpr std::array<const char*, kWorkKinds> kNames = {
+    "multiply_adds", "block_reads",     "pair_reads",      "projected_values",
+    "scores",        "score_rows",      "residual_values", "activations",
+    "head_blocks",   "embedded_values", "head_weights",    "texts"};
+
+constexpr double kBlockRows = 32;  // of runtime/engine: rows that read a weight once
+constexpr double kPanel = 16, kStep = 4;
+
+double up_to(double value, double multiple) {
+  return static_cast<double>((static_cast<uint64_t>(value) + static_cast<uint64_t>(multiple) - 1) /
+                             static_cast<uint64_t>(multiple)) *
+         multiple;
+}
+double count_of(double rows, double size) { return up_to(rows, size) / size; }
+
+/// Rows [rows] x weights [columns] x [inputs].
+void add_product(ModelWork& work, double rows, double columns, double inputs) {
+  const double weights = up_to(columns, kPanel) * up_to(inputs, kStep);
+  work[kMultiplyAdds] += rows * weights;
+  work[kBlockReads] += count_of(rows, kBlockRows) * weights;
+  work[kPairReads] += count_of(rows, 2) * weights;
+}
+
+/// Whether nothing behind the last layer reads a token but the first.
+bool reads_first_token_alone(const embert_model& model, const embert_model_info& info) {
+  if (info.num_token_labels > 0 || info.has_lm != 0) return false;
+  if (info.num_labels > 0 && info.has_pooler != 0) return true;
+  for (uint32_t i = 0; i < info.num_poolings; ++i) {
+    if (embert_model_pooling(&model, i) != EMBERT_POOLING_CLS) return false;
+  }
+  return true;
+}
+
+bool has_section(const embert_model& model, std::string_view name) {
+  embert_section section = {.size = sizeof(section)};
+  for (uint32_t i = 0; embert_model_section(&model, i, &section) == EMBERT_STATUS_OK; ++i) {
+    if (section.name == name) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<ModelWork> work_of(const embert_model& model, uint32_t tokens) {
+  embert_model_info info = {.size = sizeof(info)};
+  check(embert_model_get_info(&model, &info), "embert_model_get_info");
+  if (info.num_stacks != 1 || info.is_decoder != 0 || info.num_layers == 0) return std::nullopt;
+  const double hidden = info.hidden_size, size = info.head_size, inner = info.intermediate_size;
+  const double all = tokens;
+  const double ups = has_section(model, "gated feed-forward") ? 2 : 1;
+  const bool first_alone = reads_first_token_alone(model, info);
+  ModelWork work = {};
+  for (uint32_t layer = 0; layer < info.num_layers; ++layer) {
+    const double heads = embert_model_layer_heads(&model, 0, layer), width = heads * size;
+    const double rows = first_alone && layer + 1 == info.num_layers ? 1 : all;
+    const double columns = up_to(size, kPanel);
+    for (double head = 0; head < heads; ++head) {
+      if (rows == all) {
+        add_product(work, all, 3 * columns, hidden);
+      } else {
+        add_product(work, all, 2 * columns, hidden);
+        add_product(work, rows, columns, hidden);
+      }
+      add_product(work, rows, all, size);
+      add_product(work, rows, 2 * columns, all);
+    }
+    add_product(work, rows, hidden, width);
+    add_product(work, rows, ups * inner, hidden);
+    add_product(work, rows, hidden, inner);
+    work[kProjectedValues] += 2 * all * width + rows * width;
+    work[kScores] += heads * rows * up_to(all, kPanel);
+    work[kScoreRows] += heads * rows;
+    work[kResidualValues] += 2 * rows * hidden;
+    work[kActivations] += ups * rows * inner;
+    work[kHeadBlocks] += heads * count_of(all, kBlockRows);
+  }
+  work[kEmbeddedValues] = all * hidden;
+  if (info.num_labels > 0) {
+    work[kHeadWeights] = hidden * info.num_labels + (info.has_pooler != 0 ? hidden * hidden : 0);
+  }
+  work[kTexts] = 1;
+  return work;
+}
+
+Json work_json(const ModelWork& work) {
+  Json json = Json::object();
+  for (size_t kind = 0; kind < kWorkKinds; ++kind) json[kNames[kind]] = work[kind];
+  return json;
+}
+
+}  // namespace embert::cli

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// embert fit: its numbers against those of the tool, against counts and stacks of emulated boards,
+// its verdicts and its refusals.
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/targets/cli/tool_runner.hpp"
+
+namespace embert::test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The object that `embert fit ... --json` writes; the exit code says the verdict.
+Json fit(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "fit");
+  arguments.emplace_back("--json");
+  const ToolResult result = run_tool(arguments);
+  const Json json = Json::parse(result.out, nullptr, false);
+  EXPECT_FALSE(json.is_discarded()) << result.err;
+  EXPECT_EQ(result.exit_code, json["verdict"] == "fits" ? 0 : 2) << result.err;
+  return json;
+}
+
+std::vector<std::string> board_names() {
+  const std::string message = run_tool({"fit", kBundledModel, "--board", "zzzzzzzz"}).err;
+  const size_t begin = message.find("there are ") + 10;
+  std::istringstream list(message.substr(begin, message.find(';', begin) - begin));
+  std::vector<std::string> names;
+  for (std::string name; std::getline(list, name, ',');) {
+    names.push_back(name.substr(name.find_first_not_of(' ')));
+  }
+  return names;
+}
+
+TEST(Fit, ModelFileHasTheBytesOfFileAndArena) {
+  const Json inspection = Json::parse(run_tool({"inspect", kBundledModel, "--json"}).out);
+  for (const uint32_t tokens : {16u, 32u, 64u}) {
+    const Json json =
+        fit({kBundledModel, "--flash", "2M", "--ram", "512K", "--tokens", std::to_string(tokens)});
+    EXPECT_EQ(json["blob_bytes"], std::filesystem::file_size(kBundledModel));
+    EXPECT_EQ(json["kernels"].size(), 3u);
+    for (const Json& kernels : json["kernels"]) {
+      EXPECT_EQ(kernels["arena_bytes"], inspection["arena_bytes"][std::to_string(tokens)]);
+      EXPECT_EQ(kernels["flash_bytes"],
+                json["blob_bytes"].get<size_t>() + kernels["code_bytes"].get<size_t>());
+      EXPECT_EQ(kernels["ram_bytes"],
+                kernels["arena_bytes"].get<size_t>() + kernels["buffer_bytes"].get<size_t>() +
+                    kernels["variable_bytes"].get<size_t>() + kernels["stack_bytes"].get<size_t>());
+    }
+  }
+}
+
+TEST(Fit, FolderHasTheNumbersOfItsModelFile) {
+  Json of_file = fit({kBundledModel, "--board", "nucleo-h743zi"});
+  Json of_folder = fit({kBundledFolder, "--board", "nucleo-h743zi"});
+  of_file.erase("model");
+  of_folder.erase("model");
+  EXPECT_EQ(of_folder, of_file);
+}
+
+TEST(Fit, SizesAsPeopleWriteThem) {
+  const std::vector<std::pair<std::string, uint64_t>> sizes = {
+      {"2M", 2097152},    {"1.5M", 1572864},  {"2mb", 2097152},           {"2MiB", 2097152},
+      {"1600k", 1638400}, {"4G", 4294967296}, {"1474687000", 1474687000}, {"0.0625G", 67108864},
+      {"1.7M", 1782579}};
+  for (const auto& [text, bytes] : sizes) {
+    EXPECT_EQ(fit({kBundledModel, "--flash", text, "--ram", "1M"})["flash_limit"], bytes) << text;
+  }
+  for (const char* text :
+       {"0", "2X", "M", "1.M", ".5M", "-2M", "2 M", "5G", "1e6", "0.3", "0.0001K", "99999999999",
+        "2Mi", "2bb", "", "nan", "18446744073709551617"}) {
+    const ToolResult result = run_tool({"fit", kBundledModel, "--flash", text, "--ram", "1M"});
+    EXPECT_EQ(result.exit_code, 1) << text;
+    EXPECT_EQ(result.out, "") << text;
+    EXPECT_NE(result.err.find("--flash"), std::string::npos) << text << ": " << result.err;
+  }
+}
+
+TEST(Fit, EveryBoardHasItsNumbersAndTheirSource) {
+  const std::vector<std::string> names = board_names();
+  EXPECT_GE(names.size(), 12u);
+  for (const std::string& name : names) {
+    SCOPED_TRACE(name);
+    const Json json = fit({kBundledModel, "--board", name, "--tokens", "16"});
+    ASSERT_EQ(json["kernels"].size(), 1u);
+    const Json& kernels = json["kernels"][0];
+    EXPECT_GE(json["source"].get<std::string>().size(), 20u);
+    EXPECT_GE(json["ram_limit"], 64 << 10);
+    EXPECT_TRUE(json["flash_limit"].is_null() || json["flash_limit"] >= 1 << 20);
+    EXPECT_GE(kernels["mhz"], 16);
+    EXPECT_LE(kernels["mhz"], 4000);
+    EXPECT_GT(kernels["cycles_per_instruction"], 0.2);
+    EXPECT_LT(kernels["cycles_per_instruction"], 3);
+    const double seconds = kernels["seconds"], instructions = kernels["instructions"];
+    EXPECT_NEAR(seconds,
+                instructions * kernels["cycles_per_instruction"].get<double>() /
+                    (kernels["mhz"].get<double>() * 1e6),
+                seconds * 1e-9);
+  }
+}
+
+// Million instructions of encode_passes, from ids to logits, with the bundled model under QEMU 7.2, by
+// tests/bench/fit_costs.py.
+TEST(Fit, InstructionsAreWithinTenPercentOfCounts) {
+  struct Counted {
+    const char* board;
+    uint32_t tokens;
+    double millions;
+  };
+  for (const Counted& counted : std::vector<Counted>{
+           {"mps2-an505", 5, 17.000},      {"mps2-an505", 14, 42.641},
+           {"mps2-an505", 24, 72.128},     {"mps2-an505", 40, 121.117},
+           {"mps2-an386", 5, 3.192},       {"mps2-an386", 14, 7.342},
+           {"mps2-an386", 24, 12.251},     {"mps2-an386", 40, 20.441},
+           {"mps2-an500", 5, 3.194},       {"mps2-an500", 14, 7.348},
+           {"mps2-an500", 24, 12.261},     {"mps2-an500", 40, 20.458},
+           {"mps3-an547", 5, 0.584},       {"mps3-an547", 14, 1.079},
+           {"mps3-an547", 24, 1.682},      {"mps3-an547", 40, 2.783},
+           {"raspberry-pi-4b", 5, 0.451},  {"raspberry-pi-4b", 14, 0.932},
+           {"raspberry-pi-4b", 24, 1.528}, {"raspberry-pi-4b", 40, 2.525},
+           {"raspberry-pi-5", 5, 0.220},   {"raspberry-pi-5", 14, 0.444},
+           {"raspberry-pi-5", 24, 0.687},  {"raspberry-pi-5", 40, 1.120},
+       }) {
+    const Json json =
+        fit({kBundledModel, "--board", counted.board, "--tokens", std::to_string(counted.tokens)});
+    const Json& kernels = json["kernels"][0];
+    const double estimate =
+        (kernels["instructions"].get<double>() - kernels["text_instructions"].get<double>()) / 1e6;
+    EXPECT_NEAR(estimate, counted.millions, 0.1 * counted.millions)
+        << counted.board << ", " << counted.tokens << " tokens";
+  }
+}
+
+TEST(Fit, VerdictAndWhatToChange) {
+  // RAM: the number of tokens that it names fits, and one more does not.
+  const Json narrow = fit({kBundledModel, "--flash", "2M", "--ram", "64K"});
+  EXPECT_EQ(narrow["verdict"], "too large");
+  const uint32_t most = narrow["most_tokens"];
+  ASSERT_GE(most, 1u);
+  ASSERT_LT(most, 64u);
+  const auto with = [](uint32_t tokens) {
+    return fit({kBundledModel, "--flash", "2M", "--ram", "64K", "--tokens",
+                std::to_string(tokens)})["verdict"];
+  };
+  EXPECT_EQ(with(most), "fits");
+  EXPECT_EQ(with(most + 1), "too large");
+  EXPECT_NE(narrow["remedies"].dump().find("--max-tokens " + std::to_string(most)),
+            std::string::npos);
+  EXPECT_NE(fit({kBundledModel, "--flash", "2M", "--ram", "1K"})["remedies"].dump().find(
+                "not even one token"),
+            std::string::npos);
+
+  const ToolResult words = run_tool({"fit", kBundledModel, "--flash", "1.4M", "--ram", "64K"});
+  EXPECT_EQ(words.exit_code, 2);
+  EXPECT_NE(words.out.find("It does not fit."), std::string::npos);
+  EXPECT_NE(words.out.find("--embeddings 4bit"), std::string::npos);
+  EXPECT_NE(words.out.find("--vocabulary-size"), std::string::npos);
+  EXPECT_NE(words.err.find("does not fit"), std::string::npos);
+  for (const std::string& line : words.lines()) EXPECT_LE(line.size(), 80u) << line;
+  const ToolResult board = run_tool({"fit", kBundledModel, "--board", "raspberry-pi-pico-2"});
+  EXPECT_EQ(board.exit_code, 0);
+  EXPECT_NE(board.out.find("It fits."), std::string::npos);
+  for (const std::string& line : board.lines()) EXPECT_LE(line.size(), 80u) << line;
+}
+
+TEST(Fit, WhatItSaysThatAConversionSavesIsSaved) {
+  const ScratchFolder scratch;
+  const Json narrow = fit({kBundledModel, "--flash", "1.2M", "--ram", "512K"});
+  const std::string text = narrow["remedies"].dump();
+  const size_t blob = narrow["blob_bytes"];
+  const auto number_behind = [&](const std::string& words) {
+    std::string digits;
+    for (size_t at = text.find(words) + words.size(); at < text.size(); ++at) {
+      if (text[at] == ',') continue;
+      if (std::isdigit(static_cast<unsigned char>(text[at])) == 0) break;
+      digits += text[at];
+    }
+    return digits;
+  };
+  const std::string smaller = scratch.path("smaller.emb");
+  ASSERT_EQ(run_tool({"convert", kBundledFolder, "-o", smaller, "--embeddings", "4bit"}).exit_code,
+            0);
+  const double saved = static_cast<double>(blob - std::filesystem::file_size(smaller));
+  EXPECT_NEAR(std::stod(number_behind("saves about ")), saved, 0.01 * saved);
+  ASSERT_EQ(run_tool({"convert", kBundledFolder, "-o", smaller, "--vocabulary-size",
+                      number_behind("--vocabulary-size ")})
+                .exit_code,
+            0);
+  const Json fitting = fit({smaller, "--flash", "1.25M", "--ram", "512K"});
+  EXPECT_EQ(fitting["verdict"], "fits") << fitting["kernels"].dump();
+}
+
+TEST(Fit, RefusesWhatItCannotAnswer) {
+  const ScratchFolder scratch;
+  const auto refused = [](std::vector<std::string> arguments, int code, const std::string& part) {
+    arguments.insert(arguments.begin(), "fit");
+    expect_refused(run_tool(arguments), code, part);
+  };
+  refused({kBundledModel, "--flash", "2M"}, 1, "--ram is missing");
+  refused({kBundledModel, "--ram", "2M"}, 1, "--flash is missing");
+  refused({kBundledModel}, 1, "--board NAME");
+  refused({kBundledModel, "--board", "nucleo-h734zi"}, 1, "did you mean nucleo-h743zi?");
+  refused({kBundledModel, "--board", ""}, 1, "--flash is missing");
+  refused({kBundledModel, "--board", "nucleo-h743zi", "--ram", "1M"}, 1, "contradicts --board");
+  refused({kBundledModel, "--board", "nucleo-h743zi", "--flash", "4M"}, 1, "contradicts --board");
+  refused({kBundledModel, "--board", "nucleo-h743zi", "--tokens", "65"}, 1, "64 positions");
+  refused({kBundledModel, "--flash", "2 MB", "--ram", "2M"}, 1, "such as 512K");
+  const ToolResult range =
+      run_tool({"fit", kBundledModel, "--board", "mps2-an500", "--tokens", "0"});
+  EXPECT_EQ(range.exit_code, 1);
+  const std::string text = scratch.path("text.emb");
+  std::ofstream(text) << "no model\n";
+  refused({text, "--board", "nucleo-h743zi"}, 2, "not an embert model");
+  refused({scratch.path("nothing.emb"), "--board", "nucleo-h743zi"}, 2, "nothing.emb");
+  std::ofstream(scratch.path("empty.emb")).close();
+  refused({scratch.path("empty.emb"), "--board", "nucleo-h743zi"}, 2, "is empty");
+  std::filesystem::create_directory(scratch.path("folder"));
+  refused({scratch.path("folder"), "--board", "nucleo-h743zi"}, 2, "config.json");
+}
+
+}  // namespace
+}  // namespace embert::test
