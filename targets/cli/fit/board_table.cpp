@@ -12,8 +12,8 @@ constexpr uint64_t kKilo = 1024, kMega = 1024 * kKilo, kGiga = 1024 * kMega;
 
 // No board was measured. A core that waits for flash or memory takes longer than this.
 constexpr Core kCores[] = {
-    {"Cortex-M4", 1.2, "an instruction a cycle, but two for loads and branches"},
-    {"Cortex-M33", 1.2, "an instruction a cycle, but two for loads and branches"},
+    {"Cortex-M4", 1.2, "an instruction a cycle, two for loads and branches"},
+    {"Cortex-M33", 1.2, "an instruction a cycle, two for loads and branches"},
     {"Cortex-M7", 0.8, "two instructions a cycle at best, one of them a product"},
     {"Cortex-M55", 1.6, "a vector instruction takes two cycles, and some overlap"},
     {"Cortex-A53", 1.0, "in order, a 128-bit multiplication takes two cycles"},
@@ -138,9 +138,6 @@ constexpr Board kBoards[] = {
 };
 
 }  // namespace
-
-std::span<const Core> cores() { return kCores; }
-std::span<const Board> boards() { return kBoards; }
 
 std::vector<std::string> board_names() {
   std::vector<std::string> names;

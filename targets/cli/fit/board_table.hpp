@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -18,16 +17,13 @@ struct Core {
 
 struct Board {
   const char* name;    ///< as --board takes it
-  const char* core;    ///< of cores()
+  const char* core;    ///< a Core's name
   const char* isa;     ///< of kernel_sets()
   uint32_t mhz;        ///< the highest clock of the processor
   uint64_t flash;      ///< bytes that may hold code and model; 0: a card or disk, large enough
   uint64_t ram;        ///< bytes of the largest block for arena, variables and stack
   const char* source;  ///< document and revision that the numbers are from
 };
-
-std::span<const Core> cores();
-std::span<const Board> boards();
 
 std::vector<std::string> board_names();
 /// Throws UsageError that names the boards, and the one that was probably meant.

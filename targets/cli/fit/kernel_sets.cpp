@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/cli/fit/kernel_sets.hpp"
 
-#include "targets/cli/tool_error.hpp"
-
 namespace embert::cli {
 namespace {
 
@@ -13,13 +11,6 @@ constexpr KernelSet kKernelSets[] = {
 }  // namespace
 
 std::span<const KernelSet> kernel_sets() { return kKernelSets; }
-
-const KernelSet& kernel_set(const std::string& isa) {
-  for (const KernelSet& set : kKernelSets) {
-    if (isa == set.isa) return set;
-  }
-  throw InternalError("no kernels " + isa);
-}
 
 double text_instructions(uint32_t tokens, uint32_t labels) {
   // Of the firmware for Cortex-M4, less encode_passes: 0.079 million at 31 tokens and 151 labels.

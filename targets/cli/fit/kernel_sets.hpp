@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 
 #include "targets/cli/fit/model_work.hpp"
 
@@ -26,10 +25,9 @@ struct KernelSet {
 };
 
 std::span<const KernelSet> kernel_sets();
-const KernelSet& kernel_set(const std::string& isa);
 
-/// The instructions of the tokenizer, and of the scores of a classifier's labels. Both are small, and
-/// differ little between processors.
+/// The instructions of the tokenizer, and of the scores of a classifier's labels. Both are small,
+/// and differ little between processors.
 double text_instructions(uint32_t tokens, uint32_t labels);
 
 /// The instructions of the work, from ids to the answer.

@@ -107,8 +107,8 @@ TEST(Fit, EveryBoardHasItsNumbersAndTheirSource) {
   }
 }
 
-// Million instructions of encode_passes, from ids to logits, with the bundled model under QEMU 7.2, by
-// tests/bench/fit_costs.py.
+// Million instructions of encode_passes, from ids to logits, with the bundled model under QEMU 7.2,
+// by tests/bench/fit_costs.py.
 TEST(Fit, InstructionsAreWithinTenPercentOfCounts) {
   struct Counted {
     const char* board;

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the bundled model as firmware in QEMU with this machine, on the test sentences of CLINC150, through the firmware
 of targets/cortex-m/run.sh and `embert device validate`. Fails if a sentence has other bits, if the accuracy differs from
-float32's by more than 0.5 points, if the stack exceeds 4 KB (8 KB with Unigram), or if CR, LF or both do not end a line.
+float32's by more than 0.5 points, if the stack exceeds 4 KB (8 KB with Unigram), if CR, LF or both do not end a line, or if
+`embert fit` says another arena, a stack that is smaller or more than 10 % larger, or instructions that differ by 10 %.
 
   tests/targets/device/firmware_test.py [--processor cortex-m55]... [--all] [--faults PERCENT] [--unigram]
 
@@ -27,6 +28,7 @@ OUT_OF_SCOPE = "oos"
 SAMPLE = 9  # every ninth sentence: 500
 MOST_STACK, MOST_STACK_UNIGRAM = 4096, 8192  # Unigram keeps the best paths to the last places of a word there
 MOST_LOSS = 0.005
+BOARDS = {"cortex-m55": "mps3-an547", "cortex-m7": "mps2-an500", "cortex-m4": "mps2-an386", "cortex-m33": "mps2-an505"}
 SILENCE = 20  # seconds after which a firmware counts as finished
 
 
@@ -94,9 +96,28 @@ def validate(processor, firmware, texts, faults):
     return json.loads(run.stdout)
 
 
+def fit(processor, tokens):
+    """The part of `embert fit` about the kernels of the processor."""
+    command = [ROOT / "build/release/targets/cli/embert", "fit", ROOT / f"build/firmware-{processor}/model.emb", "--board",
+               BOARDS[processor], "--json", *(["--tokens", str(tokens)] if tokens else [])]
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(run.stdout)["kernels"][0]
+
+
+def differs_from_fit(processor, found, instructions):
+    """Compares what the firmware measured with what was said before there was one."""
+    said = fit(processor, 0)
+    said_instructions = fit(processor, round(found["tokens"] / found["texts"]))["instructions"]
+    print(f"{processor}: `embert fit` says arena {said['arena_bytes']}, stack {said['stack_bytes']}, "
+          f"{said_instructions / 1e6:.2f} million instructions for a text of the mean length")
+    return (said["arena_bytes"] != found["arena_bytes"]
+            or not found["stack_high_water"] <= said["stack_bytes"] <= 1.1 * found["stack_high_water"]
+            or abs(said_instructions / instructions - 1) > 0.1)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--processor", action="append", choices=["cortex-m55", "cortex-m7", "cortex-m4"])
+    parser.add_argument("--processor", action="append", choices=list(BOARDS))
     parser.add_argument("--all", action="store_true", help="all 4,500 sentences in scope, not 500 of them")
     parser.add_argument("--faults", type=float, default=0,
                         help="percent of the frames that are lost, repeated, cut or changed on the way")
@@ -122,7 +143,7 @@ def main():
         print(f"{processor}: {instructions / 1e6:.2f} million instructions a text, arena {found['arena_high_water']} "
               f"bytes, stack {found['stack_high_water']}; asked again {found['asked_again']}, damaged "
               f"{found['damaged_frames']}, stray {found['stray_frames']}", flush=True)
-        failed = (failed or found["same_bits"] != len(texts) or found["accuracy_device"] != found["accuracy_here"]
+        failed = (failed or differs_from_fit(processor, found, instructions) or found["same_bits"] != len(texts) or found["accuracy_device"] != found["accuracy_here"]
                   or not options.unigram and abs(found["accuracy_device"] - in_float) > MOST_LOSS
                   or found["stack_high_water"] > (MOST_STACK_UNIGRAM if options.unigram else MOST_STACK))
     if failed:
