@@ -150,7 +150,7 @@ TEST(Memory, ALackOfItEndsTheToolWith3AndALine) {
   const ScratchFolder scratch;
   const std::string model = scratch.write("model.emb", synthetic_blob());
   bool was_short = false;
-  for (int first = 100; first < 4000; first += 300) {
+  for (int first = 1; first < 4000; first += 300) {
     ToolCall call = {{"inspect", model}, "", {}, {}};
     call.in_child = [first] {
       setenv("LD_PRELOAD", EMBERT_FAILING_MALLOC, 1);
