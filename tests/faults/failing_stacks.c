@@ -2,7 +2,7 @@
  * Preloaded into a program, counts its allocations from main() on.
  * EMBERT_STACKS=FILE: writes a line for each call stack that allocates for the first time: the
  * number of the allocation and the frames, innermost first, as module+offset. EMBERT_FAIL_AT=N:
- * allocation N finds no memory. */
+ * allocation N finds no memory. EMBERT_FAIL_FROM=N: nor does any later one. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,7 +23,7 @@ extern void* __libc_memalign(size_t alignment, size_t bytes);
 #define SLOTS (1u << 16)
 
 static long allocations, fail_at;
-static int counting, file = -1;
+static int counting, all_later, file = -1;
 static uint64_t seen[SLOTS]; /* hashes of stacks; 0: none */
 static __thread int inside __attribute__((tls_model("initial-exec")));
 
@@ -65,7 +65,7 @@ static int fails(void) {
     if (count > 2 && is_new(frames + 2, count - 2)) write_stack(frames + 2, count - 2, number);
     inside = 0;
   }
-  if (number != fail_at) return 0;
+  if (fail_at == 0 || number < fail_at || (number > fail_at && !all_later)) return 0;
   errno = ENOMEM;
   return 1;
 }
@@ -86,11 +86,13 @@ typedef int main_function(int, char**, char**);
 static main_function* program_main;
 
 static int counted_main(int count, char** arguments, char** environment) {
-  const char* number = getenv("EMBERT_FAIL_AT");
+  const char* from = getenv("EMBERT_FAIL_FROM");
+  const char* number = from != NULL ? from : getenv("EMBERT_FAIL_AT");
   const char* path = getenv("EMBERT_STACKS");
   void* frame[1];
   backtrace(frame, 1); /* loads the unwinder, which allocates */
   fail_at = number == NULL ? 0 : atol(number);
+  all_later = from != NULL;
   if (path != NULL) file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   unsetenv("LD_PRELOAD"); /* of programs that this one starts */
   counting = 1;

@@ -10,6 +10,9 @@ install(DIRECTORY runtime/include/embert DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
 install(EXPORT embert-targets NAMESPACE embert:: DESTINATION ${package_dir})
 if(EMBERT_TOOL)
   install(TARGETS embert_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(EMBERT_SERVE)
+    install(TARGETS embert_server RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
 endif()
 
 

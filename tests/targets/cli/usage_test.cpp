@@ -146,15 +146,15 @@ TEST(BadFile, MessagesStayOnOneLineAndTameATerminal) {
 
 // The first allocations belong to the loader and to objects that exist before main().
 TEST(Memory, ALackOfItEndsTheToolWith3AndALine) {
-#if defined(EMBERT_FAILING_MALLOC)
+#if defined(EMBERT_FAILING_STACKS)
   const ScratchFolder scratch;
   const std::string model = scratch.write("model.emb", synthetic_blob());
   bool was_short = false;
   for (int first = 1; first < 4000; first += 300) {
     ToolCall call = {{"inspect", model}, "", {}, {}};
     call.in_child = [first] {
-      setenv("LD_PRELOAD", EMBERT_FAILING_MALLOC, 1);
-      setenv("FAIL_AT", std::to_string(first).c_str(), 1);
+      setenv("LD_PRELOAD", EMBERT_FAILING_STACKS, 1);
+      setenv("EMBERT_FAIL_FROM", std::to_string(first).c_str(), 1);
     };
     const ToolResult result = run_tool(call);
     SCOPED_TRACE(first);
