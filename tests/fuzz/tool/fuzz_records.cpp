@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -95,8 +96,8 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
   std::vector<std::uint8_t> line(data + begin, data + end), rest(data + end, data + size);
   line.resize(max_size - begin - rest.size());
   const std::size_t bytes = fuzz::mutate_json(line.data(), end - begin, line.size(), seed);
-  std::memcpy(data + begin, line.data(), bytes);
-  std::memcpy(data + begin + bytes, rest.data(), rest.size());
+  std::copy_n(line.begin(), bytes, data + begin);
+  std::copy(rest.begin(), rest.end(), data + begin + bytes);
   return begin + bytes + rest.size();
 }
 
