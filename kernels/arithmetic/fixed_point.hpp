@@ -103,7 +103,7 @@ static constexpr int32_t exp2_u8(uint32_t i) {
   if (n > 8) return 0;
   return static_cast<int32_t>((kExpTable[i & 63] + (64u << n)) >> (7 + n));
 }
-/// The same in 14 bits: 16320 * 2^(-i/64); i < 1024, and 0 from i = kExp14End on.
+/// An exponential of 14 bits: 16320 * 2^(-i/64); i < 1024, and 0 from i = kExp14End on.
 static constexpr uint32_t kExp14End = 960;
 static constexpr int32_t exp2_u14(uint32_t i) {
   return shift_round_s32(kExpTable[i & 63], 1 + static_cast<int32_t>(i >> 6));

@@ -15,7 +15,7 @@ namespace embert::device {
 static constexpr size_t kMaxFirmwareText = 512;
 static constexpr size_t kFrameBufferBytes = DeviceSession::frame_buffer_bytes(kMaxFirmwareText);
 
-/// Where the part of `bytes` behind `used` bytes ends: every part begins at a multiple of 64.
+/// The end of a part of `bytes` behind `used` bytes: every part begins at a multiple of 64.
 static constexpr size_t end_of_part(size_t used, size_t bytes) {
   return (used + 63) / 64 * 64 + bytes;
 }

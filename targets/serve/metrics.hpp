@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server counts, as the text that Prometheus reads (exposition format 0.0.4).
+// Counts of the server, as the text that Prometheus reads (exposition format 0.0.4).
 #pragma once
 
 #include <array>

@@ -16,7 +16,7 @@ if(EMBERT_TOOL)
 endif()
 
 
-# What a firmware outside this tree is built of: find_package(embert) sets embert_FIRMWARE to firmware.cmake.
+# Sources for a firmware outside this tree: find_package(embert) sets embert_FIRMWARE to firmware.cmake.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^cortex-m")
   set(firmware_root ${CMAKE_INSTALL_DATADIR}/embert)
   install(DIRECTORY targets/cortex-m targets/device DESTINATION ${firmware_root}/targets)

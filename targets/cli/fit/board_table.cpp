@@ -22,6 +22,8 @@ constexpr Core kCores[] = {
 };
 
 // flash and ram are those that one image can use: of several memories the largest block in a row.
+// source names the document that has the numbers. They were written down without it at hand and
+// still have to be compared with it.
 constexpr Board kBoards[] = {
     {.name = "nucleo-h743zi",
      .core = "Cortex-M7",

@@ -191,7 +191,7 @@ void Api::add_routes(HttpServer& server) {
     response.headers.erase("Content-Type");
     response.set_header("Content-Type", "text/plain; version=0.0.4");
   });
-  // What the library refuses by itself: a body that ends too early.
+  // The library itself refuses a body that ends too early.
   const httplib::Server::HandlerWithResponse refuse_rest = [this](const Request&,
                                                                   Response& response) {
     if (response.body.empty()) {
