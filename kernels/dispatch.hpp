@@ -6,6 +6,7 @@
 #include "kernels/contracts/context.hpp"
 #include "kernels/contracts/convert_rows.hpp"
 #include "kernels/contracts/crc32c.hpp"
+#include "kernels/contracts/dense.hpp"
 #include "kernels/contracts/dot_rows.hpp"
 #include "kernels/contracts/embedding.hpp"
 #include "kernels/contracts/gate.hpp"
@@ -51,6 +52,8 @@ struct Kernels {
   Embedding4BitFn embedding_4bit;
   EmbeddingVectorFn embedding_vector;
   Crc32cFn crc32c;
+  DenseActivationFn dense_activation;
+  DenseResidualFn dense_residual;
 };
 
 /// ISA extensions that this build has kernels for, as a mask.

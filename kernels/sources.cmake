@@ -11,6 +11,7 @@ set(kernel_sources
   scalar/context_scalar.cpp
   scalar/convert_rows_scalar.cpp
   scalar/crc32c_scalar.cpp
+  scalar/dense_scalar.cpp
   scalar/dot_rows_scalar.cpp
   scalar/embedding_scalar.cpp
   scalar/gate_scalar.cpp
@@ -32,6 +33,7 @@ set(kernel_sources_x86
   x86/convert_rows_avx2.cpp
   x86/convert_rows_avx512vnni.cpp
   x86/crc32c_avx2.cpp
+  x86/dense_avx512vnni.cpp
   x86/dot_rows_avx2.cpp
   x86/dot_rows_avx512vnni.cpp
   x86/dot_rows_avxvnni.cpp

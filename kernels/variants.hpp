@@ -6,6 +6,7 @@
 #include "kernels/contracts/context.hpp"
 #include "kernels/contracts/convert_rows.hpp"
 #include "kernels/contracts/crc32c.hpp"
+#include "kernels/contracts/dense.hpp"
 #include "kernels/contracts/dot_rows.hpp"
 #include "kernels/contracts/embedding.hpp"
 #include "kernels/contracts/gate.hpp"

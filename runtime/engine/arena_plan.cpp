@@ -128,7 +128,7 @@ StackPlan plan_static(Cursor arena, const Model& opened, const embert_options& o
   plan.ffn_rows = static_cast<uint32_t>(smallest(ffn_rows, tokens));
 
   Cursor scratch = {0};
-  plan.query = scratch.take(length * inputs);
+  scratch.take(length * inputs);  // plan.query
   if (!causal) {
     plan.kv_slot = plan_slot(config.head_size, length);
     plan.kv = scratch.take(plan.kv_slot.bytes);

@@ -63,7 +63,7 @@ struct StackPlan {
   uint64_t scratch_bytes;
 
   // From the start of a task's scratch. First the operands of an attention head ...
-  uint64_t query;        ///< u8 [max_tokens][K(D)]
+  static constexpr uint64_t query = 0;  ///< u8 [max_tokens][K(D)]
   uint64_t kv;           ///< a slot, in encoders: decoders keep theirs in the KV cache
   KvSlotPlan kv_slot;    ///< of kv
   uint64_t reciprocals;  ///< Reciprocal [kBlockRows]

@@ -112,33 +112,42 @@ void add_dense(const Run& run, size_t task, const ResidualDense& out, const Quan
   const int16_t* residual =
       out.adds_to_input ? run.at<int16_t>(to.stream.normalized) + to.row * width : sum;
   int32_t* acc = run.scratch<int32_t>(task, run.plan.acc);  // [lhs_rows][block]
-  for (size_t column = 0; column < width; column += block) {
-    const size_t n = smaller(block, width - column);
+  // Of n columns from `column` on: the product, and the residual sums.
+  const auto product = [&](size_t column, size_t n) {
+    return GemmArgs{.m = lhs_rows,
+                    .n = pad_columns(n),
+                    .k = rows.k,
+                    .lhs = rows.data,
+                    .lhs_stride = rows.stride,
+                    .lhs_type = rows.type,
+                    .rhs = out.dense.weights + column * rows.k,
+                    .bias = nullptr,
+                    .sums = out.dense.sums + column,
+                    .dst = acc,
+                    .dst_stride = block};
+  };
+  const auto sums = [&](size_t column, size_t n) {
     Requantize factor = out.dense.factor;
     factor.multiplier += column;
-    kernels.gemm({.m = lhs_rows,
-                  .n = pad_columns(n),
-                  .k = rows.k,
-                  .lhs = rows.data,
-                  .lhs_stride = rows.stride,
-                  .lhs_type = rows.type,
-                  .rhs = out.dense.weights + column * rows.k,
-                  .bias = nullptr,
-                  .sums = out.dense.sums + column,
-                  .dst = acc,
-                  .dst_stride = block});
+    return RequantizeResidualArgs{.m = rows.m,
+                                  .n = n,
+                                  .acc = acc,
+                                  .acc_stride = rows.planes * block,
+                                  .factor = factor,
+                                  .row_max = rows.row_max,
+                                  .residual = residual + column,
+                                  .residual_multiplier = out.residual + column,
+                                  .constant = out.constant + column,
+                                  .dst = sum + column,
+                                  .dst_stride = width};
+  };
+  size_t column = 0;
+  if (rows.planes == 1) column = kernels.dense_residual({product(0, width), sums(0, width)});
+  for (; column < width; column += block) {
+    const size_t n = smaller(block, width - column);
+    kernels.gemm(product(column, n));
     if (rows.planes > 1) join_sums(run, {acc, block, rows.m, pad_columns(n), nullptr});
-    kernels.requantize_residual({.m = rows.m,
-                                 .n = n,
-                                 .acc = acc,
-                                 .acc_stride = rows.planes * block,
-                                 .factor = factor,
-                                 .row_max = rows.row_max,
-                                 .residual = residual + column,
-                                 .residual_multiplier = out.residual + column,
-                                 .constant = out.constant + column,
-                                 .dst = sum + column,
-                                 .dst_stride = width});
+    kernels.requantize_residual(sums(column, n));
   }
 }
 
@@ -193,40 +202,52 @@ void feed_forward_rows(const Run& run, size_t task, const FeedForward& ffn, cons
     m = block_rows(rows.end - row, smaller(plan.ffn_rows, kBlockRows / planes));
     const size_t block = columns_at_a_time(plan, planes * m);
     make_lhs(run, task, {normalized + row * width, m, width}, planes);
-    // Sums of n columns of `up`, and their factors.
-    const auto multiply = [&](size_t column, size_t n) {
-      kernels.gemm({.m = planes * m,
-                    .n = pad_columns(n),
-                    .k = inputs,
-                    .lhs = lhs,
-                    .lhs_stride = plan.lhs_stride,
-                    .lhs_type = LhsType::kSigned,
-                    .rhs = up.weights + column * inputs,
-                    .bias = planes > 1 ? nullptr : up.bias + column,
-                    .sums = up.sums + column,
-                    .dst = acc,
-                    .dst_stride = block});
-      if (planes > 1) join_sums(run, {acc, block, m, pad_columns(n), up.bias + column});
+    // Of n columns of `up` from `column` on: the product, its factors, and the activations.
+    const auto product = [&](size_t column, size_t n) {
+      return GemmArgs{.m = planes * m,
+                      .n = pad_columns(n),
+                      .k = inputs,
+                      .lhs = lhs,
+                      .lhs_stride = plan.lhs_stride,
+                      .lhs_type = LhsType::kSigned,
+                      .rhs = up.weights + column * inputs,
+                      .bias = planes > 1 ? nullptr : up.bias + column,
+                      .sums = up.sums + column,
+                      .dst = acc,
+                      .dst_stride = block};
+    };
+    const auto factor = [&](size_t column) {
       return Requantize{up.factor.multiplier + column, up.factor.left, up.factor.right};
     };
-    for (size_t column = 0; column < inner; column += block) {
+    const auto activated = [&](size_t column, size_t n) {
+      return RequantizeActivationArgs{.m = m,
+                                      .n = n,
+                                      .acc = acc,
+                                      .acc_stride = planes * block,
+                                      .factor = factor(column),
+                                      .activation = ffn.activation,
+                                      .dst = activations + column,
+                                      .dst_stride = stride};
+    };
+    const auto multiply = [&](size_t column, size_t n) {
+      kernels.gemm(product(column, n));
+      if (planes > 1) join_sums(run, {acc, block, m, pad_columns(n), up.bias + column});
+    };
+    size_t column = 0;
+    if (planes == 1) column = kernels.dense_activation({product(0, inner), activated(0, inner)});
+    for (; column < inner; column += block) {
       const size_t n = smaller(block, inner - column);
-      const Requantize factor = multiply(column, n);
-      kernels.requantize_activation({.m = m,
-                                     .n = n,
-                                     .acc = acc,
-                                     .acc_stride = planes * block,
-                                     .factor = factor,
-                                     .activation = ffn.activation,
-                                     .dst = activations + column,
-                                     .dst_stride = stride});
-      if (!ffn.is_gated()) continue;
-      const Requantize gate_factor = multiply(pad_columns(inner) + column, n);
+      multiply(column, n);
+      kernels.requantize_activation(activated(column, n));
+    }
+    for (column = 0; ffn.is_gated() && column < inner; column += block) {
+      const size_t n = smaller(block, inner - column);
+      multiply(pad_columns(inner) + column, n);
       kernels.requantize_gate({.m = m,
                                .n = n,
                                .acc = acc,
                                .acc_stride = planes * block,
-                               .factor = gate_factor,
+                               .factor = factor(pad_columns(inner) + column),
                                .offset = activation_offset(ffn.activation),
                                .shift = ffn.gate_shift,
                                .values = reinterpret_cast<int16_t*>(activations) + column,

@@ -20,6 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 enum Part {
   kDense,
+  kDenseStep,
   kScores,
   kContext,
   kSoftmax,
@@ -30,9 +31,9 @@ enum Part {
   kEmbedding,
   kParts
 };
-const char* const kNames[kParts] = {"dense GEMM",     "scores GEMM",  "context GEMM",
-                                    "softmax",        "LayerNorm",    "activation",
-                                    "requantisation", "quantisation", "embedding"};
+const char* const kNames[kParts] = {
+    "dense GEMM", "dense, one step", "scores GEMM",    "context GEMM", "softmax",
+    "LayerNorm",  "activation",      "requantisation", "quantisation", "embedding"};
 
 double seconds[kParts];
 embert::Kernels inner;    // the kernels that are measured
@@ -46,6 +47,14 @@ void timed(Part part, Fn kernel, const Args& args) {
   seconds[part] += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+template <typename Fn, typename Args>
+size_t timed_columns(Fn kernel, const Args& args) {
+  const Clock::time_point start = Clock::now();
+  const size_t columns = kernel(args);
+  seconds[kDenseStep] += std::chrono::duration<double>(Clock::now() - start).count();
+  return columns;
+}
+
 Part part_of(const embert::GemmArgs& args) {
   if (args.rhs >= dense_begin && args.rhs < dense_end) return kDense;
   return args.lhs_type == embert::LhsType::kSigned ? kScores : kContext;
@@ -54,6 +63,12 @@ Part part_of(const embert::GemmArgs& args) {
 void wrap(embert::Kernels& kernels) {
   inner = kernels;
   kernels.gemm = [](const embert::GemmArgs& a) { timed(part_of(a), inner.gemm, a); };
+  kernels.dense_activation = [](const embert::DenseActivationArgs& a) {
+    return timed_columns(inner.dense_activation, a);
+  };
+  kernels.dense_residual = [](const embert::DenseResidualArgs& a) {
+    return timed_columns(inner.dense_residual, a);
+  };
   kernels.softmax = [](const embert::SoftmaxArgs& a) { timed(kSoftmax, inner.softmax, a); };
   kernels.softmax_u8x2 = [](const embert::SoftmaxArgs& a) {
     timed(kSoftmax, inner.softmax_u8x2, a);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contract of a dense layer in one step: the GEMM, and the requantisation of its sums beside it.
+// Only some ISA extensions have it, for some shapes; the same bits come from the two steps.
+#pragma once
+
+#include <stddef.h>
+
+#include "kernels/contracts/activation.hpp"
+#include "kernels/contracts/gemm.hpp"
+#include "kernels/contracts/residual.hpp"
+
+namespace embert {
+
+/// gemm(product), then requantize_activation(activation) of its sums, for as many columns as the
+/// variant takes. Returns their number: 0, or a multiple of 32 up to activation.n; the caller does
+/// the columns behind them in two steps. product.n = pad_columns(activation.n). product.dst is
+/// scratch [m][dst_stride] with dst_stride >= 64. activation.acc is not read; activation.dst
+/// overlaps neither scratch nor product.lhs.
+struct DenseActivationArgs {
+  GemmArgs product;
+  RequantizeActivationArgs activation;
+};
+using DenseActivationFn = size_t (*)(const DenseActivationArgs&);
+
+/// The same with requantize_residual.
+struct DenseResidualArgs {
+  GemmArgs product;
+  RequantizeResidualArgs residual;
+};
+using DenseResidualFn = size_t (*)(const DenseResidualArgs&);
+
+}  // namespace embert

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dense layers in one step against the scalar kernels of their two steps: the columns that a
+// variant takes, and no byte behind them.
+#include "tests/kernels/op_harness.hpp"
+
+namespace embert {
+namespace {
+
+constexpr size_t kScratchColumns = 64;
+
+struct DenseShape {
+  size_t m, n, k;
+};
+
+std::vector<DenseShape> dense_shapes(Draws& draws) {
+  std::vector<DenseShape> shapes;
+  for (size_t m = 1; m <= 33; ++m) {
+    for (const size_t n : std::initializer_list<size_t>{31, 32, 33, 64, 100, 160}) {
+      shapes.push_back({m, n, kStepInputs * (1 + draws.below(24))});
+    }
+  }
+  shapes.push_back({24, 384, 1536});
+  return shapes;
+}
+
+// Operands of a product, every byte of which may be any.
+class Product {
+ public:
+  Product(const DenseShape& s, Draws& draws)
+      : lhs_((s.m - 1) * (s.k + 5) + s.k),
+        rhs_(pad_columns(s.n) * s.k, 64),
+        bias_(pad_columns(s.n)),
+        sums_(pad_columns(s.n)),
+        scratch_((s.m - 1) * kScratchColumns + kScratchColumns, 64) {
+    draws.fill(lhs_.data(), lhs_.size(), 0, 255);
+    draws.fill(rhs_.data(), rhs_.size(), -127, 127);
+    draws.fill(bias_.data(), bias_.size(), -1000000, 1000000);
+    for (size_t j = 0; j < pad_columns(s.n); ++j) {
+      sums_[j] = 0;
+      for (size_t c = 0; c < s.k; ++c) sums_[j] += rhs_[n16k4_index(j, c, s.k)];
+    }
+    args = {.m = s.m,
+            .n = pad_columns(s.n),
+            .k = s.k,
+            .lhs = lhs_.data(),
+            .lhs_stride = s.k + 5,
+            .lhs_type = draws.below(2) != 0 ? LhsType::kSigned : LhsType::kUnsigned,
+            .rhs = rhs_.data(),
+            .bias = draws.below(2) != 0 ? bias_.data() : nullptr,
+            .sums = sums_.data(),
+            .dst = scratch_.data(),
+            .dst_stride = kScratchColumns};
+  }
+
+  /// The exact sums [m][pad_columns(n)].
+  std::vector<int32_t> sums() const {
+    std::vector<int32_t> sums(args.m * args.n);
+    GemmArgs scalar = args;
+    scalar.dst = sums.data();
+    scalar.dst_stride = args.n;
+    gemm_s32_n16k4_scalar(scalar);
+    return sums;
+  }
+  bool is_intact() const { return scratch_.surroundings_intact() && lhs_.surroundings_intact(); }
+
+  GemmArgs args;
+
+ private:
+  Guarded<uint8_t> lhs_;
+  Guarded<int8_t> rhs_;
+  Guarded<int32_t> bias_, sums_, scratch_;
+};
+
+/// Columns 0..columns - 1 of expected, and canaries behind them.
+template <typename T>
+void expect_columns(const Guarded<T>& actual, const Guarded<T>& expected, const DenseShape& s,
+                    size_t columns) {
+  const Guarded<T> untouched(expected.size());
+  EXPECT_TRUE(actual.surroundings_intact());
+  for (size_t i = 0; i < s.m; ++i) {
+    const size_t row = i * s.n;
+    EXPECT_EQ(memcmp(actual.data() + row, expected.data() + row, columns * sizeof(T)), 0) << i;
+    EXPECT_EQ(memcmp(actual.data() + row + columns, untouched.data() + row + columns,
+                     (s.n - columns) * sizeof(T)),
+              0)
+        << i;
+  }
+}
+
+// How many columns the variants took in all: a test whose variants take none shows nothing.
+void expect_taken(uint32_t isas, size_t columns) {
+  EXPECT_EQ(columns > 0, (isas & kIsaAvx512Vnni) != 0);
+}
+
+class DenseTest : public SeededTest {};
+
+TEST_F(DenseTest, ActivationEqualsTwoSteps) {
+  const auto variants = variants_of(&Kernels::dense_activation);
+  constexpr Activation kinds[] = {{kGeluNodes, 64, 2786, 0, 0},
+                                  {kGeluNewNodes, 64, 2788, 0, 0},
+                                  {kSiluNodes, 256, 4562, 0, 0},
+                                  {kTanhNodes, 128, 16384, 1, 0},
+                                  {nullptr, 0, 0, 0, 0}};
+  Draws draws(31);
+  size_t turn = 0, taken = 0;
+  uint32_t isas = 0;
+  for (const DenseShape& s : dense_shapes(draws)) {
+    Product product(s, draws);
+    const std::vector<int32_t> sums = product.sums();
+    Guarded<int32_t> multiplier(pad_columns(s.n));
+    fill_multipliers(draws, multiplier.data(), multiplier.size());
+    Guarded<uint16_t> expected(s.m * s.n);
+    RequantizeActivationArgs args = {};
+    args.m = s.m, args.n = s.n;
+    args.acc = sums.data(), args.acc_stride = pad_columns(s.n);
+    args.factor.multiplier = multiplier.data();
+    set_shifts(turn++, &args.factor);
+    args.activation = kinds[draws.below(2) != 0 ? 0 : draws.below(5)];
+    args.activation.exponent = 5 + static_cast<int32_t>(draws.below(8));
+    args.dst = expected.data(), args.dst_stride = s.n;
+    requantize_activation_scalar(args);
+    for (const auto& variant : variants) {
+      SCOPED_TRACE(testing::Message() << variant.name << " m " << s.m << " n " << s.n << " k "
+                                      << s.k << " turn " << turn);
+      Guarded<uint16_t> actual(expected.size());
+      args.acc = nullptr, args.dst = actual.data();
+      const size_t columns = variant.function({product.args, args});
+      ASSERT_LE(columns, s.n);
+      EXPECT_EQ(columns % 32, 0u);
+      expect_columns(actual, expected, s, columns);
+      EXPECT_TRUE(product.is_intact());
+      taken += columns;
+      isas |= variant.isa;
+    }
+  }
+  expect_taken(isas, taken);
+}
+
+TEST_F(DenseTest, ResidualEqualsTwoSteps) {
+  const auto variants = variants_of(&Kernels::dense_residual);
+  Draws draws(32);
+  size_t turn = 0, taken = 0;
+  uint32_t isas = 0;
+  for (const DenseShape& s : dense_shapes(draws)) {
+    Product product(s, draws);
+    const std::vector<int32_t> sums = product.sums();
+    const size_t columns_read = pad_columns(s.n);
+    Guarded<int32_t> multiplier(columns_read), residual_multiplier(columns_read),
+        constant(columns_read), row_max(s.m);
+    Guarded<int16_t> residual(s.m * s.n), expected(s.m * s.n);
+    fill_multipliers(draws, multiplier.data(), multiplier.size());
+    for (size_t c = 0; c < columns_read; ++c) {
+      residual_multiplier[c] = draws.in32(-(1 << 29) + 1, (1 << 29) - 1);
+      constant[c] = draws.in32(-(1 << 28) + (1 << 19), (1 << 28) - (1 << 19));
+    }
+    for (size_t i = 0; i < s.m; ++i) row_max[i] = draws.in32(1, 32767);
+    for (size_t i = 0; i < residual.size(); ++i) residual[i] = draws.in16(-32768, 32767);
+    RequantizeResidualArgs args = {};
+    args.m = s.m, args.n = s.n;
+    args.acc = sums.data(), args.acc_stride = columns_read;
+    args.factor.multiplier = multiplier.data();
+    set_shifts(turn++, &args.factor);
+    args.row_max = row_max.data();
+    args.residual = residual.data();
+    args.residual_multiplier = residual_multiplier.data();
+    args.constant = constant.data();
+    args.dst = expected.data(), args.dst_stride = s.n;
+    requantize_residual_scalar(args);
+    for (const auto& variant : variants) {
+      SCOPED_TRACE(testing::Message() << variant.name << " m " << s.m << " n " << s.n << " k "
+                                      << s.k << " turn " << turn);
+      Guarded<int16_t> actual(expected.size()), in_place(expected.size());
+      args.acc = nullptr, args.residual = residual.data(), args.dst = actual.data();
+      const size_t columns = variant.function({product.args, args});
+      ASSERT_LE(columns, s.n);
+      EXPECT_EQ(columns % 32, 0u);
+      expect_columns(actual, expected, s, columns);
+      in_place.copy_from(residual);
+      args.residual = args.dst = in_place.data();
+      EXPECT_EQ(variant.function({product.args, args}), columns);
+      for (size_t i = 0; i < s.m; ++i) {
+        const size_t row = i * s.n;
+        EXPECT_EQ(memcmp(in_place.data() + row, expected.data() + row, columns * sizeof(int16_t)),
+                  0);
+        EXPECT_EQ(memcmp(in_place.data() + row + columns, residual.data() + row + columns,
+                         (s.n - columns) * sizeof(int16_t)),
+                  0);
+      }
+      EXPECT_TRUE(product.is_intact());
+      taken += columns;
+      isas |= variant.isa;
+    }
+  }
+  expect_taken(isas, taken);
+}
+
+}  // namespace
+}  // namespace embert
