@@ -51,7 +51,8 @@ const char* compared_name(Compared compared) {
   return "";
 }
 
-Comparison::Comparison(const ModelConfig& config) : config_(config) {
+Comparison::Comparison(const ModelConfig& config, SeeText see)
+    : config_(config), see_(std::move(see)) {
   result_.compared = what_to_compare(config);
 }
 
@@ -76,6 +77,7 @@ void Comparison::add(std::span<const double> reference, std::span<const std::int
     }
   }
   texts_.push_back(text);
+  if (see_) see_({text.text, reference, values, width, scale});
 }
 
 // Question answering: each label, start and end, has an answer, which is a token.

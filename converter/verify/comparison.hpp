@@ -49,6 +49,16 @@ struct VerifyResult {
   std::vector<WorstText> worst;  ///< worst first
 };
 
+/// Both outputs of a text, in rows of `width`: one row, for token logits one for each token.
+struct ComparedText {
+  std::size_t text;  ///< number in the batch
+  std::span<const double> float32;
+  std::span<const std::int32_t> int8;  ///< real = value * scale
+  std::size_t width;
+  double scale;
+};
+using SeeText = std::function<void(const ComparedText& text)>;
+
 struct VerifyOptions {
   std::size_t worst = 5;  ///< entries of VerifyResult::worst
   /// The right label of each text, or empty.
@@ -56,13 +66,14 @@ struct VerifyOptions {
   /// Called with the number of texts that are compared, after each part. An exception that it
   /// throws ends the comparison.
   std::function<void(std::size_t done)> progress;
+  SeeText see = {};  ///< called with each text, in order
 };
 
 /// Collects the differences text by text.
 class Comparison {
  public:
-  /// Refers to `config`.
-  explicit Comparison(const ModelConfig& config);
+  /// Refers to `config`. Calls `see` with each text, if there is one.
+  explicit Comparison(const ModelConfig& config, SeeText see = {});
 
   Compared compared() const { return result_.compared; }
   /// The next text, in rows of `width`: one row, or for token logits one for each token.
@@ -79,6 +90,7 @@ class Comparison {
                             std::size_t width, WorstText& text);
 
   const ModelConfig& config_;
+  SeeText see_;
   VerifyResult result_;
   std::size_t answers_ = 0, agreeing_ = 0;
   std::vector<WorstText> texts_;

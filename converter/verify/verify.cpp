@@ -98,7 +98,7 @@ VerifyResult verify(const ModelFolder& folder, FloatModel& floats, IntegerModel&
   if (batch.texts.lengths.empty()) throw ConvertError("nothing to verify: no texts");
   const std::vector<std::int32_t> ids = folder_ids(folder, integers);
   require_same_shape(folder, integers, ids);
-  Comparison comparison(folder.config);
+  Comparison comparison(folder.config, options.see);
   std::size_t done = 0;
   for (const ModelBatch& part : cut_batch(batch, kComparedTogether)) {
     compare_part({folder, floats, integers, ids}, part, comparison);
@@ -112,8 +112,13 @@ VerifyResult verify(const ModelFolder& folder, FloatModel& floats, IntegerModel&
 
 ModelBatch batch_of_texts(const ModelConfig& config, const IntegerModel& integers,
                           std::span<const std::string_view> texts) {
-  return complete_batch(config, integers.tokenize(texts), true,
-                        static_cast<int>(integers.max_tokens()), kCertificateSeed);
+  return batch_of_tokens(config, integers, integers.tokenize(texts));
+}
+
+ModelBatch batch_of_tokens(const ModelConfig& config, const IntegerModel& integers,
+                           TokenBatch texts) {
+  return complete_batch(config, std::move(texts), true, static_cast<int>(integers.max_tokens()),
+                        kCertificateSeed);
 }
 
 nlohmann::ordered_json certificate_json(const VerifyResult& result) {

@@ -28,6 +28,9 @@ VerifyResult verify(const ModelFolder& folder, FloatModel& floats, IntegerModel&
 /// seeded (random_tokens.hpp). Throws ConvertError where the blob has no tokenizer.
 ModelBatch batch_of_texts(const ModelConfig& config, const IntegerModel& integers,
                           std::span<const std::string_view> texts);
+/// The same for texts that are tokens already.
+ModelBatch batch_of_tokens(const ModelConfig& config, const IntegerModel& integers,
+                           TokenBatch texts);
 
 /// The certificate's JSON object with rounded results of verify(): {"compared": compared_name(),
 /// "texts": n, "tokens": n, "cosine_mean": x, "cosine_p01": x, "cosine_min": x}, with a task head

@@ -33,15 +33,6 @@ std::string read_stdin() {
   }
 }
 
-/// Cuts what follows the last tab off the line.
-std::optional<std::string> take_field(std::string& line) {
-  const size_t tab = line.rfind('\t');
-  if (tab == std::string::npos) return {};
-  std::string field = line.substr(tab + 1);
-  line.resize(tab);
-  return field;
-}
-
 }  // namespace
 
 std::string read_whole_text(const std::string& path) {
@@ -64,19 +55,33 @@ std::string line_of(const std::string& path, size_t entry) {
   return quoted_path(path) + ": line " + std::to_string(entry + 1);
 }
 
-std::vector<LabelledText> read_labelled(const std::string& path, bool pairs) {
+std::vector<std::string> split_columns(const std::string& line) {
+  std::vector<std::string> columns;
+  for (size_t begin = 0; begin <= line.size();) {
+    const size_t end = std::min(line.find('\t', begin), line.size());
+    columns.push_back(line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return columns;
+}
+
+std::vector<LabelledText> read_labelled(const std::string& path, LabelledForm form) {
   std::vector<LabelledText> texts;
-  for (std::string& line : read_text_lines(path)) {
-    LabelledText entry;
-    const std::optional<std::string> label = take_field(line);
-    if (label && pairs) entry.pair = take_field(line);
-    if (!label || (pairs && !entry.pair)) {
+  for (const std::string& line : read_text_lines(path)) {
+    std::vector<std::string> columns = split_columns(line);
+    if (form == LabelledForm::kEither) {
+      form = columns.size() == 3 ? LabelledForm::kPair : LabelledForm::kText;
+    }
+    const bool pairs = form == LabelledForm::kPair;
+    if (columns.size() != (pairs ? 3 : 2)) {
       throw InputError(line_of(path, texts.size()) +
                        (pairs ? ": expected text, a tab, its pair, a tab and a label"
-                              : ": expected text, a tab and a label"));
+                              : ": expected text, a tab and a label") +
+                       "; found " + std::to_string(columns.size()) +
+                       (columns.size() == 1 ? " column" : " columns"));
     }
-    entry.label = *label;
-    entry.text = std::move(line);
+    LabelledText entry = {std::move(columns[0]), {}, std::move(columns.back())};
+    if (pairs) entry.pair = std::move(columns[1]);
     texts.push_back(std::move(entry));
   }
   return texts;

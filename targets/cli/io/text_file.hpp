@@ -25,9 +25,17 @@ struct LabelledText {
   std::string label;
 };
 
-/// Reads lines of a text, a tab and its label; of pairs, a text, a tab, another text, a tab and
-/// the label. Throws InputError for another line.
-std::vector<LabelledText> read_labelled(const std::string& path, bool pairs);
+/// The columns of a line, with tabs between.
+enum class LabelledForm {
+  kText,   ///< text, label
+  kPair,   ///< text, pair, label
+  kEither  ///< the one or the other, as in the first line
+};
+/// Throws InputError for a line with other columns.
+std::vector<LabelledText> read_labelled(const std::string& path, LabelledForm form);
+
+/// The columns of a line, with tabs between.
+std::vector<std::string> split_columns(const std::string& line);
 
 /// Throws InputError if all texts have the same label: then there is nothing to measure.
 void require_several_labels(const std::string& path, const std::vector<LabelledText>& texts);

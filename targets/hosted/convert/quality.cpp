@@ -68,27 +68,22 @@ std::vector<double> ranks(std::span<const double> values) {
   return result;
 }
 
-Loss bootstrapped_loss(const PairScores& scores, double loss) {
-  const size_t pairs = scores.gold.size();
+}  // namespace
+
+Loss bootstrapped_loss(size_t items, const LossOfSample& loss_of) {
+  std::vector<size_t> sample(items);
+  std::iota(sample.begin(), sample.end(), size_t{0});
+  const double loss = loss_of(sample);
   std::mt19937_64 random(20260101);  // the same samples on every machine
   std::vector<double> losses;
-  PairScores sample;
   for (size_t round = 0; round < kBootstrapSamples; ++round) {
-    sample = {};
-    for (size_t i = 0; i < pairs; ++i) {
-      const size_t pair = random() % pairs;
-      sample.gold.push_back(scores.gold[pair]);
-      sample.float32.push_back(scores.float32[pair]);
-      sample.int8.push_back(scores.int8[pair]);
-    }
-    losses.push_back(spearman(sample.gold, sample.float32) - spearman(sample.gold, sample.int8));
+    for (size_t& item : sample) item = random() % items;
+    losses.push_back(loss_of(sample));
   }
   std::sort(losses.begin(), losses.end());
   return {loss, losses[kBootstrapSamples / 40],
           losses[kBootstrapSamples - 1 - kBootstrapSamples / 40]};
 }
-
-}  // namespace
 
 LabelQuality label_quality(const LabelAnswers& answers) {
   return {{accuracy(answers.right, answers.float32), accuracy(answers.right, answers.int8)},
@@ -109,9 +104,17 @@ double spearman(std::span<const double> a, std::span<const double> b) {
 }
 
 ScoreQuality score_quality(const PairScores& scores) {
-  const BothModels both = {spearman(scores.gold, scores.float32),
-                           spearman(scores.gold, scores.int8)};
-  return {both, bootstrapped_loss(scores, both.float32 - both.int8)};
+  const auto loss_of = [&](std::span<const size_t> pairs) {
+    PairScores sample;
+    for (const size_t pair : pairs) {
+      sample.gold.push_back(scores.gold[pair]);
+      sample.float32.push_back(scores.float32[pair]);
+      sample.int8.push_back(scores.int8[pair]);
+    }
+    return spearman(sample.gold, sample.float32) - spearman(sample.gold, sample.int8);
+  };
+  return {{spearman(scores.gold, scores.float32), spearman(scores.gold, scores.int8)},
+          bootstrapped_loss(scores.gold.size(), loss_of)};
 }
 
 }  // namespace embert::hosted

@@ -3,7 +3,9 @@
 // loses.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -18,6 +20,13 @@ struct BothModels {
 struct Loss {
   double value = 0, low = 0, high = 0;
 };
+
+/// The loss on some of the items of a file: [any number], an item may come several times.
+using LossOfSample = std::function<double(std::span<const size_t> items)>;
+/// The loss on all `items`, with the percentile interval (Efron and Tibshirani 1993) of 1,000
+/// seeded samples of them. Both models answer the same sample, as in Koehn's paired bootstrap (2004). The
+/// interval has no width if no sample shows a loss.
+Loss bootstrapped_loss(size_t items, const LossOfSample& loss_of);
 
 struct LabelQuality {
   BothModels accuracy;
@@ -39,8 +48,7 @@ struct ScoreQuality {
   Loss loss;
 };
 
-/// Scores [pairs] that people gave, and those of the models. The interval of the loss is that of
-/// 1,000 seeded bootstrap samples of the pairs.
+/// Scores [pairs] that people gave, and those of the models.
 struct PairScores {
   std::vector<double> gold, float32, int8;
 };

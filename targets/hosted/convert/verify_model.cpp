@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/hosted/convert/verify_model.hpp"
 
-#include <cmath>
-
 #include "converter/convert_error.hpp"
 #include "converter/reference/float_model.hpp"
-#include "converter/reference/float_vector.hpp"
-#include "converter/verify/folder_ids.hpp"
 #include "converter/verify/verify.hpp"
 #include "targets/hosted/convert/machine_info.hpp"
 #include "targets/hosted/hosted_error.hpp"
-#include "targets/hosted/model/model_prompts.hpp"
 
 namespace embert::hosted {
 
@@ -51,76 +46,27 @@ Json comparison_json(const ModelFile& file, const convert::VerifyResult& result,
   return json;
 }
 
-namespace {
-
-/// Texts that the float model runs together: bounds the memory of its outputs.
-constexpr size_t kPairsTogether = 32;
-
-struct BothModelFiles {
-  convert::ModelFolder source;
-  convert::FloatModel float_model;
-  convert::IntegerModel int8_model;
-
-  BothModelFiles(const ModelFile& file, const std::string& folder, uint32_t threads)
-      : source(convert::read_model_folder(folder)),
-        float_model(source.config, source.weights, static_cast<int>(threads),
-                    convert::FloatProducts::kXnnpack),
-        int8_model({file.data(), file.bytes()},
-                   {.isa_mask = file.info().isa_mask, .threads = threads}) {}
-};
-
-template <typename T>
-double cosine_of_rows(const T* a, const T* b, size_t width) {
-  double ab = 0, aa = 0, bb = 0;
-  for (size_t i = 0; i < width; ++i) {
-    const auto x = static_cast<double>(a[i]), y = static_cast<double>(b[i]);
-    ab += x * y;
-    aa += x * x;
-    bb += y * y;
-  }
-  return aa == 0 || bb == 0 ? 0 : ab / std::sqrt(aa * bb);
-}
-
-/// Cosines of texts 0 and 1, 2 and 3, ...
-void add_cosines(BothModelFiles& models, const convert::ModelBatch& part, PairScores& scores) {
-  const convert::ModelConfig& config = models.source.config;
-  const std::vector<int32_t> ids = convert::folder_ids(models.source, models.int8_model);
-  const convert::ForwardOutput output = models.float_model.forward_batch(
-      ids.empty() ? part : convert::with_folder_ids(config, ids, part), nullptr, {});
-  const convert::VectorRows floats =
-      convert::float_vectors(models.source.pooling, static_cast<size_t>(config.last().hidden_size),
-                             output.last_hidden_state, part.texts.lengths);
-  const convert::TextVectors int8 = models.int8_model.embed(part);
-  for (size_t i = 0; i + 1 < part.texts.lengths.size(); i += 2) {
-    const double* a = floats.values.data() + i * floats.width;
-    scores.float32.push_back(cosine_of_rows(a, a + floats.width, floats.width));
-    scores.int8.push_back(cosine_of_rows(int8.row(i).data(), int8.row(i + 1).data(), int8.width));
-  }
-}
-
-}  // namespace
-
-ModelComparison verify_model(const ModelFile& file, const std::string& folder,
-                             const embert_hosted_texts& texts, uint32_t threads, size_t worst) {
+ModelComparison verify_tokens(const ModelFile& file, const std::string& folder,
+                              const TokensToVerify& input, Progress& progress) {
   check_cpuinfo();
-  std::vector<std::string_view> views;
-  for (size_t i = 0; i < texts.count; ++i) views.push_back(text_at(texts, i).text);
-  Progress progress = progress_of(texts);
-  convert::VerifyOptions verify_options;
-  verify_options.worst = worst;
+  convert::VerifyOptions options;
   size_t counted = 0;
-  verify_options.progress = [&](size_t done) {
+  options.progress = [&](size_t done) {
     progress.add(done - counted);
     counted = done;
     if (progress.is_due() && progress.report()) throw Cancelled();
   };
+  options.see = input.see;
   try {
-    BothModelFiles models(file, folder, threads);
+    const convert::ModelFolder source = convert::read_model_folder(folder);
+    convert::FloatModel float_model(source.config, source.weights, static_cast<int>(input.threads),
+                                    convert::FloatProducts::kXnnpack);
+    convert::IntegerModel int8_model({file.data(), file.bytes()},
+                                     {.isa_mask = file.info().isa_mask, .threads = input.threads});
     ModelComparison comparison = {
-        convert::verify(models.source, models.float_model, models.int8_model,
-                        convert::batch_of_texts(models.source.config, models.int8_model, views),
-                        verify_options),
-        models.source.warnings};
+        convert::verify(source, float_model, int8_model,
+                        convert::batch_of_tokens(source.config, int8_model, input.tokens), options),
+        source.warnings};
     progress.finish();
     return comparison;
   } catch (const convert::ConvertError& error) {
@@ -128,33 +74,21 @@ ModelComparison verify_model(const ModelFile& file, const std::string& folder,
   }
 }
 
-PairScores verify_pairs(const ModelFile& file, const std::string& folder,
-                        const embert_hosted_texts& pairs, uint32_t threads) {
-  check_cpuinfo();
-  const std::string prompt = prompt_text(file, {});
-  std::vector<std::string> texts;
-  for (size_t i = 0; i < pairs.count; ++i) {
-    const TextItem item = text_at(pairs, i);
-    texts.push_back(prompt + std::string(item.text));
-    texts.push_back(prompt + std::string(item.pair.value()));
+void add_tokens(convert::TokenBatch& batch, const TextTokens& tokens) {
+  batch.ids.insert(batch.ids.end(), tokens.ids.begin(), tokens.ids.end());
+  batch.type_ids.insert(batch.type_ids.end(), tokens.type_ids.begin(), tokens.type_ids.end());
+  batch.lengths.push_back(static_cast<int32_t>(tokens.ids.size()));
+}
+
+ModelComparison verify_model(const ModelFile& file, const std::string& folder,
+                             const embert_hosted_texts& texts, uint32_t threads) {
+  TokensToVerify input = {.threads = threads};
+  for (size_t i = 0; i < texts.count; ++i) {
+    add_tokens(input.tokens,
+               tokenize_text(*file.model(), {text_at(texts, i).text, {}}, file.info().max_tokens));
   }
-  const std::vector<std::string_view> views(texts.begin(), texts.end());
-  Progress progress = progress_of(pairs);
-  PairScores scores;
-  try {
-    BothModelFiles models(file, folder, threads);
-    const convert::ModelBatch all =
-        convert::batch_of_texts(models.source.config, models.int8_model, views);
-    for (const convert::ModelBatch& part : convert::cut_batch(all, 2 * kPairsTogether)) {
-      add_cosines(models, part, scores);
-      progress.add(part.texts.lengths.size() / 2);
-      if (progress.is_due() && progress.report()) throw Cancelled();
-    }
-    progress.finish();
-  } catch (const convert::ConvertError& error) {
-    throw InputError(error.what());
-  }
-  return scores;
+  Progress progress = progress_of(texts);
+  return verify_tokens(file, folder, input, progress);
 }
 
 }  // namespace embert::hosted

@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "converter/model/token_batch.hpp"
 #include "converter/verify/comparison.hpp"
-#include "targets/hosted/convert/quality.hpp"
 #include "targets/hosted/line_text.hpp"
 #include "targets/hosted/model/model_file.hpp"
+#include "targets/hosted/model/text_tokens.hpp"
 #include "targets/hosted/texts/text_list.hpp"
 
 namespace embert::hosted {
@@ -18,17 +19,21 @@ struct ModelComparison {
   std::vector<std::string> warnings;  ///< about the folder
 };
 
-/// At least one text. `worst` bounds the list of worst texts. The progress function of the texts is
-/// called between parts of them. Throws InputError for a folder that cannot be read or does not fit
-/// the model, Cancelled.
+/// At least one text. The progress function of the texts is called between parts of them. Throws
+/// InputError for a folder that cannot be read or does not fit the model, Cancelled.
 ModelComparison verify_model(const ModelFile& file, const std::string& folder,
-                             const embert_hosted_texts& texts, uint32_t threads, size_t worst = 5);
+                             const embert_hosted_texts& texts, uint32_t threads);
 
-/// The cosines of pairs of texts by both models, with the model's default prompt before each text
-/// as `embert similarity` puts it; PairScores::gold stays empty. Throws as verify_model(), for a
-/// folder of the model's shape.
-PairScores verify_pairs(const ModelFile& file, const std::string& folder,
-                        const embert_hosted_texts& pairs, uint32_t threads);
+/// Texts that are tokens already, none of them longer than the model's max_tokens.
+struct TokensToVerify {
+  convert::TokenBatch tokens = {};
+  convert::SeeText see = {};  ///< called with both outputs of each text, in order
+  uint32_t threads = 1;
+};
+void add_tokens(convert::TokenBatch& batch, const TextTokens& tokens);
+/// Throws as verify_model().
+ModelComparison verify_tokens(const ModelFile& file, const std::string& folder,
+                              const TokensToVerify& input, Progress& progress);
 
 /// The name of a label, or its number.
 std::string compared_label(const ModelFile& file, int32_t label);

@@ -11,21 +11,39 @@
 namespace embert::hosted {
 namespace {
 
-std::vector<embert_answer> find_answers(const AnswerOptions& options, const ModelFile& file,
-                                        WorkSlot& slot, const std::vector<TextTokens>& windows) {
+std::string answers_text(const TextItem& item, size_t windows,
+                         const std::vector<embert_answer>& answers, LineForm form) {
+  Json list = Json::array();
+  std::string line;
+  for (const embert_answer& answer : answers) {
+    const std::string_view text = answer_text(answer, *item.pair);
+    const double score = score_of_log2(answer.log2_score);
+    line += fixed(score, 4) + '\t' + one_line(text) + '\t';
+    list.push_back({{"answer", text},
+                    {"score", score},
+                    {"byte_offsets", {answer.byte_begin, answer.byte_end}},
+                    {"char_offsets", {answer.char_begin, answer.char_end}}});
+  }
+  if (form == LineForm::kPlain) return line + one_line(item.text);
+  return json_line({{"question", item.text}, {"windows", windows}, {"answers", std::move(list)}});
+}
+
+}  // namespace
+
+std::vector<embert_answer> best_answers(const AnswerOptions& options,
+                                        std::span<const TextTokens> windows,
+                                        std::span<const TokenLogits> logits) {
   embert_answer_options decoding = embert_answer_options_default();
   decoding.max_answer_tokens = options.max_answer_tokens;
   decoding.allow_no_answer = options.allow_no_answer ? 1 : 0;
   std::vector<embert_answer> answers(options.top);
   embert_answers list = {};
-  for (const TextTokens& tokens : windows) {
-    const TokenLogits logits = classify_tokens(file, slot, tokens);
-    if (&tokens == windows.data()) {
-      check(embert_answers_begin(&list, &decoding, logits.scale, answers.data(), answers.size()),
-            "embert_answers_begin");
-    }
+  check(embert_answers_begin(&list, &decoding, logits[0].scale, answers.data(), answers.size()),
+        "embert_answers_begin");
+  for (size_t i = 0; i < windows.size(); ++i) {
+    const TextTokens& tokens = windows[i];
     embert_answer_window window = {.size = sizeof(window)};
-    window.logits = logits.values.data();
+    window.logits = logits[i].values.data();
     window.sequence_ids = tokens.sequence_ids.data();
     window.word_ids = tokens.word_ids.data();
     window.byte_offsets = tokens.byte_offsets.data();
@@ -38,25 +56,10 @@ std::vector<embert_answer> find_answers(const AnswerOptions& options, const Mode
   return answers;
 }
 
-std::string answers_text(const TextItem& item, size_t windows,
-                         const std::vector<embert_answer>& answers, LineForm form) {
-  Json list = Json::array();
-  std::string line;
-  for (const embert_answer& answer : answers) {
-    const std::string_view text =
-        item.pair->substr(answer.byte_begin, answer.byte_end - answer.byte_begin);
-    const double score = score_of_log2(answer.log2_score);
-    line += fixed(score, 4) + '\t' + one_line(text) + '\t';
-    list.push_back({{"answer", text},
-                    {"score", score},
-                    {"byte_offsets", {answer.byte_begin, answer.byte_end}},
-                    {"char_offsets", {answer.char_begin, answer.char_end}}});
-  }
-  if (form == LineForm::kPlain) return line + one_line(item.text);
-  return json_line({{"question", item.text}, {"windows", windows}, {"answers", std::move(list)}});
+std::string_view answer_text(const embert_answer& answer, std::string_view context) {
+  return context.substr(answer.byte_begin, answer.byte_end - answer.byte_begin);
 }
 
-/// Throws TextError if the question or the context has no token.
 void check_not_empty(const TextTokens& tokens) {
   constexpr const char* kNames[] = {"question", "context"};
   for (const int32_t sequence : {0, 1}) {
@@ -66,8 +69,6 @@ void check_not_empty(const TextTokens& tokens) {
                            embert_status_name(EMBERT_STATUS_EMPTY_INPUT) + ")");
   }
 }
-
-}  // namespace
 
 TextTask prepare_answer(HostedModel& model, const AnswerOptions& options) {
   const ModelFile& file = model.file();
@@ -83,7 +84,11 @@ TextTask prepare_answer(HostedModel& model, const AnswerOptions& options) {
               const TextItem item = text_at(texts, i);
               const auto windows = windows_of(*file.model(), item, most, options.windows.stride);
               check_not_empty(windows[0]);
-              return answers_text(item, windows.size(), find_answers(options, file, slot, windows),
+              std::vector<TokenLogits> logits;
+              for (const TextTokens& window : windows) {
+                logits.push_back(classify_tokens(file, slot, window));
+              }
+              return answers_text(item, windows.size(), best_answers(options, windows, logits),
                                   form);
             });
           },

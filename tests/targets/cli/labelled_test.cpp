@@ -74,7 +74,7 @@ TEST(VerifyLabelled, CountsWhatClassifyAnswers) {
   EXPECT_GE(json["loss_interval"][1], json["loss"]);
   EXPECT_LT(json["loss_interval"][0], json["loss_interval"][1]) << "never without a width";
   EXPECT_EQ(json["verdict"], "pass");
-  for (const Json& text : json["differing"]) EXPECT_NE(text["float_label"], text["int8_label"]);
+  for (const Json& text : json["differing"]) EXPECT_NE(text["float32"], text["int8"]);
   // From stdin, and as lines.
   const ToolResult from_stdin = verify({"--labelled", "-"}, texts);
   EXPECT_EQ(from_stdin.exit_code, 0) << from_stdin.err;
@@ -149,7 +149,7 @@ TEST(VerifyLabelled, CorrelatesVectorsWithScores) {
     expect_refused(run_tool(bad), 2, part);
   };
   refused("a\tb\t1\na\tb\n", "line 2: expected text, a tab, its pair, a tab and a label");
-  refused("a\tb\t1\na\tb\tgood\n", "line 2: expected text, a tab, its pair, a tab and a score");
+  refused("a\tb\t1\na\tb\tgood\n", "line 2: expected a score in the last column, found \"good\"");
   refused("a\tb\t1\na\tc\t1\n", "all lines have the label \"1\"");
 }
 

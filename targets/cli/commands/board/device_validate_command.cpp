@@ -40,7 +40,7 @@ struct ValidateTexts {
 ValidateTexts read_texts(const ValidateOptions& options, const ModelFile& file) {
   if (!options.has_labels()) return {read_text_lines(options.texts), {}};
   ValidateTexts texts;
-  const std::vector<LabelledText> labelled = read_labelled(options.labelled, false);
+  const std::vector<LabelledText> labelled = read_labelled(options.labelled, LabelledForm::kText);
   texts.labels = label_indices(file, options.labelled, labelled);
   for (const LabelledText& entry : labelled) texts.lines.push_back(entry.text);
   return texts;

@@ -63,7 +63,7 @@ std::vector<ScoredText> score_texts(const ThresholdOptions& options) {
     throw UsageError(quoted_path(file.path()) +
                      ": the model's scores are no probabilities; give --function");
   }
-  const std::vector<LabelledText> texts = read_labelled(options.labelled, false);
+  const std::vector<LabelledText> texts = read_labelled(options.labelled, LabelledForm::kText);
   require_several_labels(options.labelled, texts);
   const auto right = right_labels(options, file, texts);
   TextList list;
