@@ -24,8 +24,8 @@ struct Loss {
 /// The loss on some of the items of a file: [any number], an item may come several times.
 using LossOfSample = std::function<double(std::span<const size_t> items)>;
 /// The loss on all `items`, with the percentile interval (Efron and Tibshirani 1993) of 1,000
-/// seeded samples of them. Both models answer the same sample, as in Koehn's paired bootstrap (2004). The
-/// interval has no width if no sample shows a loss.
+/// seeded samples of them. Both models answer the same sample, as in Koehn's paired bootstrap
+/// (2004). The interval has no width if no sample shows a loss.
 Loss bootstrapped_loss(size_t items, const LossOfSample& loss_of);
 
 struct LabelQuality {
