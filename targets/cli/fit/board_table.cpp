@@ -22,8 +22,9 @@ constexpr Core kCores[] = {
 };
 
 // flash and ram are those that one image can use: of several memories the largest block in a row.
-// source names the document that has the numbers. They were written down without it at hand and
-// still have to be compared with it.
+// Every number was compared with the pages that source names. Most are other projects' descriptions
+// of a board: the vendors' data sheets, apart from the pages of PJRC and of Raspberry Pi's guide,
+// could not be read and may know more.
 constexpr Board kBoards[] = {
     {.name = "nucleo-h743zi",
      .core = "Cortex-M7",
@@ -31,112 +32,123 @@ constexpr Board kBoards[] = {
      .mhz = 480,
      .flash = 2 * kMega,
      .ram = 512 * kKilo,  // AXI SRAM
-     .source = "STM32H743xI data sheet DS12110 Rev 10; the firmware of this tree runs at 64 MHz"},
+     .source =
+         "Zephyr 4, boards/st/nucleo_h743zi (480 MHz) and dts/arm/st/h7/stm32h743Xi.dtsi "
+         "(flash); RAM: https://0xhenry.dev/en/study/stm32-architecture; the firmware of this "
+         "tree runs at 64 MHz"},
     {.name = "nucleo-f746zg",
      .core = "Cortex-M7",
      .isa = "dsp",
      .mhz = 216,
      .flash = 1 * kMega,
      .ram = 320 * kKilo,  // DTCM, SRAM1 and SRAM2 in a row
-     .source = "STM32F746xx data sheet DS10916 Rev 5"},
+     .source = "Zephyr, boards/st/nucleo_f746zg/doc (clock, flash, RAM); ST RM0385, 2.1 (blocks)"},
     {.name = "teensy-4.1",
      .core = "Cortex-M7",
      .isa = "dsp",
      .mhz = 600,
      .flash = 7936 * kKilo,  // of 8 MB
      .ram = 512 * kKilo,     // OCRAM
-     .source = "i.MX RT1060 data sheet IMXRT1060CEC Rev. 4; flash: PJRC, Teensy 4.1"},
+     .source = "PJRC, https://www.pjrc.com/store/teensy41.html; OCRAM: its 1024K less 512K tightly "
+               "coupled"},
     {.name = "stm32f4-discovery",
      .core = "Cortex-M4",
      .isa = "dsp",
      .mhz = 168,
      .flash = 1 * kMega,
      .ram = 128 * kKilo,  // SRAM1 and SRAM2 in a row
-     .source = "STM32F407xx data sheet DS8626 Rev 12"},
+     .source = "Zephyr 3.0, boards/arm/stm32f4_disco/doc (clock, flash); ST RM0090, 2.1 (RAM)"},
     {.name = "nrf52840-dk",
      .core = "Cortex-M4",
      .isa = "dsp",
      .mhz = 64,
      .flash = 1 * kMega,
      .ram = 256 * kKilo,
-     .source = "nRF52840 Product Specification v1.7"},
+     .source =
+         "PlatformIO, boards/nordicnrf52/nrf52840_dk; Zephyr, dts/arm/nordic/nrf52840_qiaa.dtsi"},
     {.name = "nrf5340-dk",
      .core = "Cortex-M33",
      .isa = "dsp",
      .mhz = 128,
      .flash = 1 * kMega,
      .ram = 512 * kKilo,
-     .source = "nRF5340 Product Specification v1.3, application core"},
+     .source = "Zephyr, boards/nordic/nrf5340dk/doc (clock, DSP instructions) and "
+               "dts/arm/nordic/nrf5340_cpuapp_qkaa.dtsi"},
     {.name = "b-u585i-iot02a",
      .core = "Cortex-M33",
      .isa = "dsp",
      .mhz = 160,
      .flash = 2 * kMega,
      .ram = 768 * kKilo,  // SRAM1 to SRAM3 in a row
-     .source = "STM32U585xx data sheet DS13086 Rev 10"},
+     .source = "Zephyr, boards/st/b_u585i_iot02a/doc (clock, flash); RAM: ST's linker script "
+               "STM32U585AIIXQ_FLASH.ld in FreeRTOS/iot-reference-stm32u5"},
     {.name = "raspberry-pi-pico-2",
      .core = "Cortex-M33",
      .isa = "dsp",
      .mhz = 150,
      .flash = 4 * kMega,  // read in place over QSPI
      .ram = 520 * kKilo,
-     .source = "RP2350 data sheet, build of 2024-08-08; flash: Raspberry Pi Pico 2 data sheet"},
+     .source = "Zephyr 4.1, boards/raspberrypi/rpi_pico2/doc"},
     {.name = "nucleo-n657x0-q",
      .core = "Cortex-M55",
      .isa = "mve",
      .mhz = 600,
      .flash = 64 * kMega,  // external, read in place
      .ram = 1 * kMega,     // AXISRAM2
-     .source = "STM32N657xx data sheet DS14791 Rev 9; flash: UM3417 Rev 3"},
+     .source =
+         "clock: wolfSSL/wolfip, pull 85 (others say 800 MHz); RAM: Zephyr, "
+         "dts/arm/st/n6/stm32n657X0.dtsi; flash: MX25UM51245G, IMProject/IMBootloader, pull 39"},
     {.name = "mps2-an386",
      .core = "Cortex-M4",
      .isa = "dsp",
      .mhz = 25,
      .flash = 4 * kMega,  // SSRAM1
      .ram = 2 * kMega,    // of SSRAM2 and 3
-     .source = "Arm Application Note AN386; emulated by QEMU"},
+     .source = "QEMU, hw/arm/mps2.c; Arm Application Note AN386 itself was not read"},
     {.name = "mps2-an500",
      .core = "Cortex-M7",
      .isa = "dsp",
      .mhz = 25,
      .flash = 4 * kMega,
      .ram = 2 * kMega,
-     .source = "Arm Application Note AN500; emulated by QEMU"},
+     .source = "QEMU, hw/arm/mps2.c; Arm Application Note AN500 itself was not read"},
     {.name = "mps2-an505",
      .core = "Cortex-M33",
      .isa = "scalar",  // its core has no DSP instructions
      .mhz = 20,
      .flash = 4 * kMega,  // SSRAM1
      .ram = 2 * kMega,    // SSRAM2
-     .source = "Arm Application Note AN505; emulated by QEMU"},
+     .source = "QEMU, hw/arm/mps2-tz.c; Arm Application Note AN505 itself was not read"},
     {.name = "mps3-an547",
      .core = "Cortex-M55",
      .isa = "mve",
      .mhz = 32,
      .flash = 2 * kMega,  // block RAM
      .ram = 2 * kMega,    // SRAM of the subsystem
-     .source = "Arm Application Note AN547; emulated by QEMU"},
+     .source = "QEMU, hw/arm/mps2-tz.c; Arm Application Note AN547 itself was not read"},
     {.name = "raspberry-pi-zero-2w",
      .core = "Cortex-A53",
      .isa = "neon",
      .mhz = 1000,
      .flash = 0,
      .ram = 512 * kMega,
-     .source = "Raspberry Pi Zero 2 W Product Brief, October 2021"},
+     .source = "https://etechnophiles.com/rpi-zero-2w-board-layout-pinout-specs-price"},
     {.name = "raspberry-pi-4b",
      .core = "Cortex-A72",
      .isa = "neon",
      .mhz = 1500,
      .flash = 0,
      .ram = 1 * kGiga,  // the smallest model
-     .source = "Raspberry Pi 4 Model B Datasheet, Release 1, June 2019"},
+     .source = "Raspberry Pi Beginner's Guide, 3rd edition, appendix F"},
     {.name = "raspberry-pi-5",
      .core = "Cortex-A76",
      .isa = "dotprod",
      .mhz = 2400,
      .flash = 0,
-     .ram = 2 * kGiga,  // the smallest model
-     .source = "Raspberry Pi 5 Product Brief"},
+     .ram = 1 * kGiga,  // the smallest that was announced; the first models have 4 GB
+     .source =
+         "https://circuitdigest.com/news/the-new-raspberry-pi-5-is-here-faster-than-ever (clock); "
+         "https://boardor.com/blog/raspberry-pi-5-is-it-worth-buying (memory)"},
 };
 
 }  // namespace
