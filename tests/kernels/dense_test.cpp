@@ -144,26 +144,14 @@ TEST_F(DenseTest, ResidualEqualsTwoSteps) {
   for (const DenseShape& s : dense_shapes(draws)) {
     Product product(s, draws);
     const std::vector<int32_t> sums = product.sums();
-    const size_t columns_read = pad_columns(s.n);
-    Guarded<int32_t> multiplier(columns_read), residual_multiplier(columns_read),
-        constant(columns_read), row_max(s.m);
-    Guarded<int16_t> residual(s.m * s.n), expected(s.m * s.n);
-    fill_multipliers(draws, multiplier.data(), multiplier.size());
-    for (size_t c = 0; c < columns_read; ++c) {
-      residual_multiplier[c] = draws.in32(-(1 << 29) + 1, (1 << 29) - 1);
-      constant[c] = draws.in32(-(1 << 28) + (1 << 19), (1 << 28) - (1 << 19));
-    }
-    for (size_t i = 0; i < s.m; ++i) row_max[i] = draws.in32(1, 32767);
-    for (size_t i = 0; i < residual.size(); ++i) residual[i] = draws.in16(-32768, 32767);
+    const ResidualOperands operands(draws, s.m, s.n, s.m * s.n);
+    const Guarded<int16_t>& residual = operands.residual;
+    Guarded<int16_t> expected(residual.size());
     RequantizeResidualArgs args = {};
     args.m = s.m, args.n = s.n;
-    args.acc = sums.data(), args.acc_stride = columns_read;
-    args.factor.multiplier = multiplier.data();
+    args.acc = sums.data(), args.acc_stride = pad_columns(s.n);
+    operands.give_to(&args);
     set_shifts(turn++, &args.factor);
-    args.row_max = row_max.data();
-    args.residual = residual.data();
-    args.residual_multiplier = residual_multiplier.data();
-    args.constant = constant.data();
     args.dst = expected.data(), args.dst_stride = s.n;
     requantize_residual_scalar(args);
     for (const auto& variant : variants) {

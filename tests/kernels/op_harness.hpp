@@ -91,6 +91,36 @@ inline void set_shifts(size_t turn, Requantize* factor) {
   factor->right = t < 16 ? 0 : t - 15;
 }
 
+/// The operands that a residual sum has beside its accumulators.
+struct ResidualOperands {
+  Guarded<int32_t> multiplier, residual_multiplier, constant;  ///< [pad_columns(n)]
+  Guarded<int32_t> row_max;                                    ///< [m]
+  Guarded<int16_t> residual;
+
+  ResidualOperands(Draws& draws, size_t m, size_t n, size_t residual_size)
+      : multiplier(pad_columns(n)),
+        residual_multiplier(pad_columns(n)),
+        constant(pad_columns(n)),
+        row_max(m),
+        residual(residual_size) {
+    fill_multipliers(draws, multiplier.data(), multiplier.size());
+    for (size_t c = 0; c < constant.size(); ++c) {
+      residual_multiplier[c] = draws.in32(-(1 << 29) + 1, (1 << 29) - 1);
+      constant[c] = draws.in32(-(1 << 28) + (1 << 19), (1 << 28) - (1 << 19));
+    }
+    for (size_t i = 0; i < m; ++i) row_max[i] = draws.in32(1, 32767);
+    for (size_t i = 0; i < residual_size; ++i) residual[i] = draws.in16(-32768, 32767);
+  }
+
+  void give_to(RequantizeResidualArgs* args) const {
+    args->factor.multiplier = multiplier.data();
+    args->row_max = row_max.data();
+    args->residual = residual.data();
+    args->residual_multiplier = residual_multiplier.data();
+    args->constant = constant.data();
+  }
+};
+
 /// Shapes of one call on accumulators, with row strides that may be larger than needed.
 struct RowShape {
   size_t m, n, acc_stride, dst_stride;

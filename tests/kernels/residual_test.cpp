@@ -14,26 +14,15 @@ TEST_F(RequantizeResidualTest, EqualsScalar) {
   for (int repeat = 0; repeat < 32; ++repeat) {
     for (const RowShape& s : row_shapes(draws)) {
       Guarded<int32_t> acc(extent(s.m, s.acc_stride, pad_columns(s.n)), 64);
-      Guarded<int32_t> multiplier(pad_columns(s.n)), residual_multiplier(pad_columns(s.n)),
-          constant(pad_columns(s.n)), row_max(s.m);
-      Guarded<int16_t> residual(extent(s.m, s.dst_stride, s.n)), expected(residual.size());
+      const ResidualOperands operands(draws, s.m, s.n, extent(s.m, s.dst_stride, s.n));
+      const Guarded<int16_t>& residual = operands.residual;
+      Guarded<int16_t> expected(residual.size());
       fill_accumulators(draws, acc.data(), acc.size());
-      fill_multipliers(draws, multiplier.data(), multiplier.size());
-      for (size_t c = 0; c < pad_columns(s.n); ++c) {
-        residual_multiplier[c] = draws.in32(-(1 << 29) + 1, (1 << 29) - 1);
-        constant[c] = draws.in32(-(1 << 28) + (1 << 19), (1 << 28) - (1 << 19));
-      }
-      for (size_t i = 0; i < s.m; ++i) row_max[i] = draws.in32(1, 32767);
-      for (size_t i = 0; i < residual.size(); ++i) residual[i] = draws.in16(-32768, 32767);
       RequantizeResidualArgs args = {};
       args.m = s.m, args.n = s.n;
       args.acc = acc.data(), args.acc_stride = s.acc_stride;
-      args.factor.multiplier = multiplier.data();
+      operands.give_to(&args);
       set_shifts(turn++, &args.factor);
-      args.row_max = row_max.data();
-      args.residual = residual.data();
-      args.residual_multiplier = residual_multiplier.data();
-      args.constant = constant.data();
       args.dst_stride = s.dst_stride;
       args.dst = expected.data();
       variants[0].function(args);
