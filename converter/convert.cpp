@@ -194,12 +194,10 @@ VectorRows pool_batch(const ModelFolder& folder, FloatModel& floats, const Model
 // The part of the certificate that says how the model was made.
 nlohmann::ordered_json describe_calibration(const ConvertOptions& options,
                                             const ConvertResult& result) {
-  nlohmann::ordered_json json;
-  json["rounding"] = options.rounding == Rounding::kNearest ? "nearest" : "gptq";
-  json["calibration"] = calibration_source_name(result.source);
-  json["calibration_texts"] = result.calibration_texts;
-  json["calibration_tokens"] = result.calibration_tokens;
-  return json;
+  return {{"rounding", options.rounding == Rounding::kNearest ? "nearest" : "gptq"},
+          {"calibration", calibration_source_name(result.source)},
+          {"calibration_texts", result.calibration_texts},
+          {"calibration_tokens", result.calibration_tokens}};
 }
 
 }  // namespace

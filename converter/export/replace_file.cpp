@@ -62,43 +62,18 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
-// An open file. The destructor closes it, and removes it unless keep() was called.
-class OutputFile {
- public:
-  OutputFile(int descriptor, std::filesystem::path name)
-      : descriptor_(descriptor), name_(std::move(name)) {}
-  ~OutputFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (!name_.empty()) ::unlink(name_.c_str());
+// 0 or errno.
+int write_all(int file, std::span<const std::uint8_t> bytes) {
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  while (!bytes.empty()) {
+    if (held_signal != 0) return EINTR;
+    const ssize_t written = ::write(file, bytes.data(), std::min(bytes.size(), kPiece));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-
-  int descriptor() const { return descriptor_; }
-  // 0 or errno.
-  int write_all(std::span<const std::uint8_t> bytes) {
-    constexpr std::size_t kPiece = std::size_t{1} << 20;
-    while (!bytes.empty()) {
-      if (held_signal != 0) return EINTR;
-      const ssize_t written = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kPiece));
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return errno;
-      bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
-    return 0;
-  }
-  // Some file systems report a full disk only here.
-  int close_file() {
-    const int result = ::close(descriptor_);
-    descriptor_ = -1;
-    return result == 0 ? 0 : errno;
-  }
-  void keep() { name_.clear(); }
-
- private:
-  int descriptor_;
-  std::filesystem::path name_;
-};
+  return 0;
+}
 
 }  // namespace
 
@@ -141,21 +116,21 @@ void replace_file(const std::filesystem::path& path, std::span<const std::uint8_
   const bool exists = ::stat(real.c_str(), &info) == 0;
   const SignalHold hold;
   if (exists && !S_ISREG(info.st_mode)) {
-    OutputFile device(::open(real.c_str(), O_WRONLY | O_CLOEXEC), {});
-    if (device.descriptor() < 0) output_error(path, "write", errno);
-    if (const int error = device.write_all(bytes); error != 0) output_error(path, "write", error);
+    const int device = ::open(real.c_str(), O_WRONLY | O_CLOEXEC);
+    if (device < 0) output_error(path, "write", errno);
+    const int error = write_all(device, bytes);
+    ::close(device);
+    if (error != 0) output_error(path, "write", error);
     return;
   }
-  const auto [descriptor, name] = open_temporary(folder_of(real));
-  if (descriptor < 0) output_error(path, "write", errno);
-  OutputFile file(descriptor, name);
-  if (exists) static_cast<void>(::fchmod(descriptor, info.st_mode & 07777));
-  if (const int error = file.write_all(bytes); error != 0) output_error(path, "write", error);
-  if (::fsync(descriptor) != 0) output_error(path, "write", errno);
-  if (const int error = file.close_file(); error != 0) output_error(path, "write", error);
-  if (held_signal != 0) output_error(path, "write", EINTR);
-  if (::rename(name.c_str(), real.c_str()) != 0) output_error(path, "replace", errno);
-  file.keep();
+  TemporaryFile file(folder_of(real));
+  if (file.descriptor() < 0) output_error(path, "write", errno);
+  if (exists) static_cast<void>(::fchmod(file.descriptor(), info.st_mode & 07777));
+  int error = write_all(file.descriptor(), bytes);
+  if (error == 0) error = file.finish();
+  if (error == 0 && held_signal != 0) error = EINTR;
+  if (error != 0) output_error(path, "write", error);
+  if (error = file.rename_to(real); error != 0) output_error(path, "replace", error);
   // The new name should be on the disk, too. Not every file system can sync a directory, so errors
   // are ignored.
   const int folder = ::open(folder_of(real).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

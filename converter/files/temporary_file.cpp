@@ -8,7 +8,9 @@
 
 #include <cerrno>
 #include <string>
-#include <system_error>
+#include <utility>
+
+#include "converter/files/folder_names.hpp"
 
 namespace embert::convert {
 namespace {
@@ -27,34 +29,52 @@ void remove_abandoned(const std::filesystem::path& name) {
 }
 
 void sweep(const std::filesystem::path& folder) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (name.starts_with(kPrefix) && name.ends_with(kSuffix)) remove_abandoned(entry->path());
+  for (const std::string& name : folder_names(folder)) {
+    if (name.starts_with(kPrefix) && name.ends_with(kSuffix)) remove_abandoned(folder / name);
   }
 }
 
 }  // namespace
 
-TemporaryFile open_temporary(const std::filesystem::path& folder) {
+TemporaryFile::TemporaryFile(const std::filesystem::path& folder) {
   sweep(folder);
   for (int number = 0; number < 100; ++number) {
-    const std::filesystem::path name =
-        folder / (std::string(kPrefix) + std::to_string(getpid()) + "-" + std::to_string(number) +
-                  std::string(kSuffix));
+    std::filesystem::path name = folder / (std::string(kPrefix) + std::to_string(getpid()) + "-" +
+                                           std::to_string(number) + std::string(kSuffix));
+    // From here on nothing may throw: the file would stay.
     const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file < 0 && errno != EEXIST) return {.descriptor = -1, .name = {}};
+    if (file < 0 && errno != EEXIST) return;
     if (file < 0) continue;
     // Between open() and flock() another program may sweep the file away, or hold it to do so.
     struct stat info = {};
     const bool is_swept = (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) ||
                           ::fstat(file, &info) != 0 || info.st_nlink == 0;
-    if (!is_swept) return {.descriptor = file, .name = name};
+    if (!is_swept) {
+      descriptor_ = file;
+      name_ = std::move(name);
+      return;
+    }
     ::close(file);
   }
   errno = EEXIST;
-  return {.descriptor = -1, .name = {}};
+}
+
+TemporaryFile::~TemporaryFile() {
+  close_file();
+  if (!name_.empty()) ::unlink(name_.c_str());
+}
+
+int TemporaryFile::close_file() {
+  const int file = std::exchange(descriptor_, -1);
+  return file < 0 || ::close(file) == 0 ? 0 : errno;
+}
+
+int TemporaryFile::finish() { return ::fsync(descriptor_) == 0 ? close_file() : errno; }
+
+int TemporaryFile::rename_to(const std::filesystem::path& path) {
+  if (::rename(name_.c_str(), path.c_str()) != 0) return errno;
+  name_.clear();
+  return 0;
 }
 
 }  // namespace embert::convert

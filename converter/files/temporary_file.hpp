@@ -6,14 +6,32 @@
 
 namespace embert::convert {
 
-struct TemporaryFile {
-  int descriptor;  ///< open for writing; -1: errno says why there is none
-  std::filesystem::path name;
-};
+/// A new file in a folder, removed with the object unless it was renamed. Its name is
+/// ".embert-PROCESS-NUMBER.tmp", so that the output may have the longest name that there is. It is
+/// locked (flock) until it is closed.
+class TemporaryFile {
+ public:
+  /// First removes the temporary files of the folder that nobody locks: those of programs that were
+  /// killed. Where no file can be made, descriptor() is -1 and errno says why.
+  explicit TemporaryFile(const std::filesystem::path& folder);
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
 
-/// Makes a new file in the folder, named ".embert-PROCESS-NUMBER.tmp", so that the output may have
-/// the longest name that there is. It is locked (flock) until it is closed. First removes the
-/// temporary files there that nobody locks: those of programs that were killed.
-TemporaryFile open_temporary(const std::filesystem::path& folder);
+  /// Open for writing.
+  int descriptor() const { return descriptor_; }
+  const std::filesystem::path& name() const { return name_; }
+  /// Writes the bytes to the disk and closes the file: some file systems report a full disk only
+  /// then. Returns 0 or errno.
+  int finish();
+  /// Returns 0 or errno.
+  int rename_to(const std::filesystem::path& path);
+
+ private:
+  int close_file();
+
+  std::filesystem::path name_;  // empty: nothing to remove
+  int descriptor_ = -1;
+};
 
 }  // namespace embert::convert

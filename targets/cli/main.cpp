@@ -50,6 +50,22 @@ int report_no_memory() {
   return kExitInternal;
 }
 
+std::terminate_handler terminate_before = nullptr;
+
+/// A lack of memory that no exception could report is reported here: destructors of nlohmann's JSON
+/// values allocate, and so do functions of CLI11 that are noexcept.
+void terminate() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    const int code = report_no_memory();
+    output().discard();
+    _exit(code);
+  } catch (...) {  // a defect: the handler of the C++ library describes it
+  }
+  terminate_before();
+}
+
 int run(int argc, char** argv) {
   CLI::App app(
       "BERT in int8 with integer arithmetic: text in, vectors, labels, answers or text out.",
@@ -120,6 +136,7 @@ int main(int argc, char** argv) {
   // A closed pipe then shows as a failed write instead of killing the process.
   std::signal(SIGPIPE, SIG_IGN);
   embert::cli::reserve_standard_files();
+  embert::cli::terminate_before = std::set_terminate(embert::cli::terminate);
   try {
     return embert::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -6,8 +6,8 @@
 #include <array>
 #include <cctype>
 #include <set>
-#include <system_error>
 
+#include "converter/files/folder_names.hpp"
 #include "converter/import/json_file.hpp"
 
 namespace embert::convert {
@@ -25,10 +25,7 @@ std::string other_weights(const fs::path& folder) {
   constexpr std::array<std::string_view, 9> kExtensions = {
       ".bin", ".ckpt", ".gguf", ".h5", ".msgpack", ".onnx", ".pkl", ".pt", ".pth"};
   std::set<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const fs::path name = entry->path().filename();
+  for (const fs::path name : folder_names(folder)) {
     if (std::ranges::find(kExtensions, name.extension().string()) != kExtensions.end() &&
         name != "training_args.bin" && name != "optimizer.pt" && name != "scheduler.pt") {
       names.insert(name.string());

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <filesystem>
 
-#include "converter/files/temporary_file.hpp"
 #include "targets/cli/tool_error.hpp"
 #include "targets/hosted/line_text.hpp"
 
@@ -30,19 +29,11 @@ NewFile::NewFile(const std::string& path) : path_(path) {
     throw UsageError(quoted_path(path) + ": cannot write: " + std::strerror(stat_error));
   }
   const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
-  const convert::TemporaryFile made = convert::open_temporary(folder.empty() ? "." : folder);
-  if (made.descriptor < 0) {
+  file_.emplace(folder.empty() ? "." : folder);
+  if (file_->descriptor() < 0) {
     throw UsageError(quoted_path(path) + ": cannot write: " + std::strerror(errno));
   }
-  file_ = made.descriptor;
-  temporary_ = made.name.string();
-  if (exists) (void)!fchmod(file_, info.st_mode & 07777);
-}
-
-NewFile::~NewFile() {
-  if (file_ < 0) return;
-  close(file_);
-  unlink(temporary_.c_str());
+  if (exists) (void)!fchmod(file_->descriptor(), info.st_mode & 07777);
 }
 
 void NewFile::fail(const char* what, int error) const {
@@ -51,7 +42,7 @@ void NewFile::fail(const char* what, int error) const {
 
 void NewFile::append(std::span<const uint8_t> bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(file_, bytes.data(), bytes.size());
+    const ssize_t written = ::write(file_->descriptor(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail("write", errno);
     bytes = bytes.subspan(static_cast<size_t>(written));
@@ -59,15 +50,13 @@ void NewFile::append(std::span<const uint8_t> bytes) {
 }
 
 void NewFile::overwrite_start(std::span<const uint8_t> bytes) {
-  if (lseek(file_, 0, SEEK_SET) != 0) fail("write", errno);
+  if (lseek(file_->descriptor(), 0, SEEK_SET) != 0) fail("write", errno);
   append(bytes);
 }
 
 void NewFile::put_in_place() {
-  if (fsync(file_) != 0) fail("write", errno);
-  if (rename(temporary_.c_str(), path_.c_str()) != 0) fail("replace", errno);
-  close(file_);
-  file_ = -1;
+  if (const int error = file_->finish(); error != 0) fail("write", error);
+  if (const int error = file_->rename_to(path_); error != 0) fail("replace", error);
 }
 
 }  // namespace embert::cli

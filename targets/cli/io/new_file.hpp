@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that appears whole or not at all: it is written beside its place and renamed.
+// A file that appears whole or not at all: it is written beside its place and renamed. Without
+// put_in_place() the destructor leaves an existing file as it was.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+
+#include "converter/files/temporary_file.hpp"
 
 namespace embert::cli {
 
@@ -12,10 +16,6 @@ class NewFile {
  public:
   /// Throws UsageError if the file cannot be written.
   explicit NewFile(const std::string& path);
-  /// Leaves an existing file as it was unless put_in_place() was called.
-  ~NewFile();
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
 
   /// Throws WriteError.
   void append(std::span<const uint8_t> bytes);
@@ -27,8 +27,8 @@ class NewFile {
  private:
   [[noreturn]] void fail(const char* what, int error) const;
 
-  std::string path_, temporary_;
-  int file_ = -1;
+  std::string path_;
+  std::optional<convert::TemporaryFile> file_;  // always, once constructed
 };
 
 }  // namespace embert::cli

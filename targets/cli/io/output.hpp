@@ -27,6 +27,8 @@ class Output {
   void flush();
   /// The last call of a run without an error.
   void finish();
+  /// Removes the unfinished file: for a run that ends without destructors.
+  void discard() { file_.reset(); }
 
   bool is_on_terminal() const;
 

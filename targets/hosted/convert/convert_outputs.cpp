@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "converter/export/replace_file.hpp"
+#include "converter/files/folder_names.hpp"
 #include "targets/hosted/hosted_error.hpp"
 #include "targets/hosted/line_text.hpp"
 
@@ -30,19 +33,14 @@ bool may_be_input(const fs::path& file) {
          kInputExtensions.end();
 }
 
-/// Returns the file of the model folder that `output` is, directly or by a link; empty if it is
-/// none.
-fs::path input_behind(const fs::path& output, const fs::path& folder) {
-  std::error_code error;
-  if (!fs::is_regular_file(output, error)) return {};
-  const auto options = fs::directory_options::skip_permission_denied |
-                       fs::directory_options::follow_directory_symlink;
-  for (fs::recursive_directory_iterator at(folder, options, error), end; !error && at != end;
-       at.increment(error)) {
-    if (may_be_input(at->path()) && same_file(output, at->path())) return at->path();
-    if (at.depth() >= kInputDepth) at.disable_recursion_pending();
-  }
-  return {};
+/// Whether `output` is a file of the model folder, directly or by a link.
+bool is_input(const fs::path& output, const fs::path& folder, int depth = kInputDepth) {
+  const std::vector<std::string> names = convert::folder_names(folder);
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    const fs::path entry = folder / name;
+    return (may_be_input(entry) && same_file(output, entry)) ||
+           (depth > 0 && is_input(output, entry, depth - 1));
+  });
 }
 
 void check_output(const std::string& path, const ConvertPaths& paths) {
@@ -51,7 +49,8 @@ void check_output(const std::string& path, const ConvertPaths& paths) {
   } catch (const convert::ConvertError& error) {
     throw WriteError(error.what());
   }
-  if (!input_behind(path, paths.folder).empty()) {
+  std::error_code error;
+  if (fs::is_regular_file(path, error) && is_input(path, paths.folder)) {
     throw UsageError(quoted_path(path) + ": is a file of the model folder, which is read; give " +
                      "another output");
   }

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <vector>
 
 #include "converter/export/replace_file.hpp"
@@ -100,13 +101,14 @@ TEST_F(ReplaceFile, APipeBehindALink) {
 // A process that is killed leaves its temporary file; the next run removes it, but not that of a
 // process that still writes.
 TEST_F(ReplaceFile, SweepsUpAfterKilledProcesses) {
-  const TemporaryFile held = open_temporary(folder_);
-  ASSERT_GE(held.descriptor, 0);
+  std::optional<TemporaryFile> held(folder_);
+  ASSERT_GE(held->descriptor(), 0);
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    close(held.descriptor);
-    if (open_temporary(folder_).descriptor >= 0) raise(SIGKILL);
+    close(held->descriptor());
+    const TemporaryFile left(folder_);
+    if (left.descriptor() >= 0) raise(SIGKILL);
     _exit(1);
   }
   int status = 0;
@@ -114,10 +116,9 @@ TEST_F(ReplaceFile, SweepsUpAfterKilledProcesses) {
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(entries(), 2u);
   replace_file(path_, bytes(5, 1));
-  EXPECT_TRUE(fs::exists(held.name));
+  EXPECT_TRUE(fs::exists(held->name()));
   EXPECT_EQ(entries(), 2u);
-  close(held.descriptor);
-  replace_file(path_, bytes(5, 2));
+  held.reset();
   EXPECT_EQ(entries(), 1u);
 }
 
