@@ -2,11 +2,11 @@
 // The public functions that make an engine and run a model.
 #include "runtime/engine/engine.hpp"
 
+#include "runtime/engine/attention/kv_cache.hpp"
 #include "runtime/engine/forward.hpp"
 #include "runtime/engine/heads/pool_text.hpp"
 #include "runtime/engine/heads/task_heads.hpp"
 #include "runtime/engine/input/check_input.hpp"
-#include "runtime/engine/kv_cache.hpp"
 #include "runtime/model/struct_size.hpp"
 
 namespace embert {

@@ -12,9 +12,10 @@
 #include <string.h>
 
 #include "kernels/arithmetic/layout.hpp"
-#include "runtime/engine/attention.hpp"
+#include "runtime/engine/attention/attention.hpp"
+#include "runtime/engine/attention/head_projections.hpp"
+#include "runtime/engine/attention/kv_cache.hpp"
 #include "runtime/engine/input/embeddings.hpp"
-#include "runtime/engine/kv_cache.hpp"
 #include "runtime/engine/planes.hpp"
 
 namespace embert {

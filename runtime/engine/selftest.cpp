@@ -5,8 +5,8 @@
 
 #include "embert/embert_lm.h"
 #include "embert/embert_tokenizer.h"
+#include "runtime/engine/attention/kv_cache.hpp"
 #include "runtime/engine/heads/lm_head.hpp"
-#include "runtime/engine/kv_cache.hpp"
 
 namespace embert {
 namespace {

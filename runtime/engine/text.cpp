@@ -5,10 +5,10 @@
 // time after the input was checked and the embeddings were read. A row of the context has 8 bytes
 // or more (arena_plan.cpp), which is an id and a segment.
 #include "embert/embert_tokenizer.h"
+#include "runtime/engine/attention/kv_cache.hpp"
 #include "runtime/engine/forward.hpp"
 #include "runtime/engine/heads/task_heads.hpp"
 #include "runtime/engine/input/check_input.hpp"
-#include "runtime/engine/kv_cache.hpp"
 #include "runtime/tasks/label_ranking.hpp"
 
 namespace embert {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public functions of decoders: the KV cache of their own tokens, and the encoder states that
 // cross-attention reads.
-#include "runtime/engine/attention.hpp"
+#include "runtime/engine/attention/head_projections.hpp"
+#include "runtime/engine/attention/kv_cache.hpp"
 #include "runtime/engine/forward.hpp"
 #include "runtime/engine/heads/task_heads.hpp"
 #include "runtime/engine/input/check_input.hpp"
-#include "runtime/engine/kv_cache.hpp"
 #include "runtime/model/scale.hpp"
 #include "runtime/model/struct_size.hpp"
 

@@ -3,8 +3,8 @@
 // the language model's head, and takes one of the best.
 #include "runtime/generation/generate.hpp"
 
+#include "runtime/engine/attention/kv_cache.hpp"
 #include "runtime/engine/input/check_input.hpp"
-#include "runtime/engine/kv_cache.hpp"
 #include "runtime/model/struct_size.hpp"
 
 namespace embert {

@@ -2,7 +2,7 @@
 // Local attention: the keys that a block of queries reads (Beltagy et al. 2020, section 3.1).
 #pragma once
 
-#include "runtime/engine/kv_cache.hpp"
+#include "runtime/engine/attention/kv_cache.hpp"
 
 namespace embert {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multi-head attention (Vaswani et al. 2017, section 3.2.2): parallel regions that leave the
-// contexts of all heads in the arena. The tasks share the (text, head) pairs.
+// Queries, keys and values of one attention head (Vaswani et al. 2017, section 3.2.2).
 #pragma once
 
+#include "runtime/engine/attention/kv_cache.hpp"
 #include "runtime/engine/run.hpp"
 
 namespace embert {
@@ -17,10 +17,23 @@ struct AttentionRows {
   const Dense* value;  ///< columns: N(D) an attention head
 };
 
-/// Each text attends itself: the tokens of this call and those in a decoder's cache.
-void self_attention(const Run& run, const Layer& layer, Queries queries, const AttentionRows& in);
-/// Each text attends the encoder states of its source.
-void cross_attention(const Run& run, const Layer& layer, Queries queries);
+/// An attention head over one text, and the task that computes it.
+struct HeadTask {
+  const TextRows& text;
+  size_t head;
+  size_t task;
+};
+
+static inline Requantize from_column(Requantize factor, size_t column) {
+  factor.multiplier += column;
+  return factor;
+}
+
+/// Queries, keys and values of one head over one text. Queries go into the task's scratch.
+void project_self(const Run& run, const Layer& layer, const AttentionRows& in, const HeadTask& at,
+                  const KvView& kv);
+/// Queries of one head for cross-attention, into the task's scratch.
+void project_cross_query(const Run& run, const Layer& layer, const HeadTask& at);
 
 /// The states of one source: s16 [length][cross_hidden_size] with the scale that the last stack
 /// reads.

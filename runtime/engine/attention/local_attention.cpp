@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/engine/local_attention.hpp"
+#include "runtime/engine/attention/local_attention.hpp"
 
 #include "kernels/arithmetic/layout.hpp"
 #include "runtime/engine/run.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/engine/kv_cache.hpp"
+#include "runtime/engine/attention/kv_cache.hpp"
 
 #include <string.h>
 
