@@ -8,8 +8,12 @@
 #include "kernels/contracts/activation.hpp"
 #include "kernels/contracts/gemm.hpp"
 #include "kernels/contracts/residual.hpp"
+#include "kernels/processor.hpp"
 
 namespace embert {
+
+/// Some ISA extension of this processor family has a variant. Elsewhere nobody need ask.
+inline constexpr bool kHasDenseStep = EMBERT_X86 != 0;
 
 /// gemm(product), then requantize_activation(activation) of its sums, for as many columns as the
 /// variant takes. Returns their number: 0, or a multiple of 32 up to activation.n; the caller does

@@ -143,7 +143,9 @@ void add_dense(const Run& run, size_t task, const ResidualDense& out, const Quan
                                   .dst_stride = width};
   };
   size_t column = 0;
-  if (rows.planes == 1) column = kernels.dense_residual({product(0, width), sums(0, width)});
+  if (kHasDenseStep && rows.planes == 1) {
+    column = kernels.dense_residual({product(0, width), sums(0, width)});
+  }
   for (; column < width; column += block) {
     const size_t n = smaller(block, width - column);
     kernels.gemm(product(column, n));
@@ -235,7 +237,9 @@ void feed_forward_rows(const Run& run, size_t task, const FeedForward& ffn, cons
       if (planes > 1) join_sums(run, {acc, block, m, pad_columns(n), up.bias + column});
     };
     size_t column = 0;
-    if (planes == 1) column = kernels.dense_activation({product(0, inner), activated(0, inner)});
+    if (kHasDenseStep && planes == 1) {
+      column = kernels.dense_activation({product(0, inner), activated(0, inner)});
+    }
     for (; column < inner; column += block) {
       const size_t n = smaller(block, inner - column);
       multiply(column, n);
