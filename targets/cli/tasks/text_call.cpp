@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <set>
 
 #include "targets/cli/io/messages.hpp"
 #include "targets/cli/io/output.hpp"
@@ -34,13 +35,25 @@ void add_text_call(CLI::App& command, TextCall& call, const RecordForm& form,
   call.run.add_to(command);
 }
 
-void add_on_long_option(CLI::App& command, TextCall& call) {
-  command
-      .add_option("--on-long", call.on_long,
-                  "A text longer than the model's length: cut it, or end with an error")
-      ->check(CLI::IsMember({"cut", "error"}))
+static void add_on_long(CLI::App& command, TextCall& call, const std::string& description,
+                        const std::set<std::string>& names) {
+  command.add_option("--on-long", call.on_long, description)
+      ->check(CLI::IsMember(names))
       ->type_name("NAME")
       ->capture_default_str();
+}
+
+void add_on_long_option(CLI::App& command, TextCall& call) {
+  add_on_long(command, call, "A text longer than the model's length: cut it, or end with an error",
+              {"cut", "error"});
+}
+
+void add_on_long_windows_option(CLI::App& command, TextCall& call, const std::string& mean) {
+  add_on_long(command, call,
+              "A text longer than the model's length: cut it, end with an error, or windows: take "
+              "the mean of the " +
+                  mean + " of its parts, each weighed by its tokens",
+              {"cut", "error", "windows"});
 }
 
 std::unique_ptr<HostedModel> open_model(const TextCall& call) {

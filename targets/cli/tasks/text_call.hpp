@@ -23,6 +23,7 @@ struct TextCall {
   RunOptions run;
 
   bool refuses_long() const { return on_long == "error"; }
+  bool reads_windows() const { return on_long == "windows"; }
 };
 
 /// Adds MODEL, TEXT..., --jsonl, --max-line-bytes, --json and --output. `result` names the keys of
@@ -35,6 +36,8 @@ void add_text_call(CLI::App& command, TextCall& call, const RecordForm& form,
 
 /// Adds --on-long to a task that cuts long texts.
 void add_on_long_option(CLI::App& command, TextCall& call);
+/// The same for a task that may also read them in windows; `mean` is what it takes the mean of.
+void add_on_long_windows_option(CLI::App& command, TextCall& call, const std::string& mean);
 
 /// Opens the model with the threads of the call; says so if there are fewer than --threads.
 std::unique_ptr<HostedModel> open_model(const TextCall& call);

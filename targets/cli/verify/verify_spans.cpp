@@ -105,7 +105,7 @@ Question question_of(LabelledTask& task, const ModelFile& file,
   Question question = {columns[0], columns[1], {}};
   try {
     question.windows =
-        windows_of(*file.model(), {question.text, question.context}, file.info().max_tokens, {});
+        windows_of(*file.model(), {question.text, question.context}, {file.info().max_tokens});
     check_not_empty(question.windows[0]);
   } catch (const TextError& error) {
     throw InputError(where + ": " + error.what());

@@ -174,7 +174,7 @@ LabelledTask tag_task(const ModelFile& file, const std::string& path) {
     TaggedSentence& tags = state->tags[i];
     tags.float32.assign(tags.right.size(), kUntagged);
     tags.int8.assign(tags.right.size(), kUntagged);
-    sentence.windows = windows_of(*file.model(), {sentence.text, {}}, file.info().max_tokens, {});
+    sentence.windows = windows_of(*file.model(), {sentence.text, {}}, {file.info().max_tokens});
     for (const TextTokens& window : sentence.windows) {
       if (window.ids.empty()) {
         throw InputError(line_of(path, sentence.lines[0] - 1) + ": the sentence has no token");

@@ -82,7 +82,7 @@ TextTask prepare_answer(HostedModel& model, const AnswerOptions& options) {
             }
             return lines_one_by_one(model, texts.count, progress, [&](WorkSlot& slot, size_t i) {
               const TextItem item = text_at(texts, i);
-              const auto windows = windows_of(*file.model(), item, most, options.windows.stride);
+              const auto windows = windows_of(*file.model(), item, {most, options.windows.stride});
               check_not_empty(windows[0]);
               std::vector<TokenLogits> logits;
               for (const TextTokens& window : windows) {

@@ -46,6 +46,7 @@ TextTask prepare_embed(HostedModel& model, const VectorOptions& options) {
                                {"tokens", row.tokens},
                                {"embedding", std::move(values)}};
                 if (row.truncated) object[kTruncatedKey] = true;
+                if (row.windows > 1) object[kWindowsKey] = row.windows;
                 line = json_line(object);
               } else if (row.tokens > 0) {
                 line = values_plain(row.vector, options.format);

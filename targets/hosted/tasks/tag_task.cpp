@@ -110,7 +110,7 @@ TextTask prepare_tag(HostedModel& model, const TagOptions& options) {
           const embert_hosted_texts& texts, LineForm form, Progress& progress) {
         return lines_one_by_one(model, texts.count, progress, [&](WorkSlot& slot, size_t i) {
           const TextItem item = text_at(texts, i);
-          const auto windows = windows_of(*file.model(), item, most, stride);
+          const auto windows = windows_of(*file.model(), item, {most, stride});
           return entities_text(labels->options, item.text, windows.size(),
                                find_entities(file, slot, labels->options, windows), form);
         });

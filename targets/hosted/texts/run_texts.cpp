@@ -106,8 +106,9 @@ void classify_texts(HostedModel& model, const embert_hosted_texts& texts, Progre
   run_texts<int32_t>(model, {texts, {}}, progress, classify_pass(model.file()), sink);
 }
 
-void embed_tokens(HostedModel& model, const TokenLists& texts, const VectorSink& sink) {
-  run_tokens<int16_t>(model, texts, embed_pass(model.file(), EMBERT_POOLING_MODEL), sink);
+void embed_tokens(HostedModel& model, const TokenLists& texts, embert_pooling pooling,
+                  const VectorSink& sink) {
+  run_tokens<int16_t>(model, texts, embed_pass(model.file(), pooling), sink);
 }
 
 void classify_tokens(HostedModel& model, const TokenLists& texts, const LogitSink& sink) {

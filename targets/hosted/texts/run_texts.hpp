@@ -47,7 +47,8 @@ void classify_texts(HostedModel& model, const embert_hosted_texts& texts, Progre
 
 /// Texts that are tokens already, at most some thousands. Each has 1 to max_tokens ids of the
 /// model; its type ids are segments that the model has.
-void embed_tokens(HostedModel& model, const TokenLists& texts, const VectorSink& sink);
+void embed_tokens(HostedModel& model, const TokenLists& texts, embert_pooling pooling,
+                  const VectorSink& sink);
 void classify_tokens(HostedModel& model, const TokenLists& texts, const LogitSink& sink);
 
 /// Logits of texts in the order of the list; real = value * scale.

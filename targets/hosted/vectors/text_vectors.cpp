@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/hosted/vectors/text_vectors.hpp"
 
+#include <mutex>
 #include <vector>
 
 #include "embert/embert_vector.h"
@@ -8,6 +9,7 @@
 #include "targets/hosted/line_text.hpp"
 #include "targets/hosted/model/model_prompts.hpp"
 #include "targets/hosted/model/model_tasks.hpp"
+#include "targets/hosted/texts/long_texts.hpp"
 
 namespace embert::hosted {
 namespace {
@@ -59,15 +61,30 @@ void text_vectors(HostedModel& model, const embert_hosted_texts& texts,
   const ModelFile& file = model.file();
   const uint32_t wanted = check_vector_options(file, options);
   const std::string prompt = prompt_of(file, options);
-  embed_texts(model, texts, {options.pooling, prompt}, progress, [&](const TextRow<int16_t>& row) {
-    TextVector result = {row.text, row.tokens, row.truncated, {nullptr, wanted, row.scale}};
+  std::mutex mutex;
+  std::vector<size_t> long_texts;
+  const auto shape = [&](const VectorView& vector, TextVector result) {
     std::vector<int16_t> storage;
-    if (row.tokens > 0) {
-      result.vector =
-          shaped_vector(file, options, {row.values, file.info().vector_size, row.scale}, storage);
-    }
+    result.vector = shaped_vector(file, options, vector, storage);
     sink(result);
+  };
+  const size_t size = file.info().vector_size;
+  embed_texts(model, texts, {options.pooling, prompt}, progress, [&](const TextRow<int16_t>& row) {
+    if (row.truncated && options.windows) {
+      const std::lock_guard lock(mutex);
+      return long_texts.push_back(row.text);
+    }
+    const TextVector result = {
+        row.text, row.tokens, row.truncated, 1, {nullptr, wanted, row.scale}};
+    row.tokens == 0 ? sink(result) : shape({row.values, size, row.scale}, result);
   });
+  for (const size_t text : long_texts) {
+    for_text(text, [&] {
+      const LongVector mean =
+          embed_long_text(model, prompt, text_at(texts, text).text, options.pooling);
+      shape({mean.values.data(), size, mean.scale}, {text, mean.tokens, false, mean.windows, {}});
+    });
+  }
 }
 
 }  // namespace embert::hosted

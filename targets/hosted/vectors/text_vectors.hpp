@@ -18,6 +18,7 @@ struct VectorOptions {
   bool normalize = false;   ///< length 1, also of a model that makes others
   uint32_t dimensions = 0;  ///< the first so many; 0: all
   embert_vector_format format = EMBERT_VECTOR_FLOAT32;
+  bool windows = false;                    ///< a text that is too long is read in windows, not cut
   std::optional<std::string> prompt;       ///< put before each text
   std::optional<std::string> prompt_name;  ///< of the model's prompts, if there is no `prompt`
 };
@@ -36,12 +37,14 @@ VectorView shaped_vector(const ModelFile& file, const VectorOptions& options,
 struct TextVector {
   size_t text;
   uint32_t tokens;
-  bool truncated;  ///< the text was cut to the model's length
+  bool truncated;    ///< the text was cut to the model's length
+  uint32_t windows;  ///< in which it was read
   VectorView vector;
 };
 using TextVectorSink = std::function<void(const TextVector& vector)>;
 
-/// Calls sink with each text's shaped_vector(), in any thread and order.
+/// Calls sink with each text's shaped_vector(), in any thread and order. The vector of a text that
+/// is read in windows is that of embed_long_text().
 void text_vectors(HostedModel& model, const embert_hosted_texts& texts,
                   const VectorOptions& options, Progress& progress, const TextVectorSink& sink);
 

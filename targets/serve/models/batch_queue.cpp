@@ -142,7 +142,7 @@ void BatchQueue::run_parts(BatchKind kind, const std::vector<Part>& parts) {
   std::atomic<uint32_t> scale = 0;  // the same for all texts of a model
   if (kind == BatchKind::kVectors) {
     const size_t width = model_.file().info().vector_size;
-    embed_tokens(model_, texts, [&](const TextRow<int16_t>& row) {
+    embed_tokens(model_, texts, EMBERT_POOLING_MODEL, [&](const TextRow<int16_t>& row) {
       const Owner& owner = owners[row.text];
       std::copy_n(row.values, width, owner.job->rows.vectors.data() + owner.text * width);
       scale = row.scale.float_bits;

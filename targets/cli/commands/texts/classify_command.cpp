@@ -19,8 +19,10 @@ struct ClassifyArguments {
 
 void run_classify(const ClassifyArguments& arguments) {
   const auto model = open_model(arguments.call);
+  ClassifyOptions options = arguments.options;
+  options.windows = arguments.call.reads_windows();
   run_text_task(arguments.call, arguments.pairs ? kPairForm : kTextForm,
-                prepare_classify(*model, arguments.options));
+                prepare_classify(*model, options));
 }
 
 }  // namespace
@@ -30,7 +32,7 @@ void add_classify_command(CLI::App& app) {
   auto arguments = std::make_shared<ClassifyArguments>();
   add_text_call(*command, arguments->call, kTextForm,
                 {{"text", "tokens", "label", "score", "scores"}, ""});
-  add_on_long_option(*command, arguments->call);
+  add_on_long_windows_option(*command, arguments->call, "scores");
   command->add_flag("--pairs", arguments->pairs,
                     "Two texts that belong together: as arguments, in lines with a tab between, "
                     "with --jsonl the keys text and pair");

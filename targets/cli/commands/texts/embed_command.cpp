@@ -20,17 +20,16 @@ struct EmbedArguments {
 };
 
 /// Writes the vectors of all texts into an array file; a text without tokens gets zeros.
-void write_npy(const EmbedArguments& arguments, HostedModel& model) {
+void write_npy(const EmbedArguments& arguments, const VectorOptions& options, HostedModel& model) {
   model.file().require_tokenizer();
-  const embert_vector_format format = arguments.options.format;
-  const size_t row_bytes =
-      packed_bytes(format, check_vector_options(model.file(), arguments.options));
+  const embert_vector_format format = options.format;
+  const size_t row_bytes = packed_bytes(format, check_vector_options(model.file(), options));
   NpyFile file(arguments.npy, format, row_bytes);
   for_records(arguments.call, kTextForm, kSortedTextsAtOnce,
               [&](const std::vector<Record>& records, Progress& progress) {
                 std::vector<uint8_t> rows(records.size() * row_bytes);
                 std::atomic<size_t> truncated = 0;
-                text_vectors(model, list_of(records).view(), arguments.options, progress,
+                text_vectors(model, list_of(records).view(), options, progress,
                              [&](const TextVector& row) {
                                if (row.tokens == 0) return;
                                truncated += row.truncated ? 1 : 0;
@@ -44,8 +43,10 @@ void write_npy(const EmbedArguments& arguments, HostedModel& model) {
 
 void run_embed(const EmbedArguments& arguments) {
   const auto model = open_model(arguments.call);
-  if (!arguments.npy.empty()) return write_npy(arguments, *model);
-  run_text_task(arguments.call, kTextForm, prepare_embed(*model, arguments.options));
+  VectorOptions options = arguments.options;
+  options.windows = arguments.call.reads_windows();
+  if (!arguments.npy.empty()) return write_npy(arguments, options, *model);
+  run_text_task(arguments.call, kTextForm, prepare_embed(*model, options));
 }
 
 }  // namespace
@@ -54,7 +55,7 @@ void add_embed_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("embed", "Compute a vector for each text");
   auto arguments = std::make_shared<EmbedArguments>();
   add_text_call(*command, arguments->call, kTextForm, {{"text", "tokens", "embedding"}, ""});
-  add_on_long_option(*command, arguments->call);
+  add_on_long_windows_option(*command, arguments->call, "vectors");
   add_vector_options(*command, arguments->options);
   command
       ->add_option("--npy", arguments->npy,

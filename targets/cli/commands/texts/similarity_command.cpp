@@ -110,7 +110,8 @@ Vectors vectors_of(HostedModel& model, const VectorOptions& options,
   return vectors;
 }
 
-void run_similarity(const SimilarityOptions& options) {
+void run_similarity(SimilarityOptions options) {
+  options.vectors.windows = options.call.reads_windows();
   const auto model = open_model(options.call);
   model->file().require_tokenizer();
   check_vector_options(model->file(), options.vectors);
@@ -132,7 +133,7 @@ void add_similarity_command(CLI::App& app) {
       app.add_subcommand("similarity", "Compare two texts by the cosine of their vectors");
   auto options = std::make_shared<SimilarityOptions>();
   add_text_call(*command, options->call, kPairForm, {{"text", "pair", "cosine", "hamming"}, ""});
-  add_on_long_option(*command, options->call);
+  add_on_long_windows_option(*command, options->call, "vectors");
   add_vector_options(*command, options->vectors);
   command->footer(
       "Without --json a line is: cosine (of bits the number of those that differ), text, pair,\n"

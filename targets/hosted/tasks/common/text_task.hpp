@@ -43,6 +43,9 @@ constexpr size_t kSingleTextsAtOnce = 64;
 /// The key of a JSON line whose text was cut; other lines lack it.
 inline constexpr const char* kTruncatedKey = "truncated";
 
+/// The key of a JSON line whose text was too long and was read in so many windows, not cut.
+inline constexpr const char* kWindowsKey = "windows";
+
 /// The line of one text.
 struct TaskLine {
   /// Implicit: most tasks cut no text and return the line alone.

@@ -19,23 +19,25 @@ uint32_t window_size(const ModelFile& file, const WindowOptions& options, uint32
   return options.window != 0 ? options.window : max_tokens;
 }
 
-std::vector<TextTokens> windows_of(const embert_model& model, const TextItem& item, uint32_t most,
-                                   std::optional<uint32_t> stride) {
-  const bool pair = item.pair.has_value();
+bool is_split(const TextTokens& tokens, size_t i, int32_t split, size_t prompt_bytes) {
+  return tokens.sequence_ids[i] == split && tokens.byte_offsets[2 * i] >= prompt_bytes;
+}
+
+std::vector<TextTokens> windows_of(const embert_model& model, const TextItem& item,
+                                   const WindowShape& shape) {
+  const auto& [most, stride, prompt_bytes] = shape;
+  const int32_t split = item.pair ? 1 : 0;
   TextTokens all = tokenize_text(model, item, 0);
-  // The tokens are a prefix, the text to split, and a suffix. Special tokens and the first text of
-  // a pair belong to prefix and suffix.
-  const auto is_text = [&](int32_t sequence) { return sequence == (pair ? 1 : 0); };
-  const auto& sequences = all.sequence_ids;
-  const auto first = std::find_if(sequences.begin(), sequences.end(), is_text);
-  const auto last = std::find_if(sequences.rbegin(), sequences.rend(), is_text).base();
+  // The tokens are a prefix, the text to split, and a suffix. Special tokens, the prompt and the
+  // first text of a pair belong to prefix and suffix.
+  size_t begin = 0, end = all.ids.size();
+  while (begin < end && !is_split(all, begin, split, prompt_bytes)) ++begin;
+  while (end > begin && !is_split(all, end - 1, split, prompt_bytes)) --end;
   std::vector<TextTokens> windows;
   if (all.ids.size() <= most) {
     windows.push_back(std::move(all));
     return windows;
   }
-  const auto begin = static_cast<size_t>(first - sequences.begin());
-  const auto end = std::max(begin, static_cast<size_t>(last - sequences.begin()));
   const size_t fixed_tokens = all.ids.size() - (end - begin);
   if (fixed_tokens >= most) {
     throw TextError(0, "the " + std::to_string(fixed_tokens) +
