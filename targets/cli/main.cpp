@@ -21,12 +21,11 @@ namespace embert::cli {
 namespace {
 
 /// Opens /dev/null for each standard file that the caller closed, so that no file opened later
-/// takes its number. A closed stdout still cannot be written to.
+/// takes its number. A closed stdin still cannot be read, nor a closed stdout be written to.
 void reserve_standard_files() {
+  constexpr int kModes[] = {O_WRONLY, O_RDONLY, O_RDWR};
   for (int file = 0; file <= 2; ++file) {
-    if (fcntl(file, F_GETFD) == -1) {
-      (void)!open("/dev/null", file == STDOUT_FILENO ? O_RDONLY : O_RDWR);
-    }
+    if (fcntl(file, F_GETFD) == -1) (void)!open("/dev/null", kModes[file]);
   }
 }
 

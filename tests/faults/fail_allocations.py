@@ -24,9 +24,8 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from fail_calls import MODEL, OLD, ROOT, Scenario, same  # noqa: E402
+from fail_calls import DEMO, MODEL, OLD, Scenario, same  # noqa: E402
 
-DEMO = ROOT / "targets/demo/tiny-intent"
 LINES = b'{"id": 1, "text": "what is the weather"}\n{"id": 2, "text": "play a song", "more": [1, {"x": null}]}\n'
 OWN = re.compile(r"^(ld-linux|libc\.|libstdc\+\+|libgcc_s|libm\.)")
 

@@ -68,6 +68,9 @@ TEST(TokenizerInModel, PublicFunctions) {
   EXPECT_EQ(embert_tokenize(&model, &text, &options, &tokens), EMBERT_STATUS_TRUNCATION);
   options.stride = -1;
   EXPECT_EQ(embert_tokenize(&model, &text, &options, &tokens), EMBERT_STATUS_INVALID_OPTION);
+  options = embert_tokenize_options_default(&model);
+  options.add_special_tokens = 2;  // 0 and 1 have a meaning
+  EXPECT_EQ(embert_tokenize(&model, &text, &options, &tokens), EMBERT_STATUS_INVALID_OPTION);
   EXPECT_EQ(embert_tokenize(&model, &null_text, nullptr, &tokens), EMBERT_STATUS_NULL_ARGUMENT);
   EXPECT_EQ(embert_tokenize(nullptr, &text, nullptr, &tokens), EMBERT_STATUS_NULL_ARGUMENT);
   const char* string = nullptr;

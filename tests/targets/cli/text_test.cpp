@@ -2,6 +2,7 @@
 // tokenize, embed and classify on the bundled model: keys, texts from arguments and from stdin, any
 // bytes.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -127,6 +128,12 @@ TEST(Texts, ADashIsStdinUnlessItComesBehindDashes) {
   EXPECT_EQ(json_of({"classify", kBundledModel, "--json", "--", "-"})[0]["text"], "-");
   expect_refused(run_tool({"classify", kBundledModel, "a", "-"}), 1,
                  "\"-\" stands for the lines of stdin");
+}
+
+TEST(Texts, AClosedStdinIsNoEmptyOne) {
+  ToolCall call = {{"embed", kBundledModel}, "", {}, {}};
+  call.in_child = [] { close(STDIN_FILENO); };
+  expect_refused(run_tool(call), 2, "stdin cannot be read");
 }
 
 TEST(Texts, ALineThatIsTooLongIsNamedAfterTheResultsBeforeIt) {
