@@ -3,7 +3,8 @@
 """Compares the bundled model as firmware in QEMU with this machine, on the test sentences of CLINC150, through the firmware
 of targets/cortex-m/run.sh and `embert device validate`. Fails if a sentence has other bits, if the accuracy differs from
 float32's by more than 0.5 points, if the stack exceeds 4 KB (8 KB with Unigram), if CR, LF or both do not end a line, or if
-`embert fit` says another arena, a stack that is smaller or more than 10 % larger, or instructions that differ by 10 %.
+`embert fit` says another arena, code that differs by 2 %, a stack that is smaller or more than 10 % larger, or instructions
+that differ by 10 %.
 
   tests/targets/device/firmware_test.py [--processor cortex-m55]... [--all] [--faults PERCENT] [--unigram]
 
@@ -29,6 +30,8 @@ SAMPLE = 9  # every ninth sentence: 500
 MOST_STACK, MOST_STACK_UNIGRAM = 4096, 8192  # Unigram keeps the best paths to the last places of a word there
 MOST_LOSS = 0.005
 BOARDS = {"cortex-m55": "mps3-an547", "cortex-m7": "mps2-an500", "cortex-m4": "mps2-an386", "cortex-m33": "mps2-an505"}
+FIRMWARE = {"mps2-an500": "mps2", "mps2-an386": "mps2"}  # folders of targets/cortex-m/boards with another name
+FLASH_SECTIONS = (".vectors", ".text", ".rodata", ".data")
 SILENCE = 20  # seconds after which a firmware counts as finished
 
 
@@ -104,13 +107,24 @@ def fit(processor, tokens):
     return json.loads(run.stdout)["kernels"][0]
 
 
+def flash_of_image(processor):
+    """Bytes of flash that the firmware takes, the model included."""
+    name = FIRMWARE.get(BOARDS[processor], BOARDS[processor])
+    image = ROOT / f"build/firmware-{processor}/targets/cortex-m/boards/{name}/{name}.elf"
+    run = subprocess.run(["arm-none-eabi-size", "-A", image], stdout=subprocess.PIPE, text=True, check=True)
+    rows = [line.split() for line in run.stdout.splitlines()]
+    return sum(int(row[1]) for row in rows if row and row[0] in FLASH_SECTIONS)
+
+
 def differs_from_fit(processor, found, instructions):
     """Compares what the firmware measured with what was said before there was one."""
     said = fit(processor, 0)
     said_instructions = fit(processor, round(found["tokens"] / found["texts"]))["instructions"]
-    print(f"{processor}: `embert fit` says arena {said['arena_bytes']}, stack {said['stack_bytes']}, "
-          f"{said_instructions / 1e6:.2f} million instructions for a text of the mean length")
+    flash = flash_of_image(processor)
+    print(f"{processor}: flash {flash}; `embert fit` says flash {said['flash_bytes']}, arena {said['arena_bytes']}, stack "
+          f"{said['stack_bytes']}, {said_instructions / 1e6:.2f} million instructions for a text of the mean length", flush=True)
     return (said["arena_bytes"] != found["arena_bytes"]
+            or abs(said["flash_bytes"] - flash) > 0.02 * said["code_bytes"]
             or not found["stack_high_water"] <= said["stack_bytes"] <= 1.1 * found["stack_high_water"]
             or abs(said_instructions / instructions - 1) > 0.1)
 
@@ -143,7 +157,8 @@ def main():
         print(f"{processor}: {instructions / 1e6:.2f} million instructions a text, arena {found['arena_high_water']} "
               f"bytes, stack {found['stack_high_water']}; asked again {found['asked_again']}, damaged "
               f"{found['damaged_frames']}, stray {found['stray_frames']}", flush=True)
-        failed = (failed or differs_from_fit(processor, found, instructions) or found["same_bits"] != len(texts) or found["accuracy_device"] != found["accuracy_here"]
+        failed = (differs_from_fit(processor, found, instructions) or failed or found["same_bits"] != len(texts)
+                  or found["accuracy_device"] != found["accuracy_here"]
                   or not options.unigram and abs(found["accuracy_device"] - in_float) > MOST_LOSS
                   or found["stack_high_water"] > (MOST_STACK_UNIGRAM if options.unigram else MOST_STACK))
     if failed:

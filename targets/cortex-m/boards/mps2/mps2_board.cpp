@@ -1,42 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arm MPS2 with the image AN386 (Cortex-M4) or AN500 (Cortex-M7): UART 0 and the counter in the
-// FPGA's registers.
+// Arm MPS2 with the image AN386 (Cortex-M4) or AN500 (Cortex-M7). Addresses: MPS2 TRM, FPGA system
+// control and I/O registers.
 #include "targets/cortex-m/board.hpp"
-
-#include "targets/cortex-m/apb_uart.hpp"
-#include "targets/cortex-m/semihosting.h"
+#include "targets/cortex-m/mps2_image.hpp"
 
 namespace embert::board {
-namespace {
-
-constexpr uint32_t kPeripheralClock = 25000000;
-constexpr ApbUart kUart = {0x40004000};
-// MPS2 TRM, FPGA system control and I/O registers.
-constexpr uintptr_t kCounter = 0x40028018, kCounterPrescale = 0x4002801c;
-
-WideCounter counter;
-
-}  // namespace
 
 const char* const kName = "mps2";
-const uint32_t kTicksPerSecond = 20000000;
-const device::TickUnit kTickUnit = device::TickUnit::kNone;
-
-void start() {
-  kUart.start(kPeripheralClock, 115200);
-  at(kCounterPrescale) = 0;
-}
-
-uint8_t read() { return kUart.read(); }
-void write(const uint8_t* bytes, size_t count) { kUart.write(bytes, count); }
-
-/// The hardware counter has 32 bits: correct if a text takes less than 214 seconds.
-uint64_t ticks() { return counter.read(kCounter); }
-
-void stop() {
-  semihosting_call(SEMIHOSTING_EXIT, SEMIHOSTING_REASON_ERROR);
-  for (;;) {
-  }
-}
+const uint32_t kTicksPerSecond = 25000000;
+const Mps2Image kImage = {.uart = {0x40004000}, .counter = 0x40028018};
 
 }  // namespace embert::board
