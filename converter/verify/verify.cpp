@@ -140,10 +140,11 @@ nlohmann::ordered_json certify(const ModelFolder& folder, FloatModel& floats,
                                std::span<const std::uint8_t> blob,
                                const IntegerModel::Options& options, const ModelBatch& ids) {
   IntegerModel integers(blob, options);
-  const bool has_text = integers.info().has_tokenizer != 0;
-  return certificate_json(verify(
-      folder, floats, integers,
-      has_text ? batch_of_texts(folder.config, integers, builtin_certificate_texts()) : ids));
+  return certificate_json(
+      verify(folder, floats, integers,
+             ids.texts.lengths.empty()
+                 ? batch_of_texts(folder.config, integers, builtin_certificate_texts())
+                 : ids));
 }
 
 }  // namespace embert::convert

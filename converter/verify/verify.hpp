@@ -37,8 +37,8 @@ ModelBatch batch_of_tokens(const ModelConfig& config, const IntegerModel& intege
 /// also "agreement" and "logit_error_max".
 nlohmann::ordered_json certificate_json(const VerifyResult& result);
 
-/// certificate_json() of verify() on the built-in texts that calibration never uses. A model
-/// without a tokenizer is compared on `ids` instead.
+/// certificate_json() of verify() on `ids`; where these are empty, on the built-in texts that
+/// calibration never uses.
 nlohmann::ordered_json certify(const ModelFolder& folder, FloatModel& floats,
                                std::span<const std::uint8_t> blob,
                                const IntegerModel::Options& options, const ModelBatch& ids);

@@ -38,6 +38,15 @@ std::vector<std::string> join_texts(std::span<const std::string_view> texts, int
   return documents;
 }
 
+constexpr std::size_t kMostHeldOut = 256;
+constexpr const char* kBuiltinTexts = "built-in texts";
+
+// One text in so many of a file of `texts` is held out.
+std::size_t held_out_of(std::size_t texts) { return std::max(kHeldOutOf, texts / kMostHeldOut); }
+std::string describe_held_out(std::size_t of, const char* what) {
+  return "one in " + std::to_string(of) + " of the calibration " + what + ", held out";
+}
+
 // A batch in two parts: of every `n` texts the last is held out.
 struct SplitBatch {
   TokenBatch kept, held_out;
@@ -70,10 +79,13 @@ GatheredTokens from_ids(const TokenRequest& request) {
   out.source = CalibrationSource::kIdFile;
   TokenBatch all = read_id_file(*request.ids, request.config.first(), request.max_tokens);
   if (request.tokenize) {
+    out.certificate_texts = kBuiltinTexts;
     out.calibration = complete(request, std::move(all), true, kPairSeed);
     return out;
   }
-  SplitBatch parts = hold_out_every(kHeldOutOf, all);
+  const std::size_t of = held_out_of(all.lengths.size());
+  SplitBatch parts = hold_out_every(of, all);
+  out.certificate_texts = describe_held_out(of, "ids");
   out.certificate = complete(request, std::move(parts.held_out), true, kPairSeed + 1);
   out.calibration = complete(request, std::move(parts.kept), true, kPairSeed);
   return out;
@@ -82,6 +94,7 @@ GatheredTokens from_ids(const TokenRequest& request) {
 GatheredTokens from_nothing(const TokenRequest& request, std::vector<std::string>& warnings) {
   GatheredTokens out;
   out.source = CalibrationSource::kRandomIds;
+  out.certificate_texts = "random ids";
   warnings.push_back(
       "the folder has no tokenizer: calibrated on random token ids, and the model takes token ids, "
       "not text; add tokenizer.json or vocab.txt and convert again to give it texts");
@@ -97,11 +110,16 @@ GatheredTokens from_nothing(const TokenRequest& request, std::vector<std::string
 GatheredTokens from_texts(const TokenRequest& request, std::vector<std::string>& warnings) {
   GatheredTokens out;
   std::vector<std::string> lines;
-  std::vector<std::string_view> texts;
+  std::vector<std::string_view> texts, held_out;
+  out.certificate_texts = kBuiltinTexts;
   if (request.texts) {
     out.source = CalibrationSource::kTextFile;
     lines = read_text_lines(*request.texts);
-    texts.assign(lines.begin(), lines.end());
+    const std::size_t of = held_out_of(lines.size());
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      (i % of == of - 1 ? held_out : texts).push_back(lines[i]);
+    }
+    if (!held_out.empty()) out.certificate_texts = describe_held_out(of, "lines");
   } else {
     const auto builtin = builtin_calibration_texts();
     texts.assign(builtin.begin(), builtin.end());
@@ -117,6 +135,9 @@ GatheredTokens from_texts(const TokenRequest& request, std::vector<std::string>&
                        "model's language with --calibration FILE");
   }
   out.calibration = complete(request, std::move(tokens), true, kPairSeed);
+  if (!held_out.empty()) {
+    out.certificate = complete(request, request.tokenize(held_out), true, kPairSeed + 1);
+  }
   return out;
 }
 

@@ -18,7 +18,7 @@
 
 namespace embert::convert {
 
-/// One in this many texts of an id file is held out for the certificate.
+/// One in this many texts of a user's file is held out for the certificate, of a large file fewer.
 inline constexpr std::size_t kHeldOutOf = 7;
 
 struct TokenRequest {
@@ -34,8 +34,10 @@ struct TokenRequest {
 struct GatheredTokens {
   CalibrationSource source = CalibrationSource::kBuiltinText;
   ModelBatch calibration;
-  /// For the certificate of a model without tokenizer; with a tokenizer it uses the built-in texts.
+  /// Texts that calibration does not use, for the certificate. Empty: it takes the built-in ones
+  /// where the model has a tokenizer.
   ModelBatch certificate;
+  std::string certificate_texts;  ///< what these are, for the certificate
 };
 
 /// Appends to `warnings` a line for each reason why calibration is worse than it could be. Throws
