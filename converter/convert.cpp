@@ -248,6 +248,7 @@ ConvertResult convert(const ConvertOptions& options) {
   Workers workers(options.threads);
   QuantizeOptions quantize_options;
   quantize_options.rounding = options.rounding;
+  quantize_options.precision = options.precision;
   if (result.source == CalibrationSource::kRandomIds) quantize_options.headroom = kRandomHeadroom;
   QuantizeResult quantized = quantize_model(
       {.config = folder.config,
@@ -284,7 +285,7 @@ ConvertResult convert(const ConvertOptions& options) {
   IntegerModel::Options integers;
   integers.isa_mask = options.isa_mask;
   integers.threads = static_cast<std::uint32_t>(options.threads);
-  if (options.precision != Precision::kFast) report("choosing planes", kQuantizeEnd);
+  report("choosing planes", kQuantizeEnd);
   result.precision = choose_planes({.floats = {folder, floats},
                                     .extras = extras,
                                     .batch = tokens.calibration,
@@ -312,6 +313,7 @@ ConvertResult convert(const ConvertOptions& options) {
   if (options.certify) {
     whole = write_blob(quantized.model, extras);
     if (has_texts) {
+      certificate["held_out_texts"] = tokens.certificate_texts;
       certificate["held_out"] = held_out(whole);
     } else {
       certificate["not_compared"] = "of fewer than " + std::to_string(kHeldOutOf) +

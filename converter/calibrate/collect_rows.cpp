@@ -22,12 +22,17 @@ std::int32_t round_within(float x, float lowest, float highest) {
 }
 
 // Quantises the rows of a GEMM's input as the runtime does: (in + shift[c]) * inverse[c], rounded
-// to 8 or 16 bits; 16-bit rows are then requantised to 8 bits with a scale per row.
+// to 8 or 16 bits; 16-bit rows are then requantised to 8 bits with a scale per row. Rows that the
+// GEMM reads with 16 bits are kept in this way, too: 8 bits serve their covariance. Their mean is
+// that of the 16 bits.
 class RowQuantizer {
  public:
   // A LayerNorm's output: one scale for all rows.
-  static RowQuantizer norm_output(const ChannelQuant& quant) {
-    return RowQuantizer(quant, 127, 127);
+  static RowQuantizer norm_output(const ChannelQuant& quant, bool wide = false) {
+    if (!wide) return RowQuantizer(quant, 127, 127);
+    ChannelQuant fine = quant;
+    fine.scale /= 128;
+    return RowQuantizer(fine, 32767, 127);
   }
   static RowQuantizer context(const ChannelQuant& quant) { return RowQuantizer(quant, 32767, 127); }
   // Of a gated feed-forward network.
@@ -43,25 +48,42 @@ class RowQuantizer {
     return quantizer;
   }
 
-  int zero_point() const { return zero_point_; }
+  // Each group of columns gets a scale of its own. Empty: all are one.
+  RowQuantizer grouped(const std::vector<std::uint8_t>& group) && {
+    if (!group.empty()) group_ = group;
+    return std::move(*this);
+  }
 
-  // Quantises one row and returns its scale.
-  float quantize(const float* in, std::int8_t* codes) {
+  int zero_point() const { return zero_point_; }
+  // Of the row that was quantised last.
+  double value16(std::size_t c) const { return row_[c] * scale_; }
+  const std::vector<std::uint8_t>& group() const { return group_; }
+
+  // Quantises one row; scales: one for each group.
+  void quantize(const float* in, std::int8_t* codes, float* scales) {
     const std::size_t cols = row_.size();
     for (std::size_t c = 0; c < cols; ++c) {
       row_[c] = round_within((in[c] + shift_[c]) * inverse_[c], lowest_, highest_);
     }
     if (!by_row_) {
       for (std::size_t c = 0; c < cols; ++c) codes[c] = static_cast<std::int8_t>(row_[c]);
-      return static_cast<float>(scale_);
+      std::fill_n(scales, kColumnGroups, static_cast<float>(scale_));
+      return;
     }
-    std::int32_t most = 1;
-    for (std::size_t c = 0; c < cols; ++c) most = std::max(most, std::abs(row_[c]));
-    const RowScale to_codes = row_scale(most, top_);
+    std::int32_t most[kColumnGroups];
+    std::fill_n(most, kColumnGroups, 1);
     for (std::size_t c = 0; c < cols; ++c) {
-      codes[c] = static_cast<std::int8_t>(quantize_row_value(row_[c], to_codes) + zero_point_);
+      most[group_[c]] = std::max(most[group_[c]], std::abs(row_[c]));
     }
-    return static_cast<float>(scale_ * most / top_);
+    RowScale to_codes[kColumnGroups];
+    for (std::size_t g = 0; g < kColumnGroups; ++g) {
+      to_codes[g] = row_scale(most[g], top_);
+      scales[g] = static_cast<float>(scale_ * most[g] / top_);
+    }
+    for (std::size_t c = 0; c < cols; ++c) {
+      codes[c] =
+          static_cast<std::int8_t>(quantize_row_value(row_[c], to_codes[group_[c]]) + zero_point_);
+    }
   }
 
  private:
@@ -72,7 +94,8 @@ class RowQuantizer {
         top_(top),
         lowest_(static_cast<float>(-bound)),
         highest_(static_cast<float>(bound)),
-        row_(quant.factor.size()) {
+        row_(quant.factor.size()),
+        group_(quant.factor.size()) {
     for (std::size_t c = 0; c < quant.factor.size(); ++c) {
       shift_.push_back(static_cast<float>(-quant.offset[c]));
       inverse_.push_back(static_cast<float>(1 / (quant.factor[c] * quant.scale)));
@@ -86,6 +109,7 @@ class RowQuantizer {
   float lowest_, highest_;
   std::vector<float> shift_, inverse_;  // [cols]
   std::vector<std::int32_t> row_;       // [cols]
+  std::vector<std::uint8_t> group_;     // [cols]
 };
 
 // Collects the rows of one stack.
@@ -97,7 +121,8 @@ class RowRecorder {
         scales_(scales),
         layers_of_weights_(layers_of_weights(config)),
         selection_(tokens, max_rows),
-        layers_(scales.size()) {
+        layers_(scales.size()),
+        wide_(!scales.empty() && scales.front().wide_inputs) {
     for (LayerRows& layer : layers_) {
       layer.stacked.resize(static_cast<std::size_t>(config.num_ffns - 1));
     }
@@ -141,7 +166,7 @@ class RowRecorder {
     FeedForwardRows& ffn_rows = rows.ffn(a.ffn);
     switch (a.point) {
       case ActivationPoint::kLayerInput:
-        return add(rows.input, a, RowQuantizer::norm_output(scales.input));
+        return add(rows.input, a, RowQuantizer::norm_output(scales.input, wide_));
       case ActivationPoint::kContext:
         return add(rows.context, a, RowQuantizer::context(scales.context));
       case ActivationPoint::kCrossInput:
@@ -149,11 +174,12 @@ class RowRecorder {
       case ActivationPoint::kCrossContext:
         return add(rows.cross_context, a, RowQuantizer::context(scales.cross_context));
       case ActivationPoint::kFfnInput:
-        return add(ffn_rows.ffn_input, a, RowQuantizer::norm_output(ffn.ffn_input));
+        return add(ffn_rows.ffn_input, a, RowQuantizer::norm_output(ffn.ffn_input, wide_));
       case ActivationPoint::kFfnActivated:
         return add(ffn_rows.activated, a,
-                   ffn.activated.factor.empty() ? RowQuantizer::activated(ffn, a.cols)
-                                                : RowQuantizer::product(ffn.activated));
+                   (ffn.activated.factor.empty() ? RowQuantizer::activated(ffn, a.cols)
+                                                 : RowQuantizer::product(ffn.activated))
+                       .grouped(ffn.group));
       case ActivationPoint::kIntraInput:
         if (config_.bottleneck != BottleneckKind::kInput) return;  // no product reads them
         return add(rows.intra, a, RowQuantizer::norm_output(scales.intra));
@@ -172,7 +198,8 @@ class RowRecorder {
       out.cols = a.cols;
       out.zero_point = quantizer.zero_point();
       out.codes.resize(out.rows * a.cols);
-      out.row_scale.resize(out.rows);
+      out.group = quantizer.group();
+      out.row_scale.resize(out.rows * kColumnGroups);
       out.real_mean.assign(a.cols, 0.0);
       out.smoothed_mean.assign(a.cols, 0.0);
     }
@@ -182,13 +209,15 @@ class RowRecorder {
           selection_.kept() * place_.before + selection_.kept_before(first_row_ + r);
       const float* in = a.data + r * a.cols;
       std::int8_t* codes = out.codes.data() + to * a.cols;
-      out.row_scale[to] = quantizer.quantize(in, codes);
-      const auto scale = static_cast<double>(out.row_scale[to]);
+      float* const scales = out.row_scale.data() + to * kColumnGroups;
+      quantizer.quantize(in, codes, scales);
       double* const real_sum = out.real_mean.data();
       double* const smoothed_sum = out.smoothed_mean.data();
       for (std::size_t c = 0; c < a.cols; ++c) {
         real_sum[c] += static_cast<double>(in[c]);
-        smoothed_sum[c] += (codes[c] - out.zero_point) * scale;
+        smoothed_sum[c] +=
+            wide_ ? quantizer.value16(c)
+                  : (codes[c] - out.zero_point) * static_cast<double>(scales[out.group[c]]);
       }
     }
   }
@@ -206,6 +235,7 @@ class RowRecorder {
   Place place_{};
   RowSelection selection_;
   std::vector<LayerRows> layers_;
+  bool wide_;  // all dense layers read 16 bits
   std::size_t first_row_ = 0, chunk_rows_ = 0;
 };
 

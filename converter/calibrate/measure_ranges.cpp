@@ -105,7 +105,6 @@ class StackRecorder {
       : config_(config),
         head_size_(static_cast<std::size_t>(config.head_size())),
         rotary_(config.rotary.has_value()),
-        gated_ffn_(config.gated_ffn),
         layers_of_weights_(layers_of_weights(config)),
         cross_rows_(source_tokens, kMostCrossRows),
         embedding_rows_(tokens, kMostEmbeddingRows),
@@ -203,8 +202,7 @@ class StackRecorder {
       case ActivationPoint::kFfnGate:
         return raise_maxima(ffn.gate, a, 1);
       case ActivationPoint::kFfnActivated:
-        if (gated_ffn_) raise_maxima(ffn.activated, a, 1);
-        return;
+        return raise_maxima(ffn.activated, a, 1);
       case ActivationPoint::kFfnSum:
         return raise_maximum(ffn.ffn_sum, a);
       default:
@@ -214,7 +212,7 @@ class StackRecorder {
 
   const StackConfig& config_;
   std::size_t head_size_;
-  bool rotary_, gated_ffn_;
+  bool rotary_;
   std::vector<std::size_t> layers_of_weights_;
   StackRanges ranges_;
   RowSample cross_rows_, embedding_rows_, word_rows_;

@@ -166,7 +166,9 @@ void add_layer(SectionWriter& out, const QuantizedLayer& layer) {
   out.add_residual_dense(kSectionCrossOut, layer.cross.out);
   out.add_norm(kSectionNormAfterCross, norms.after_cross);
   out.add_dense(kSectionFfnUp, layer.ffn_up);
-  out.add_residual_dense(kSectionFfnDown, layer.ffn_down);
+  out.add(
+      kSectionFfnDown,
+      SectionParts().residual_dense(layer.ffn_down).residual_dense(layer.ffn_down_second).bytes);
 }
 
 void add_stack(SectionWriter& out, std::size_t index, const QuantizedStack& stack) {

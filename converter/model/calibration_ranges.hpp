@@ -28,9 +28,10 @@ struct AttentionRanges {
 struct FeedForwardRanges {
   ChannelRange ffn_input;  ///< of ffn_up
   // Largest magnitudes:
-  float preactivation = 0;             ///< input of the activation function
-  float ffn_sum = 0;                   ///< residual sum after the feed-forward block
-  std::vector<float> gate, activated;  ///< [I] of ffn_gate, of ffn_down's input; empty if not gated
+  float preactivation = 0;       ///< input of the activation function
+  float ffn_sum = 0;             ///< residual sum after the feed-forward block
+  std::vector<float> activated;  ///< [I] input of ffn_down
+  std::vector<float> gate;       ///< [I] of ffn_gate; empty if not gated
 };
 
 /// Of a layer's weights: over all layers that share them.

@@ -24,11 +24,17 @@ inline ChannelQuant per_tensor_quant(std::size_t inputs, double scale) {
           .scale = scale};
 }
 
+/// Columns with a row maximum, a code and scales of weights of their own, at most.
+inline constexpr std::size_t kColumnGroups = 2;
+
 /// Of a feed-forward network.
 struct FeedForwardScales {
   ChannelQuant ffn_input;        ///< of the first feed-forward layer
   int activation_exponent = 10;  ///< the activation function's output has the scale 2^-exponent
   std::int32_t activation_offset_q14 = 0;  ///< added to that output, Q14, so that it is >= 0
+  /// [intermediate channels] of the second feed-forward layer: 0 for the kFirstColumns that reach
+  /// furthest, 1 for the others; empty: one group.
+  std::vector<std::uint8_t> group;
   // Of a gated feed-forward network; a factor is empty in others.
   ChannelQuant activated;       ///< of the second feed-forward layer; scale of the 16-bit product
   double gate_scale = 1;        ///< of 16-bit factors: real = code * activated.factor * gate_scale
@@ -37,6 +43,7 @@ struct FeedForwardScales {
 
 /// The inputs of one layer's GEMMs. Members of cross-attention are empty without it.
 struct LayerScales : FeedForwardScales {
+  bool wide_inputs = false;    ///< the GEMMs read 16 bits, see quantize/layer/layer_source.hpp
   ChannelQuant input;          ///< of query, key and value; with bottlenecks of the layer
   ChannelQuant context;        ///< of the attention output; scale of the 16-bit context, no offset
   ChannelQuant cross_input;    ///< of cross-attention's query

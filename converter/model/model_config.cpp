@@ -13,4 +13,15 @@ std::vector<std::size_t> layers_of_weights(const StackConfig& config) {
   return counts;
 }
 
+std::string why_no_planes(const ModelConfig& config) {
+  if (config.stacks.size() > 1) return "a pair of stacks has no 16-bit inputs";
+  const StackConfig& stack = config.last();
+  if (stack.is_static) return "static embeddings have no layers";
+  if (stack.has_bottleneck() || stack.num_ffns > 1 || !stack.layer_norms ||
+      stack.has_word_projection()) {
+    return "layers of MobileBERT have no 16-bit inputs";
+  }
+  return "";
+}
+
 }  // namespace embert::convert

@@ -204,4 +204,7 @@ struct ModelConfig {
   const StackConfig& last() const { return stacks.back(); }
 };
 
+/// The reason why the blob of a model can not have BlobPlanes; empty where it can.
+std::string why_no_planes(const ModelConfig& config);
+
 }  // namespace embert::convert

@@ -86,6 +86,7 @@ struct QuantizedLayer {
   // Feed-forward block:
   QuantizedNorm ffn_norm;
   QuantizedDense ffn_up, ffn_down;           ///< ffn_up gated: N(I) outputs, then N(I) of the gate
+  QuantizedDense ffn_down_second;            ///< of the columns behind ffn_down's inputs, or empty
   std::vector<QuantizedStackedFfn> stacked;  ///< feed-forward networks behind that one
   std::optional<QuantizedBottleneck> bottleneck;  ///< its `value` in place of that in qkv, or empty
 

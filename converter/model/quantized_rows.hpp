@@ -7,17 +7,22 @@
 #include <cstdint>
 #include <vector>
 
+#include "converter/model/channel_quant.hpp"
+
 namespace embert::convert {
 
-/// value[r][c] = (codes[r][c] - zero_point) * row_scale[r]: smoothed, that is in units of the
-/// channel's factor and relative to its offset (ChannelQuant).
+/// value[r][c] = (codes[r][c] - zero_point) * scales(r)[group[c]]: smoothed, that is in units of
+/// the channel's factor and relative to its offset (ChannelQuant).
 struct QuantizedRows {
   std::size_t rows = 0, cols = 0;
   int zero_point = 0;
   std::vector<std::int8_t> codes;     ///< [rows, cols]
-  std::vector<float> row_scale;       ///< [rows]
+  std::vector<std::uint8_t> group;    ///< [cols] 0 or 1
+  std::vector<float> row_scale;       ///< [rows, kColumnGroups]
   std::vector<double> real_mean;      ///< [cols] mean of the float values, not smoothed
   std::vector<double> smoothed_mean;  ///< [cols] mean of the quantised values
+
+  const float* scales(std::size_t row) const { return row_scale.data() + row * kColumnGroups; }
 };
 
 struct FeedForwardRows {

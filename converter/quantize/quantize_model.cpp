@@ -35,20 +35,24 @@ double choose_cross_scale(const QuantizeSource& source, const CalibrationRanges&
   return static_cast<double>(static_cast<float>(reach > 0 ? reach / 32767 : 1.0));
 }
 
-std::vector<StackScales> choose_scales(const QuantizeSource& source,
+std::vector<StackScales> choose_scales(const QuantizeSource& source, Precision precision,
                                        const CalibrationRanges& ranges,
                                        std::vector<std::string>& warnings) {
   std::vector<StackScales> scales;
+  const bool may_have_planes = why_no_planes(source.config).empty();
   const bool pair = source.config.stacks.size() == 2;
   for (std::size_t s = 0; s < source.config.stacks.size(); ++s) {
-    scales.push_back(choose_stack_scales({.config = source.config.stacks[s],
-                                          .weights = source.weights.stacks[s],
-                                          .ranges = ranges.stacks[s],
-                                          .cross_scale = choose_cross_scale(source, ranges, scales),
-                                          .prefix = !pair    ? ""
-                                                    : s == 0 ? "encoder."
-                                                             : "decoder."},
-                                         warnings));
+    scales.push_back(
+        choose_stack_scales({.config = source.config.stacks[s],
+                             .weights = source.weights.stacks[s],
+                             .ranges = ranges.stacks[s],
+                             .cross_scale = choose_cross_scale(source, ranges, scales),
+                             .prefix = !pair    ? ""
+                                       : s == 0 ? "encoder."
+                                                : "decoder.",
+                             .may_have_planes = may_have_planes,
+                             .wide_inputs = may_have_planes && precision == Precision::kHigh},
+                            warnings));
   }
   return scales;
 }
@@ -140,7 +144,8 @@ QuantizeResult quantize_model(const QuantizeSource& source, const QuantizeOption
   report("measuring ranges", 0.0);
   CalibrationRanges ranges = measure_ranges(floats, config, batch);
   add_headroom(ranges, options.headroom);
-  const std::vector<StackScales> scales = choose_scales(source, ranges, result.warnings);
+  const std::vector<StackScales> scales =
+      choose_scales(source, options.precision, ranges, result.warnings);
 
   report("collecting rows", 0.25);
   const std::size_t max_rows = options.max_rows > 0 ? options.max_rows : affordable_rows(config);

@@ -26,8 +26,9 @@ struct QuantizeSource {
 
 struct QuantizeOptions {
   Rounding rounding = Rounding::kGptq;
-  std::size_t max_rows = 0;  ///< calibration rows for each GEMM; 0: affordable_rows()
-  double headroom = 0;       ///< of LayerNorms' outputs, see add_headroom()
+  Precision precision = Precision::kFast;  ///< kHigh: scales for inputs of 16 bits
+  std::size_t max_rows = 0;                ///< calibration rows for each GEMM; 0: affordable_rows()
+  double headroom = 0;                     ///< of LayerNorms' outputs, see add_headroom()
 };
 
 struct QuantizeResult {

@@ -107,7 +107,7 @@ ChannelQuant sum_quant(const StackScales& scales) {
 
 QuantizedProjection quantize_projection(const StackScales& scales,
                                         const Dense16Rounding& rounding) {
-  const auto& [config, weights, ranges, cross_scale, prefix] = scales.source;
+  const auto& [config, weights, ranges, cross_scale, prefix, may_have_planes, wide] = scales.source;
   const EmbeddingProjection& projection = *weights.projection;
   const Matrix& rows = ranges.embedding_rows;
   const double scale = std::max(2 * static_cast<double>(largest_magnitude(rows.data)) / 32767,
@@ -133,7 +133,7 @@ QuantizedProjection quantize_projection(const StackScales& scales,
 // each channel.
 QuantizedWordProjection quantize_word_projection(const StackScales& scales,
                                                  const Dense16Rounding& rounding) {
-  const auto& [config, weights, ranges, cross_scale, prefix] = scales.source;
+  const auto& [config, weights, ranges, cross_scale, prefix, may_have_planes, wide] = scales.source;
   const ChannelQuant input = sum_quant(scales);
   QuantizedDense16 dense = quantize_dense16({.linear = *weights.word_projection,
                                              .rows = ranges.word_rows,
@@ -154,7 +154,7 @@ QuantizedWordProjection quantize_word_projection(const StackScales& scales,
 // each. A norm follows from the weights before it and behind it, so layers may share it, too.
 void assemble_input_norms(const StackScales& scales, const std::vector<double>& sum_scales,
                           QuantizedStack& out) {
-  const auto& [config, weights, ranges, cross_scale, prefix] = scales.source;
+  const auto& [config, weights, ranges, cross_scale, prefix, may_have_planes, wide] = scales.source;
   const std::size_t layers = weights.input_norms.size();
   const auto same_norm = [&stack = config](std::size_t a, std::size_t b) {
     return a > 0 && stack.weights_of(a) == stack.weights_of(b) &&
@@ -178,6 +178,22 @@ void assemble_input_norms(const StackScales& scales, const std::vector<double>& 
          .input_scale = l == 0 ? scales.sum_scale : sum_scales[config.weights_of(l - 1)],
          .epsilon = weights.input_norms[l]->eps_or(config.layer_norm_eps),
          .name = prefix + "encoder.layer." + std::to_string(l) + " input LayerNorm"});
+  }
+}
+
+// BlobPlanes::first_columns of all layers, where one has two groups of columns.
+void add_column_groups(const StackConfig& config, QuantizedStack& out) {
+  const auto has_groups = [](const QuantizedLayer& layer) {
+    return layer.ffn_down_second.outputs > 0;
+  };
+  if (!std::ranges::any_of(out.layers, has_groups)) return;
+  out.record.flags |= kStackPlanes;
+  for (std::size_t l = 0; l < out.input_norms.size(); ++l) {
+    const QuantizedLayer& layer = out.layers[config.weights_of(l)];
+    BlobPlanes& planes = out.planes.emplace_back();
+    if (has_groups(layer)) {
+      planes.first_columns = static_cast<std::uint16_t>(layer.ffn_down.inputs);
+    }
   }
 }
 
@@ -213,7 +229,9 @@ StackScales choose_stack_scales(const StackSource& source, std::vector<std::stri
                               .cross_scale = source.cross_scale,
                               .score_bias = weights.score_bias,
                               .cross_rows = source.ranges.cross_rows,
-                              .adds_to_input = source.config.adds_to_input(static_cast<int>(l))});
+                              .adds_to_input = source.config.adds_to_input(static_cast<int>(l)),
+                              .may_have_planes = source.may_have_planes,
+                              .wide_inputs = source.wide_inputs});
     scales.layers.push_back(choose_layer_scales(scales.sources[l], warnings));
   }
   if (weights.word_projection && !source.config.layer_norms) {
@@ -286,6 +304,7 @@ QuantizedStack assemble_stack(const StackScales& scales, const std::vector<Round
   assemble_input_norms(scales, sum_scales, out);
   sum_scale = sum_scales[config.weights_of(weights.input_norms.size() - 1)];
   out.record = stack_record(scales, sum_scale);
+  add_column_groups(config, out);
   if (!weights.final_norm.is_there()) return out;
   out.final_norm = encode_norm({.norm = weights.final_norm,
                                 .output = per_tensor_quant(hidden, scales.hidden_scale),

@@ -12,36 +12,31 @@
 namespace embert::convert {
 namespace {
 
-constexpr std::size_t kMeasuredTokens = 1 << 14;  // about; the built-in text has fewer
+// About so many tokens are measured; the built-in text has fewer than the first.
+constexpr std::size_t kMeasuredTokens = 1 << 14, kFewTokens = 1 << 12;
 constexpr std::size_t kTextsOfPart = 8;
 constexpr double kCostTokens = 128;  // the text's length for which multiply-adds are counted
 constexpr std::size_t kBlobAlignment = 64;
 
 constexpr double kBudget = 0.08;  // of multiply-adds, with Precision::kBalanced
-constexpr BlobPlanes kAllPlanes = {
-    .qkv = kPlanesAll,
-    .attn_out = kPlanesAll,
-    .ffn_up = kPlanesAll,
-    .ffn_down = kPlanesAll,
-    .probabilities = kPlanesAll,
-};
 
-std::string reason_against(const ModelConfig& config, const QuantizedModel& model) {
-  if (config.stacks.size() > 1) return "a pair of stacks has no 16-bit inputs";
-  const StackConfig& stack = config.last();
-  if (stack.is_static) return "static embeddings have no layers";
-  if (stack.has_bottleneck() || stack.num_ffns > 1 || !stack.layer_norms ||
-      stack.has_word_projection()) {
-    return "layers of MobileBERT have no 16-bit inputs";
-  }
-  const std::vector<QuantizedLayer>& layers = model.stacks.front().layers;
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    for (const std::uint32_t multiplier : layers[l].self.score_multipliers) {
-      if (multiplier <= kMaxScoreMultiplier14) continue;
-      return "attention scores of layer " + std::to_string(l) + " are beyond 14-bit exponentials";
+// Exponentials of 14 bits do not go with every multiplier of a layer's scores.
+bool may_have_probabilities(const QuantizedLayer& layer) {
+  return std::ranges::all_of(layer.self.score_multipliers, [](std::uint32_t multiplier) {
+    return multiplier <= kMaxScoreMultiplier14;
+  });
+}
+
+// With 16 bits in every input; what does not belong to rows stays.
+std::vector<BlobPlanes> all_planes(const StackConfig& config, const QuantizedStack& stack) {
+  std::vector<BlobPlanes> all = stack.planes;
+  for (std::size_t l = 0; l < all.size(); ++l) {
+    all[l].qkv = all[l].attn_out = all[l].ffn_up = all[l].ffn_down = kPlanesAll;
+    if (may_have_probabilities(stack.layers[config.weights_of(l)])) {
+      all[l].probabilities = kPlanesAll;
     }
   }
-  return "";
+  return all;
 }
 
 // A blob in aligned memory. The runtime reads its planes in place: a change acts on the next run.
@@ -77,12 +72,12 @@ class PlanesBlob {
 // Runs the blob on calibration texts.
 class Measurement {
  public:
-  Measurement(const PlaneSource& source, PlanesBlob& blob)
+  Measurement(const PlaneSource& source, PlanesBlob& blob, std::size_t tokens)
       : config_(source.floats.folder.config),
         compared_(Comparison(config_).compared()),
         blob_(blob),
         integers_(blob.bytes(), source.integers) {
-    const std::size_t step = source.batch.texts.ids.size() / kMeasuredTokens + 1;
+    const std::size_t step = source.batch.texts.ids.size() / tokens + 1;
     const std::vector<ModelBatch> parts = cut_batch(source.batch, kTextsOfPart);
     for (std::size_t i = 0; i < parts.size(); i += step) {
       references_.push_back(float_output(source.floats, compared_, parts[i]));
@@ -158,17 +153,19 @@ double& error_of(LayerPrecision& layer, const Step& step) {
   return step.rows == kPlanesFirst ? layer.first : layer.qkv;
 }
 
-std::vector<Step> measure_steps(const StackConfig& config, Measurement& measurement) {
-  const std::size_t layers = config.num_heads_of_layer.size();
+// `most`: with 16 bits in every input.
+std::vector<Step> measure_steps(const StackConfig& config, const std::vector<BlobPlanes>& most,
+                                Measurement& measurement) {
+  std::vector<BlobPlanes> planes = most;
+  const std::size_t layers = planes.size();
   const double whole = cost_of_layers(config);
-  std::vector<BlobPlanes> planes(layers, kAllPlanes);
   const double least = measurement.error_with(planes);
   std::vector<Step> steps;
   for (std::size_t l = 0; l < layers; ++l) {
     const auto error_with = [&](std::uint8_t BlobPlanes::*input, BlobPlaneRows rows) {
       planes[l].*input = rows;
       const double error = measurement.error_with(planes) - least;
-      planes[l] = kAllPlanes;
+      planes[l] = most[l];
       return error;
     };
     const LayerCost cost = cost_of(config, l);
@@ -208,43 +205,68 @@ std::vector<Step> measure_steps(const StackConfig& config, Measurement& measurem
   return steps;
 }
 
+// Queries, keys and values of the first token cost next to nothing. They are worth it where
+// attention uses that token as its sink; one comparison of the whole model shows it.
+void choose_first_tokens(const PlaneSource& source, QuantizedModel& model) {
+  std::vector<BlobPlanes>& planes = model.stacks.front().planes;
+  std::vector<BlobPlanes> first = planes;
+  for (BlobPlanes& layer : first) layer.qkv = kPlanesFirst;
+  PlanesBlob blob(write_blob(model, source.extras));
+  Measurement measurement(source, blob, kFewTokens);
+  if (measurement.error_with(first) < measurement.error_with(planes)) planes = first;
+}
+
 }  // namespace
 
 PrecisionReport choose_planes(const PlaneSource& source, Precision precision,
                               QuantizedModel& model) {
   PrecisionReport report;
   report.precision = precision;
-  if (precision == Precision::kFast) return report;
-  report.not_applied = reason_against(source.floats.folder.config, model);
-  if (!report.not_applied.empty()) return report;
-
+  const std::string reason = why_no_planes(source.floats.folder.config);
+  if (!reason.empty()) {
+    if (precision != Precision::kFast) report.not_applied = reason;
+    return report;
+  }
   const StackConfig& config = source.floats.folder.config.last();
   QuantizedStack& stack = model.stacks.front();
   const std::size_t layers = config.num_heads_of_layer.size();
   const double whole = cost_of_layers(config);
-  report.layers.resize(layers);
   stack.record.flags |= kStackPlanes;
-  stack.planes.assign(layers, kAllPlanes);
-  if (precision == Precision::kHigh) {
-    for (std::size_t l = 0; l < layers; ++l)
-      report.cost += cost_of(config, l).with_planes() / whole;
-  } else {
-    PlanesBlob blob(write_blob(model, source.extras));
-    Measurement measurement(source, blob);
-    std::vector<Step> steps = measure_steps(config, measurement);
-    stack.planes.assign(layers, {});
-    std::stable_sort(steps.begin(), steps.end(),
-                     [](const Step& a, const Step& b) { return a.worth() > b.worth(); });
-    for (const Step& step : steps) {
-      LayerPrecision& layer = report.layers[step.layer];
-      error_of(layer, step) = step.error;
-      if (step.error <= 0 || report.cost + step.cost > kBudget) continue;
-      report.cost += step.cost;
-      stack.planes[step.layer].*step.input = step.rows;
+  stack.planes.resize(layers);  // those with column groups are there
+  const std::vector<BlobPlanes> most = all_planes(config, stack);
+  switch (precision) {
+    case Precision::kFast:
+      choose_first_tokens(source, model);
+      break;
+    case Precision::kBalanced: {
+      report.layers.resize(layers);
+      PlanesBlob blob(write_blob(model, source.extras));
+      Measurement measurement(source, blob, kMeasuredTokens);
+      std::vector<Step> steps = measure_steps(config, most, measurement);
+      std::stable_sort(steps.begin(), steps.end(),
+                       [](const Step& a, const Step& b) { return a.worth() > b.worth(); });
+      for (const Step& step : steps) {
+        LayerPrecision& layer = report.layers[step.layer];
+        error_of(layer, step) = step.error;
+        if (step.error <= 0 || report.cost + step.cost > kBudget) continue;
+        report.cost += step.cost;
+        stack.planes[step.layer].*step.input = step.rows;
+      }
+      break;
     }
+    case Precision::kHigh:
+      report.layers.resize(layers);
+      stack.planes = most;
+      for (std::size_t l = 0; l < layers; ++l) report.cost += cost_of(config, l).dense() / whole;
+      break;
   }
-  for (std::size_t l = 0; l < layers; ++l) report.layers[l].planes = stack.planes[l];
-  if (report.cost == 0) {
+  for (std::size_t l = 0; l < report.layers.size(); ++l) report.layers[l].planes = stack.planes[l];
+  const bool is_used = std::ranges::any_of(stack.planes, [](const BlobPlanes& planes) {
+    return planes.qkv != kPlanesNone || planes.attn_out != kPlanesNone ||
+           planes.ffn_up != kPlanesNone || planes.ffn_down != kPlanesNone ||
+           planes.probabilities != kPlanesNone || planes.first_columns > 0;
+  });
+  if (!is_used) {
     stack.record.flags &= ~std::uint32_t{kStackPlanes};
     stack.planes.clear();
   }

@@ -154,6 +154,33 @@ void add_dense(const Run& run, size_t task, const ResidualDense& out, const Quan
   }
 }
 
+/// residual += rows * W_2. Its columns may be two groups, each of which has row scales of its own;
+/// the second adds to the sum of the first.
+void add_ffn_down(const Run& run, size_t task, const FeedForward& ffn, const RowsInPlace& in,
+                  const SumRows& to) {
+  const LhsType type = ffn.is_gated() ? LhsType::kSigned : LhsType::kUnsigned;
+  const bool planes = ffn.down.reads_planes();
+  if (!ffn.has_column_groups()) {
+    return add_dense(run, task, ffn.down,
+                     planes ? split_rows(run, task, in, type) : quantize_rows(run, task, in, type),
+                     to);
+  }
+  const size_t first = ffn.first_columns, second = in.k - first;
+  if (planes) {
+    // The planes of a row lie where both groups were.
+    QuantizedRows rows = split_rows(run, task, in, type);
+    rows.k = first;
+    add_dense(run, task, ffn.down, rows, to);
+    rows.data += first;
+    rows.k = pad_inputs(second);
+    return add_dense(run, task, ffn.down_second, rows, to);
+  }
+  add_dense(run, task, ffn.down, quantize_rows(run, task, {in.rows, in.stride, in.m, first}, type),
+            to);
+  add_dense(run, task, ffn.down_second,
+            quantize_rows(run, task, {in.rows + first, in.stride, in.m, second}, type), to);
+}
+
 /// The rows that a block computes, and the residual to which it adds.
 struct BlockRows {
   Stream stream;
@@ -258,11 +285,8 @@ void feed_forward_rows(const Run& run, size_t task, const FeedForward& ffn, cons
                                .values = reinterpret_cast<int16_t*>(activations) + column,
                                .stride = stride});
     }
-    const RowsInPlace in = {reinterpret_cast<int16_t*>(activations), stride, m, inner};
-    const LhsType type = ffn.is_gated() ? LhsType::kSigned : LhsType::kUnsigned;
-    const QuantizedRows quantized = ffn.down.reads_planes() ? split_rows(run, task, in, type)
-                                                            : quantize_rows(run, task, in, type);
-    add_dense(run, task, ffn.down, quantized, {to.stream, row});
+    add_ffn_down(run, task, ffn, {reinterpret_cast<int16_t*>(activations), stride, m, inner},
+                 {to.stream, row});
     finish_rows(run, to.stream, then, row, m);
   }
 }

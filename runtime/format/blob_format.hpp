@@ -385,7 +385,9 @@ struct BlobPlanes {
   uint8_t attn_out, ffn_up, ffn_down;  ///< kPlanesNone or kPlanesAll
   uint8_t probabilities = 0;           ///< kPlanesNone or kPlanesAll: exponentials of 14 bits
   uint8_t reserved = 0;                ///< 0
-  uint16_t first_columns = 0;          ///< 0
+  /// Columns of ffn_down in the first of two groups, a multiple of kPanelColumns and fewer than
+  /// intermediate_size; 0: there is one group.
+  uint16_t first_columns = 0;
 };
 static constexpr int32_t kPlaneShift = 7;
 

@@ -371,7 +371,13 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
   ffn.up = dense(parts(kSectionFfnUp), ffn.is_gated() ? 2 * pad_columns(inner) : inner, intra,
                  record.ffn_up);
   ffn.activation = model_activation(config.activation, record.activation_exponent);
-  ffn.down = residual_dense(parts(kSectionFfnDown), intra, inner, record.ffn_down);
+  ffn.first_columns = stack.planes != nullptr ? stack.planes[l].first_columns : 0;
+  Parts down = parts(kSectionFfnDown);
+  const size_t columns_of_down = ffn.has_column_groups() ? ffn.first_columns : inner;
+  ffn.down = own_residual_dense(down, intra, columns_of_down, record.ffn_down);
+  if (ffn.has_column_groups()) {
+    ffn.down_second = own_residual_dense(down, intra, inner - ffn.first_columns, record.ffn_down);
+  }
   if (stack.planes != nullptr) {
     const BlobPlanes& planes = stack.planes[l];
     layer.qkv_planes = BlobPlaneRows{planes.qkv};

@@ -110,9 +110,12 @@ struct FeedForward {
   int32_t gate_shift;  ///< of the product; negative: not gated
   Activation activation;
   ResidualDense down;
+  size_t first_columns;  ///< of `down`, the others are down_second's; 0: it has them all
+  ResidualDense down_second;
   bool up_planes;  ///< the input of `up` goes in with 16 bits
 
   bool up_reads_planes() const { return built(kStackPlanes) && up_planes; }
+  bool has_column_groups() const { return built(kStackPlanes) && first_columns > 0; }
   bool is_gated() const { return built(kStackGatedFfn) && gate_shift >= 0; }
 };
 

@@ -163,17 +163,19 @@ void check_embeddings_4bit(Walk& walk, const BlobStack& stack, size_t word_size,
                      all_zero(record.reserved));
 }
 
-void check_planes(Walk& walk, const BlobStack& stack, const uint8_t* section, uint64_t bytes) {
+void check_planes(Walk& walk, const BlobStack& stack, const StackOptions& options,
+                  const uint8_t* section, uint64_t bytes) {
   walk.require(bytes == stack.num_layers * sizeof(BlobPlanes), EMBERT_STATUS_BLOB_SECTION);
   if (!walk.sound()) return;
   const BlobPlanes* records = reinterpret_cast<const BlobPlanes*>(section);
   const auto none_or_all = [](uint8_t rows) { return rows == kPlanesNone || rows == kPlanesAll; };
   for (uint32_t l = 0; l < stack.num_layers; ++l) {
-    const auto& [qkv, attn_out, ffn_up, ffn_down, probabilities, reserved, first_columns] =
-        records[l];
-    walk.require_value(qkv <= kPlanesAll && none_or_all(attn_out) && none_or_all(ffn_up) &&
-                       none_or_all(ffn_down) && none_or_all(probabilities) && reserved == 0 &&
-                       first_columns == 0);
+    const BlobPlanes& r = records[l];
+    const uint32_t owner = options.shared != nullptr ? options.shared[l].layer : l;
+    // check_stack has seen the numbers of columns of layers with sections of their own.
+    walk.require_value(r.qkv <= kPlanesAll && none_or_all(r.attn_out) && none_or_all(r.ffn_up) &&
+                       none_or_all(r.ffn_down) && none_or_all(r.probabilities) && r.reserved == 0 &&
+                       r.first_columns == records[owner].first_columns);
   }
 }
 
@@ -233,7 +235,9 @@ StackOptions peek_stack_options(Walk& walk, const BlobStack& stack) {
       .embedding_size = hidden,
       .word_size = hidden,
       .bottleneck = {.intra_size = hidden, .num_ffns = 1, .kind = kBottleneckNone, .reserved = 0},
-      .shared = nullptr};
+      .shared = nullptr,
+      .planes = nullptr,
+      .layers = nullptr};
   if (has(stack.flags, kStackEmbeddingProjection)) {
     const uint8_t* section =
         walk.peek(kSectionEmbeddingProjection, sizeof(BlobEmbeddingProjection));
@@ -265,6 +269,11 @@ StackOptions peek_stack_options(Walk& walk, const BlobStack& stack) {
     if (!walk.sound()) return options;
     options.shared = reinterpret_cast<const BlobSharedLayer*>(section);
     walk.require_value(shared_layers_ok(options.shared, stack.num_layers));
+  }
+  if (has(stack.flags, kStackPlanes)) {
+    const uint8_t* section = walk.peek(kSectionPlanes, stack.num_layers * sizeof(BlobPlanes));
+    walk.require(section != nullptr, EMBERT_STATUS_BLOB_SECTION);
+    options.planes = reinterpret_cast<const BlobPlanes*>(section);
   }
   return options;
 }
@@ -314,7 +323,7 @@ void check_optional_sections(Walk& walk, const BlobHeader& header, const StackOp
     if (is(kSectionEmbeddings4Bit)) {
       check_embeddings_4bit(walk, stack, options.word_size, section, bytes);
     }
-    if (is(kSectionPlanes)) check_planes(walk, stack, section, bytes);
+    if (is(kSectionPlanes)) check_planes(walk, stack, options, section, bytes);
     if (kind == kSectionVector) check_vector(walk, header, section, bytes);
   }
   walk.require(found == (stack.flags & kStackFlagsWithSection), EMBERT_STATUS_BLOB_SECTION);

@@ -12,7 +12,12 @@ struct StackOptions {
   size_t word_size;               ///< W; E without a projection of the words
   BlobBottleneck bottleneck;      ///< checked; without one as the layers of BERT
   const BlobSharedLayer* shared;  ///< [num_layers], checked; null where no layers share
+  const BlobPlanes* planes;       ///< [num_layers], not checked; null without planes
   const BlobLayer* layers;        ///< [num_layers]; null before check_stack has seen them
+
+  size_t first_columns(size_t layer) const {
+    return planes != nullptr ? planes[layer].first_columns : 0;
+  }
 };
 
 /// Looks ahead in the blob of a stack. Fails where the section of a flag is not there.

@@ -145,9 +145,27 @@ void check_shared_layer(Walk& walk, const BlobStack& s, const BlobLayer& l) {
   for (uint32_t kind = kSectionHiddenRescale; kind <= kSectionFfnDown; ++kind) walk.next(kind, 0);
 }
 
-/// rescaled: its input has a scale of its own in each channel.
-void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l,
-                 const BlobBottleneck& bottleneck, bool rescaled) {
+/// One residual dense layer, or one for each of two groups of columns.
+void check_ffn_down(Walk& walk, size_t n, size_t k, size_t first_columns) {
+  if (first_columns == 0) return walk.residual_dense(kSectionFfnDown, true, n, k);
+  walk.require_value(first_columns % kPanelColumns == 0 && first_columns < k);
+  if (!walk.sound()) return;
+  const size_t first = residual_dense_bytes(n, first_columns), second = k - first_columns;
+  const uint8_t* at = walk.next(kSectionFfnDown, first + residual_dense_bytes(n, second));
+  if (at == nullptr) return;
+  walk.residual_dense(at, n, first_columns);
+  walk.residual_dense(at + first, n, second);
+}
+
+/// The options of a layer that its record does not have.
+struct LayerOptions {
+  const BlobBottleneck& bottleneck;
+  bool rescaled;         ///< its input has a scale of its own in each channel
+  size_t first_columns;  ///< BlobPlanes::first_columns
+};
+
+void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l, const LayerOptions& options) {
+  const BlobBottleneck& bottleneck = options.bottleneck;
   const bool cross = (s.flags & kStackCrossAttention) != 0;
   const bool relative = s.position_kind != kPositionTable;
   const bool biased = (s.flags & kStackScoreBias) != 0;
@@ -155,7 +173,7 @@ void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l,
                columns = pad_columns(s.head_size), width = heads * s.head_size,
                table_columns = pad_columns(2 * s.max_positions - 1);
   walk.norm(kSectionInputNorm, has_norm(l.input_norm), hidden);
-  walk.next(kSectionHiddenRescale, rescaled ? 8 * hidden : 0);  // any values
+  walk.next(kSectionHiddenRescale, options.rescaled ? 8 * hidden : 0);  // any values
   walk.dense(kSectionQkv, true, heads * qkv_parts(bottleneck.kind) * columns,
              reads_hidden(bottleneck.kind) ? hidden : intra);
   walk.scores(kSectionScores, true, heads, has(s.flags, kStackPlanes));
@@ -182,7 +200,7 @@ void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l,
   const size_t inner = l.intermediate_size;
   const bool gated = (s.flags & kStackGatedFfn) != 0;
   walk.dense(kSectionFfnUp, true, gated ? 2 * pad_columns(inner) : inner, intra);
-  walk.residual_dense(kSectionFfnDown, true, intra, l.intermediate_size);
+  check_ffn_down(walk, intra, inner, options.first_columns);
 }
 
 /// A row and a multiplier for each token of the vocabulary.
@@ -235,7 +253,7 @@ void check_stack(Walk& walk, const BlobStack& s, uint32_t index, StackOptions& o
     const bool pre = (s.flags & kStackPreNorm) != 0;
     const bool embedding_norm = l == 0 && (s.flags & kStackEmbeddingNorm) != 0;
     const bool rescaled = pre ? normalized && embedding_norm : normalized || projected;
-    check_layer(walk, s, layer, options.bottleneck, rescaled);
+    check_layer(walk, s, layer, {options.bottleneck, rescaled, options.first_columns(l)});
   }
   // The header must give the sizes of the largest layer: the arena is planned from them. A wider
   // feed-forward network may stand in an optional section.

@@ -106,7 +106,27 @@ TEST_F(ConvertFolder, IdsAreHeldBackWithoutTokenizerOnly) {
   write(true);
   const ConvertResult with = convert(options_);
   EXPECT_EQ(with.calibration_texts, 14u);
-  EXPECT_EQ(nlohmann::json::parse(with.certificate).at("held_out").at("texts"), 64);
+  const auto certificate = nlohmann::json::parse(with.certificate);
+  EXPECT_EQ(certificate.at("held_out").at("texts"), 64);
+  EXPECT_EQ(certificate.at("held_out_texts"), "built-in texts");
+}
+
+TEST_F(ConvertFolder, LinesAreHeldBack) {
+  write(true);
+  std::string lines;
+  for (const auto& [number, texts, held_out_texts] :
+       {std::tuple{6, 64, "built-in texts"},
+        {14, 2, "one in 7 of the calibration lines, held out"}}) {
+    lines.clear();
+    for (int i = 0; i < number; ++i) lines += "text " + std::to_string(i) + "\n";
+    folder_.write("lines.txt", lines);
+    options_.calibration_texts = folder_.path() / "lines.txt";
+    const ConvertResult result = convert(options_);
+    const auto certificate = nlohmann::json::parse(result.certificate);
+    EXPECT_EQ(certificate.at("held_out").at("texts"), texts);
+    EXPECT_EQ(certificate.at("held_out_texts"), held_out_texts);
+    EXPECT_EQ(result.calibration_texts, number == 14 ? 12u : 6u);
+  }
 }
 
 TEST_F(ConvertFolder, TooFewIdsToHoldBackLeaveNothingToCompare) {

@@ -53,11 +53,18 @@ TEST(ConvertPrecision, LevelsOfTheBundledModel) {
   EXPECT_LT(error_of(balanced), 1.02 * error_of(fast));
   EXPECT_LT(error_of(high), 0.8 * error_of(fast));
 
-  EXPECT_TRUE(planes_of(fast.blob).empty());
+  // Free, or nearly so: two column groups, and 16 bits for the first token's queries, keys, values.
   EXPECT_TRUE(fast.precision.layers.empty());
+  ASSERT_EQ(planes_of(fast.blob).size(), 2u);
+  for (const BlobPlanes& layer : planes_of(fast.blob)) {
+    EXPECT_NE(layer.qkv, kPlanesAll);
+    EXPECT_EQ(layer.attn_out + layer.ffn_up + layer.ffn_down, kPlanesNone);
+    EXPECT_EQ(layer.first_columns, 128);
+  }
   for (const BlobPlanes& layer : planes_of(high.blob)) {
     EXPECT_EQ(layer.qkv + layer.attn_out + layer.ffn_up + layer.ffn_down, 4 * kPlanesAll);
     EXPECT_EQ(layer.probabilities, kPlanesAll);
+    EXPECT_EQ(layer.first_columns, 128);
   }
   EXPECT_GT(high.precision.cost, 0.5);
   EXPECT_LE(high.precision.cost, 1);
@@ -68,6 +75,7 @@ TEST(ConvertPrecision, LevelsOfTheBundledModel) {
   ASSERT_EQ(chosen.size(), balanced.precision.layers.size());
   for (std::size_t l = 0; l < chosen.size(); ++l) {
     const LayerPrecision& layer = balanced.precision.layers[l];
+    EXPECT_EQ(chosen[l].first_columns, 128);
     EXPECT_EQ(chosen[l].qkv, layer.planes.qkv);
     EXPECT_EQ(chosen[l].ffn_down, layer.planes.ffn_down);
     // What buys nothing is not bought.

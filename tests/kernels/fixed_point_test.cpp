@@ -345,5 +345,16 @@ TEST_F(FixedPoint, ResidualSum) {
   }
 }
 
+// A sum that goes in with this multiplier comes out as it was: ffn_down adds its second group of
+// columns to the sum of the first.
+TEST_F(FixedPoint, ResidualSumCarriesASumExactly) {
+  for (std::int32_t sum = INT16_MIN; sum <= INT16_MAX; ++sum) {
+    ASSERT_EQ(residual_sum(0, 32767, sum, 1 << 20, 0), sum);
+    // What is added is rounded alone, whatever the sum.
+    ASSERT_EQ(residual_sum(1 << 19, 1 << 14, sum, 1 << 20, 24),
+              sat16(sum + residual_sum(1 << 19, 1 << 14, 0, 1 << 20, 24)));
+  }
+}
+
 }  // namespace
 }  // namespace embert

@@ -176,6 +176,10 @@ class StackWriter {
   }
   void add_residual_dense(std::uint32_t kind, std::size_t k, const Factor& factor,
                           bool adds_to_input) {
+    out_.start(kind);
+    append_residual_dense(k, factor, adds_to_input);
+  }
+  void append_residual_dense(std::size_t k, const Factor& factor, bool adds_to_input) {
     std::vector<std::int32_t> sums;
     const auto packed = out_.weights(intra_, k, sums);
     const std::size_t n = pad_columns(intra_);
@@ -185,7 +189,9 @@ class StackWriter {
     const auto residual = adds_to_input ? out_.random<std::int32_t>(n, 40000, 100000)
                                         : std::vector<std::int32_t>(n, carried);
     const auto constants = out_.random<std::int32_t>(n, -5000, 5000);
-    out_.add(kind, packed, sums, std::vector<std::int32_t>(n, factor.multiplier));
+    out_.append(packed);
+    out_.append(sums);
+    out_.append(std::vector<std::int32_t>(n, factor.multiplier));
     out_.append(residual);
     out_.append(constants);
   }
@@ -257,7 +263,9 @@ class StackWriter {
     }
     out_.add(kSectionFfnUp, packed, out_.random<std::int32_t>(sums.size(), -2000, 2000), sums,
              std::vector<std::int32_t>(sums.size(), ffn_up_.multiplier));
-    add_residual_dense(kSectionFfnDown, inner, ffn_down_);
+    const std::size_t first = has(kStackPlanes) ? m_.planes.first_columns : 0;
+    add_residual_dense(kSectionFfnDown, first > 0 ? first : inner, ffn_down_);
+    if (first > 0) append_residual_dense(inner - first, ffn_down_, /*adds_to_input=*/false);
   }
 
   Writer& out_;

@@ -11,6 +11,7 @@
 #include "converter/quantize/layer/assemble_attention.hpp"
 #include "converter/quantize/layer/assemble_residual.hpp"
 #include "converter/quantize/layer/choose_scales.hpp"
+#include "converter/quantize/layer/column_groups.hpp"
 #include "converter/quantize/rounding/outlier_splitting.hpp"
 #include "kernels/arithmetic/fixed_point.hpp"
 #include "kernels/arithmetic/layout.hpp"
@@ -94,7 +95,10 @@ AssembledFfn assemble_ffn(const LayerSource& source, const LayerScales& scales,
                           const RoundedLayer& parts, std::size_t index, ResidualSource sum) {
   const FeedForwardScales& of_ffn = scales.ffn(index);
   AssembledFfn out;
-  SplitWeights split = split_outliers(sum.rounded.codes);
+  const bool grouped = !of_ffn.group.empty();
+  SplitWeights split =
+      grouped ? order_by_group(sum.rounded.codes, of_ffn.group) : split_outliers(sum.rounded.codes);
+  if (grouped) sum.first_columns = kFirstColumns;
   out.channels = static_cast<std::uint32_t>(split.source.size());
   out.copies = split.source.size() - sum.rounded.codes.inputs;
   out.up_shifts = assemble_ffn_up(of_ffn, part_of(parts, LayerPart::kFfnUp, index), split.source,
@@ -250,6 +254,7 @@ class LayerAssembler {
     if (index == 0) {
       layer_.ffn_up = std::move(made.up);
       layer_.record.ffn_up = made.up_shifts;
+      layer_.ffn_down_second = std::move(made.down.second);
       layer_.ffn_down = finish(std::move(made.down), layer_.record.ffn_down);
       layer_.record.intermediate_size = made.channels;
       layer_.record.activation_exponent = scales.activation_exponent;

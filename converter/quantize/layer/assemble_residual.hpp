@@ -21,6 +21,7 @@ std::vector<std::int8_t> byte_codes(const RoundedDense& rounded);
 struct ResidualSource {
   const RoundedDense& rounded;
   std::vector<std::int8_t> weights;  ///< [outputs, columns] codes of `rounded`, outliers split
+  std::size_t first_columns = 0;     ///< of two groups; 0: there is one
   double input_scale;                ///< of the row's maximum times its 8-bit codes
   const ChannelQuant* residual;      ///< as the 16-bit sum is read: 128 units are one code; or null
   const std::vector<float>& gain;    ///< [outputs] of the residual; empty: ones
@@ -32,8 +33,9 @@ struct ResidualSource {
 
 struct ResidualLayer {
   QuantizedDense dense;
-  BlobShifts shifts{};
-  double sum_scale = 1;  ///< where all channels have one
+  QuantizedDense second;  ///< adds the second group of columns to the sum, or empty
+  BlobShifts shifts{};    ///< of both
+  double sum_scale = 1;   ///< where all channels have one
 };
 
 ResidualLayer assemble_residual(ResidualSource source);

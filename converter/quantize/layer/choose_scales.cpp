@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "converter/quantize/layer/column_groups.hpp"
 #include "converter/quantize/layer/smoothing.hpp"
 #include "converter/quantize/two_planes.hpp"
 #include "kernels/arithmetic/tables.hpp"
@@ -16,6 +17,9 @@ namespace {
 constexpr double kInputAlpha = 0.92;     // inputs of queries, keys and values
 constexpr double kFfnInputAlpha = 0.85;  // input of the first feed-forward layer
 constexpr double kContextAlpha = 0.75;
+// Of all three where they go in with 16 bits: their own error counts less, that of the weights
+// more.
+constexpr double kWideAlpha = 0.6;
 
 constexpr int kFineExponent = 10, kCoarsestExponent = 5;
 constexpr double kFineReach = 28;  // largest calibrated input of the activation with kFineExponent
@@ -79,6 +83,19 @@ void choose_gate_scales(const FeedForwardWeights& weights, const FeedForwardRang
   }
 }
 
+// [channels] of the second feed-forward layer's input: without a gate with the activation's offset.
+std::vector<double> activated_reach(const FeedForwardRanges& ranges,
+                                    const FeedForwardScales& scales) {
+  const bool gated = !scales.activated.factor.empty();
+  const double offset = gated ? 0 : std::ldexp(scales.activation_offset_q14, -14);
+  std::vector<double> reach;
+  for (std::size_t c = 0; c < ranges.activated.size(); ++c) {
+    const double factor = gated ? scales.activated.factor[c] : 1;
+    reach.push_back(static_cast<double>(ranges.activated[c]) / factor + offset);
+  }
+  return reach;
+}
+
 // The matrices that read the hidden state in a layer with bottlenecks.
 std::vector<const Matrix*> hidden_readers(const LayerSource& source) {
   const AttentionWeights& attention = source.weights.attention;
@@ -129,10 +146,12 @@ void choose_ffn_scales(const LayerSource& source, const FeedForwardWeights& w,
   const Matrix* matrices[] = {&w.ffn_up.weight, w.ffn_gate ? &w.ffn_gate->weight : nullptr};
   const Readers up(matrices, w.ffn_gate ? 2 : 1);
   const LayerNorm* norm = &w.ffn_norm;
-  scales.ffn_input = channel_quant(ranges.ffn_input, norms_of(norm), up, kFfnInputAlpha);
+  scales.ffn_input = channel_quant(ranges.ffn_input, norms_of(norm), up,
+                                   source.wide_inputs ? kWideAlpha : kFfnInputAlpha);
   scales.activation_offset_q14 = activation_offset_q14(source.config.hidden_act);
   scales.activation_exponent = activation_exponent(ranges.preactivation);
   if (w.ffn_gate) choose_gate_scales(w, ranges, scales);
+  if (source.may_have_planes) scales.group = choose_column_groups(activated_reach(ranges, scales));
   const auto reach = static_cast<double>(ranges.preactivation);
   if (reach > std::ldexp(32767, -scales.activation_exponent)) {
     warnings.push_back(source.name + ".intermediate.dense: inputs of the activation reach " +
@@ -179,6 +198,7 @@ std::int32_t activation_offset_q14(HiddenAct act) {
 
 LayerScales choose_layer_scales(const LayerSource& source, std::vector<std::string>& warnings) {
   LayerScales scales;
+  scales.wide_inputs = source.wide_inputs;
   const LayerWeights& w = source.weights;
   std::vector<const Matrix*> qkv = {&w.attention.query.weight, &w.attention.key.weight,
                                     &w.attention.value.weight};
@@ -187,9 +207,11 @@ LayerScales choose_layer_scales(const LayerSource& source, std::vector<std::stri
   // One 8-bit code stands for 128 units of a 16-bit embedding sum.
   scales.input = source.reads_embedding_sum
                      ? per_tensor_quant(readers.front()->cols, 128 * source.embedding_scale)
-                     : channel_quant(source.ranges.input, source.input_norms, readers, kInputAlpha);
+                     : channel_quant(source.ranges.input, source.input_norms, readers,
+                                     source.wide_inputs ? kWideAlpha : kInputAlpha);
   scales.context = context_quant(
-      source.ranges.self.context, w.attention.out.weight, kContextAlpha,
+      source.ranges.self.context, w.attention.out.weight,
+      source.wide_inputs ? kWideAlpha : kContextAlpha,
       value_scale(source.ranges.self.value, w.attention.value.weight, value_input(source, scales)));
   if (w.cross) choose_cross_scales(source, scales);
   choose_ffn_scales(source, w, source.ranges, scales, warnings);

@@ -26,6 +26,8 @@ struct LayerSource {
   const Matrix& score_bias;  ///< StackWeights::score_bias
   const Matrix& cross_rows;  ///< [rows, cross_hidden_size] calibration rows of those states
   bool adds_to_input;        ///< StackConfig::adds_to_input
+  bool may_have_planes;      ///< the blob can have BlobPlanes of the stack
+  bool wide_inputs;          ///< all dense layers will read 16 bits
 };
 
 }  // namespace embert::convert

@@ -89,11 +89,12 @@ void round_outputs(const RoundingProblem& problem, const InverseHessian& inverse
     for (std::size_t i = from; i < end; ++i) {
       const std::size_t input = order[i];
       const auto limit = static_cast<float>(problem.limit[input]);
+      const double* const scales = problem.scales_of(input) + first;
       const float diagonal = upper[i * inputs + i];
       const float* const weight = weights.data() + i * count;
       float* const error = errors.data() + (i - from) * count;
       for (std::size_t n = 0; n < count; ++n) {
-        const auto scale = static_cast<float>(problem.scale[first + n]);
+        const auto scale = static_cast<float>(scales[n]);
         const float code = round_code(weight[n], scale, limit);
         out.codes[(first + n) * out.inputs + input] = static_cast<std::int16_t>(code);
         error[n] = (weight[n] - code * scale) / diagonal;
@@ -117,8 +118,8 @@ RoundedWeights round_nearest(const RoundingProblem& problem) {
   RoundedWeights out{problem.weights.rows, problem.weights.cols, {}};
   out.codes.resize(out.outputs * out.inputs);
   for (std::size_t n = 0; n < out.outputs; ++n) {
-    const auto scale = static_cast<float>(problem.scale[n]);
     for (std::size_t c = 0; c < out.inputs; ++c) {
+      const auto scale = static_cast<float>(problem.scales_of(c)[n]);
       out.codes[n * out.inputs + c] = static_cast<std::int16_t>(
           round_code(problem.weights.row(n)[c], scale, static_cast<float>(problem.limit[c])));
     }
@@ -205,8 +206,8 @@ double relative_error(const RoundingProblem& problem, const RoundedWeights& roun
   std::vector<float> rows = problem.weights.data;
   const double power = output_power(rows, h);
   for (std::size_t n = 0; n < rounded.outputs; ++n) {
-    const auto scale = static_cast<float>(problem.scale[n]);
     for (std::size_t c = 0; c < rounded.inputs; ++c) {
+      const auto scale = static_cast<float>(problem.scales_of(c)[n]);
       rows[n * rounded.inputs + c] -= static_cast<float>(rounded.row(n)[c]) * scale;
     }
   }

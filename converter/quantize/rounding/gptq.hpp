@@ -28,10 +28,16 @@ Hessian measure_hessian(std::size_t rows, const std::vector<double>& mean,
                         const std::function<void(std::size_t, float*)>& read_row);
 
 struct RoundingProblem {
-  std::string name;           ///< of the layer, for messages
-  Matrix weights;             ///< [outputs, inputs], smoothed
-  std::vector<double> scale;  ///< [outputs] real weight of a code
-  std::vector<int> limit;     ///< [inputs] largest code: 127, more where outliers are split
+  std::string name;                   ///< of the layer, for messages
+  Matrix weights;                     ///< [outputs, inputs], smoothed
+  std::vector<double> scale;          ///< [groups, outputs] real weight of a code
+  std::vector<int> limit;             ///< [inputs] largest code: 127, more where outliers are split
+  std::vector<std::uint8_t> group{};  ///< [inputs] with scales of their own; empty: one for all
+
+  /// [outputs]
+  const double* scales_of(std::size_t input) const {
+    return scale.data() + (group.empty() ? 0 : group[input] * weights.rows);
+  }
 };
 
 struct RoundedWeights {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "converter/arithmetic/matrix_product.hpp"
 #include "converter/quantize/rounding/outlier_splitting.hpp"
 #include "runtime/format/blob_format.hpp"
 
@@ -27,16 +28,17 @@ Matrix stacked_weights(const DenseSource& source) {
   return weights;
 }
 
-// Scales with which each row's largest weight becomes 127. A row of zeros takes the largest scale
-// of the others, because any scale serves it.
-std::vector<double> row_scales(const Matrix& weights) {
-  std::vector<double> scales(weights.rows, 0.0);
+// [groups, outputs] scales with which each row's largest weight becomes 127. A row of zeros takes
+// the largest scale of the others, because any scale serves it.
+std::vector<double> row_scales(const Matrix& weights, const std::vector<std::uint8_t>& group) {
+  std::vector<double> scales(weights.rows * (group.empty() ? 1 : kColumnGroups), 0.0);
   double most = 0;
   for (std::size_t n = 0; n < weights.rows; ++n) {
     for (std::size_t c = 0; c < weights.cols; ++c) {
-      scales[n] = std::max(scales[n], static_cast<double>(std::fabs(weights.row(n)[c])) / 127);
+      double& scale = scales[(group.empty() ? 0 : group[c] * weights.rows) + n];
+      scale = std::max(scale, static_cast<double>(std::fabs(weights.row(n)[c])) / 127);
+      most = std::max(most, scale);
     }
-    most = std::max(most, scales[n]);
   }
   for (double& scale : scales) {
     if (scale == 0) scale = most > 0 ? most : 1.0;
@@ -44,12 +46,41 @@ std::vector<double> row_scales(const Matrix& weights) {
   return scales;
 }
 
-OutlierPlan plan_columns(const Matrix& weights, bool split_outliers) {
-  if (!split_outliers) return {row_scales(weights), std::vector<int>(weights.cols, 127)};
+OutlierPlan plan_columns(const Matrix& weights, const DenseSource& source) {
+  if (!source.split_outliers) {
+    return {row_scales(weights, source.group), std::vector<int>(weights.cols, 127)};
+  }
   const std::size_t inputs = weights.cols;
   const std::size_t room =
       kMaxIntermediateSize - std::min<std::size_t>(inputs, kMaxIntermediateSize);
   return plan_outlier_splitting(weights, std::min(room, std::max<std::size_t>(16, inputs / 16)));
+}
+
+// RoundedDense::second_reach, of about kReachRows rows.
+double reach_of_second(const RoundingProblem& problem, const RoundedDense& rounded,
+                       const InputRows& rows) {
+  constexpr std::size_t kReachRows = 1024;
+  const std::size_t inputs = problem.weights.cols, outputs = problem.weights.rows;
+  std::vector<float> weights(outputs * inputs);  // zeros in the first group
+  for (std::size_t n = 0; n < outputs; ++n) {
+    for (std::size_t c = 0; c < inputs; ++c) {
+      if (problem.group[c] == 0) continue;
+      weights[n * inputs + c] =
+          static_cast<float>(rounded.codes.row(n)[c] * problem.scales_of(c)[n]);
+    }
+  }
+  const std::size_t step = rows.count / kReachRows + 1, count = (rows.count + step - 1) / step;
+  std::vector<float> sample(count * inputs), sums(count * outputs);
+  for (std::size_t r = 0; r < count; ++r) rows.read(r * step, sample.data() + r * inputs);
+  const PackedMatrix<float> packed(view_rows(weights.data(), outputs, inputs).transposed());
+  add_product(view_rows(sample.data(), count, inputs), packed,
+              ProductOut<float>{sums.data(), outputs, 0, outputs});
+  double reach = 0;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    reach = std::max(reach,
+                     std::fabs(static_cast<double>(sums[i]) + rounded.bias[outputs + i % outputs]));
+  }
+  return reach;
 }
 
 }  // namespace
@@ -57,8 +88,9 @@ OutlierPlan plan_columns(const Matrix& weights, bool split_outliers) {
 InputRows input_rows(const QuantizedRows& rows) {
   return {rows.rows, rows.real_mean, rows.smoothed_mean, [&rows](std::size_t r, float* x) {
             const std::int8_t* codes = rows.codes.data() + r * rows.cols;
+            const float* scales = rows.scales(r);
             for (std::size_t c = 0; c < rows.cols; ++c) {
-              x[c] = static_cast<float>(codes[c] - rows.zero_point) * rows.row_scale[r];
+              x[c] = static_cast<float>(codes[c] - rows.zero_point) * scales[rows.group[c]];
             }
           }};
 }
@@ -96,9 +128,12 @@ std::vector<double> scales_for_bias(const std::vector<double>& reach, double inp
 }
 
 RoundedDense round_dense(DenseSource source, const InputRows& rows, Rounding rounding) {
-  RoundingProblem problem{
-      .name = source.name, .weights = stacked_weights(source), .scale = {}, .limit = {}};
-  OutlierPlan plan = plan_columns(problem.weights, source.split_outliers);
+  RoundingProblem problem{.name = source.name,
+                          .weights = stacked_weights(source),
+                          .scale = {},
+                          .limit = {},
+                          .group = source.group};
+  OutlierPlan plan = plan_columns(problem.weights, source);
   problem.scale = std::move(plan.scale);
   problem.limit = std::move(plan.limit);
   for (std::size_t n = 0; n < source.least_scale.size(); ++n) {
@@ -108,15 +143,21 @@ RoundedDense round_dense(DenseSource source, const InputRows& rows, Rounding rou
   RoundedDense out;
   out.codes = round_weights(problem, hessian, rounding);
   out.relative_error = relative_error(problem, out.codes, hessian);
-  out.scale = std::move(problem.scale);
   out.bias = mean_output(source.linears, rows.real_mean);
+  out.bias.resize(problem.scale.size());
   for (std::size_t n = 0; n < out.codes.outputs; ++n) {
-    double mean = 0;
+    double mean[kColumnGroups] = {};
     for (std::size_t c = 0; c < out.codes.inputs; ++c) {
-      mean += out.codes.row(n)[c] * rows.smoothed_mean[c];
+      mean[problem.group.empty() ? 0 : problem.group[c]] +=
+          out.codes.row(n)[c] * rows.smoothed_mean[c];
     }
-    out.bias[n] -= mean * out.scale[n];
+    for (std::size_t g = 0; g * out.codes.outputs < out.bias.size(); ++g) {
+      const std::size_t at = g * out.codes.outputs + n;
+      out.bias[at] -= mean[g] * problem.scale[at];
+    }
   }
+  if (!problem.group.empty()) out.second_reach = reach_of_second(problem, out, rows);
+  out.scale = std::move(problem.scale);
   return out;
 }
 

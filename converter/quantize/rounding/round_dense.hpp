@@ -32,14 +32,18 @@ struct DenseSource {
   std::vector<const Linear*> linears;   ///< they read one input; their outputs are stacked
   const ChannelQuant* input = nullptr;  ///< null: not smoothed
   bool split_outliers = false;          ///< see outlier_splitting.hpp
+  std::vector<std::uint8_t> group{};    ///< RoundingProblem::group, not with split_outliers
   std::vector<double> least_scale{};    ///< [outputs] lower bounds of the weights' scales, or empty
 };
 
 struct RoundedDense {
   RoundedWeights codes;
-  std::vector<double> scale;  ///< [outputs] real smoothed weight of a code
-  /// [outputs] real: with it the mean output on calibration rows is that of the float model.
+  std::vector<double> scale;  ///< [groups, outputs] real smoothed weight of a code
+  /// [groups, outputs] real. On calibration rows the first group's makes the mean of its output
+  /// that of the float model, the second group's makes the mean of what it adds 0.
   std::vector<double> bias;
+  /// Largest magnitude that the second group and its bias add to an output on calibration rows.
+  double second_reach = 0;
   double relative_error = 0;  ///< of the output, from the rounding of weights alone
 };
 RoundedDense round_dense(DenseSource source, const InputRows& rows, Rounding rounding);

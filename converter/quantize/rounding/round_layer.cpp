@@ -125,7 +125,8 @@ RoundedDense round_layer_part(const LayerSource& source, const LayerScales& scal
       return round_dense({.name = name + ".output.dense",
                           .linears = {&ffn.ffn_down},
                           .input = ffn.ffn_gate ? &ffn_scales.activated : nullptr,
-                          .split_outliers = true},
+                          .split_outliers = ffn_scales.group.empty(),
+                          .group = ffn_scales.group},
                          input_rows(rows), rounding);
     }
   }

@@ -96,6 +96,24 @@ TEST(RoundWeights, GptqBeatsNearestOnCorrelatedInputs) {
   }
 }
 
+TEST(RoundWeights, GroupsOfInputsHaveScalesOfTheirOwn) {
+  Random random(7);
+  Matrix weights = test::random_matrix(random, 20, 60, 0.2F);
+  RoundingProblem one = problem_of(weights);
+  for (std::size_t n = 0; n < 20; ++n) weights.data[n * 60 + 4] *= 50;  // one wide input
+  RoundingProblem two = problem_of(weights);
+  two.scale.insert(two.scale.end(), one.scale.begin(), one.scale.end());
+  two.group.assign(60, 1);
+  two.group[4] = 0;
+  const Hessian hessian = hessian_of(correlated_rows(random, 500, 60));
+  for (const Rounding rounding : {Rounding::kNearest, Rounding::kGptq}) {
+    const RoundedWeights rounded = round_weights(two, hessian, rounding);
+    RoundingProblem coarse = problem_of(weights);
+    EXPECT_LT(relative_error(two, rounded, hessian),
+              0.2 * relative_error(coarse, round_weights(coarse, hessian, rounding), hessian));
+  }
+}
+
 TEST(RoundWeights, IndependentInputsAreRoundedToTheNearest) {
   Hessian hessian{24, std::vector<double>(24 * 24)};
   for (std::size_t i = 0; i < 24; ++i) hessian.values[i * 24 + i] = 1.0 + static_cast<double>(i);

@@ -3,11 +3,13 @@
 // planes, pre-LayerNorm sums, pairs of stacks, language heads.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
 #include "converter/calibrate/measure_ranges.hpp"
 #include "converter/calibrate/row_sample.hpp"
+#include "converter/quantize/layer/column_groups.hpp"
 #include "converter/quantize/layer/quantize_relative_positions.hpp"
 #include "converter/quantize/two_planes.hpp"
 #include "converter/reference/float_model.hpp"
@@ -22,6 +24,27 @@ using convert::PositionKind;
 
 double as_real(std::uint32_t float_bits) {
   return static_cast<double>(std::bit_cast<float>(float_bits));
+}
+
+TEST(ColumnGroups, TheFirstHasTheChannelsThatReachFurthest) {
+  std::vector<double> reach(600, 1.0);
+  EXPECT_TRUE(convert::choose_column_groups(reach).empty());  // all reach as far
+  for (std::size_t c = 0; c < 128; ++c) reach[(7 * c + 3) % 600] = 1.25 + static_cast<double>(c);
+  const std::vector<std::uint8_t> group = convert::choose_column_groups(reach);
+  ASSERT_EQ(group.size(), 600u);
+  for (std::size_t c = 0; c < 600; ++c) EXPECT_EQ(group[c], reach[c] > 1 ? 0 : 1);
+  EXPECT_TRUE(convert::choose_column_groups(std::span(reach).first(511)).empty());
+  reach[0] = reach[599] = 2;  // 130 far channels: of equal ones the first
+  const std::vector<std::uint8_t> crowded = convert::choose_column_groups(reach);
+  EXPECT_EQ(std::ranges::count(crowded, 0), 128);
+}
+
+TEST(ColumnGroups, ColumnsComeInTheOrderOfTheirGroups) {
+  const convert::RoundedWeights rounded{
+      .outputs = 2, .inputs = 4, .codes = {1, 2, 3, 4, 5, 6, 7, 8}};
+  const convert::SplitWeights ordered = convert::order_by_group(rounded, {1, 0, 1, 0});
+  EXPECT_EQ(ordered.source, (std::vector<std::size_t>{1, 3, 0, 2}));
+  EXPECT_EQ(ordered.codes, (std::vector<std::int8_t>{2, 4, 1, 3, 6, 8, 5, 7}));
 }
 
 TEST(QuantizeRelativePositions, TableRunsTheOtherWay) {

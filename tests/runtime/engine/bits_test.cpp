@@ -168,6 +168,21 @@ TEST(GoldenBits, OfAStackWithPlanes) {
   EXPECT_EQ(crc, 4263066400u);
 }
 
+TEST(GoldenBits, OfAStackWithColumnGroups) {
+  std::uint32_t crc = 0;
+  for (const BlobPlanes planes :
+       {BlobPlanes{.first_columns = 32}, BlobPlanes{.ffn_down = kPlanesAll, .first_columns = 32}}) {
+    const SyntheticModel model = with_planes(shape(100, 5, 20, 150, kActivationGelu), planes);
+    const AlignedBytes blob(make_synthetic_blob(model));
+    const Texts texts(model, {1, 33, 70}, 5);
+    const std::vector<std::int16_t> hidden =
+        encode(open_model(blob, embert_isa_detect()), model, texts, {2, 2, 0x55});
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(hidden.data());
+    crc = crc32c_scalar(crc, bytes, 2 * hidden.size());
+  }
+  EXPECT_EQ(crc, 2847330546u);
+}
+
 // The same for an encoder and a decoder with everything in them: hidden states, probabilities,
 // logits of the vocabulary.
 TEST(GoldenBits, OfAPair) {
@@ -223,27 +238,30 @@ TEST(GoldenBits, OfAPair) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, Bits,
-    testing::Values(shape(64, 4, 16, 128, kActivationGelu),
-                    shape(72, 3, 24, 150, kActivationGeluNew),
-                    shape(100, 5, 20, 36, kActivationSilu), shape(52, 2, 26, 100, kActivationTanh),
-                    shape(36, 3, 12, 200, kActivationRelu), shape(3, 1, 3, 1, kActivationGelu),
-                    shape(128, 1, 128, 64, kActivationGelu), modern(18, 104, kActivationGelu),
-                    modern(64, 150, kActivationSilu), modern(2, 5, kActivationTanh),
-                    four_bits(73, kActivationGelu),
-                    four_bits(31, kActivationRelu, kStackEmbeddingProjection),
-                    with_planes(shape(71, 3, 18, 150, kActivationGelu),
-                                {kPlanesAll, kPlanesAll, kPlanesAll, kPlanesAll, kPlanesAll}),
-                    with_planes(shape(68, 2, 34, 97, kActivationRelu),
-                                {kPlanesFirst, kPlanesNone, kPlanesNone, kPlanesAll}),
-                    with_planes(shape(2, 1, 128, 1, kActivationTanh),
-                                {kPlanesFirst, kPlanesAll, kPlanesNone, kPlanesAll}),
-                    with_planes(modern(20, 101, kActivationGelu),
-                                {kPlanesAll, kPlanesNone, kPlanesAll, kPlanesAll, kPlanesAll}),
-                    mobile(54, {21, 4, kBottleneckShared, 0}, false),
-                    mobile(55, {33, 2, kBottleneckShared, 0}, true),
-                    mobile(70, {30, 1, kBottleneckInput, 0}, false),
-                    mobile(39, {39, 2, kBottleneckOutput, 0}, true),
-                    mobile(48, {48, 3, kBottleneckNone, 0}, true)),
+    testing::Values(
+        shape(64, 4, 16, 128, kActivationGelu), shape(72, 3, 24, 150, kActivationGeluNew),
+        shape(100, 5, 20, 36, kActivationSilu), shape(52, 2, 26, 100, kActivationTanh),
+        shape(36, 3, 12, 200, kActivationRelu), shape(3, 1, 3, 1, kActivationGelu),
+        shape(128, 1, 128, 64, kActivationGelu), modern(18, 104, kActivationGelu),
+        modern(64, 150, kActivationSilu), modern(2, 5, kActivationTanh),
+        four_bits(73, kActivationGelu), four_bits(31, kActivationRelu, kStackEmbeddingProjection),
+        with_planes(shape(71, 3, 18, 150, kActivationGelu),
+                    {kPlanesAll, kPlanesAll, kPlanesAll, kPlanesAll, kPlanesAll}),
+        with_planes(shape(68, 2, 34, 97, kActivationRelu),
+                    {kPlanesFirst, kPlanesNone, kPlanesNone, kPlanesAll}),
+        with_planes(shape(2, 1, 128, 1, kActivationTanh),
+                    {kPlanesFirst, kPlanesAll, kPlanesNone, kPlanesAll}),
+        with_planes(modern(20, 101, kActivationGelu),
+                    {kPlanesAll, kPlanesNone, kPlanesAll, kPlanesAll, kPlanesAll}),
+        with_planes(shape(69, 3, 23, 165, kActivationGelu), {.first_columns = 128}),
+        with_planes(shape(60, 2, 30, 49, kActivationSilu),
+                    {.ffn_down = kPlanesAll, .first_columns = 48}),
+        with_planes(modern(22, 130, kActivationGelu), {.qkv = kPlanesFirst, .first_columns = 16}),
+        mobile(54, {21, 4, kBottleneckShared, 0}, false),
+        mobile(55, {33, 2, kBottleneckShared, 0}, true),
+        mobile(70, {30, 1, kBottleneckInput, 0}, false),
+        mobile(39, {39, 2, kBottleneckOutput, 0}, true),
+        mobile(48, {48, 3, kBottleneckNone, 0}, true)),
     [](const auto& tested) {
       return "hidden" + std::to_string(tested.param.hidden_size) + "heads" +
              std::to_string(tested.param.num_heads);

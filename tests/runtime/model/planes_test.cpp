@@ -2,6 +2,7 @@
 // Hostile blobs of a stack whose dense layers read 16 bits, and the arena of such a stack.
 #include <algorithm>
 
+#include "runtime/model/section_sizes.hpp"
 #include "tests/runtime/model/blob_fields.hpp"
 
 namespace embert::test {
@@ -50,7 +51,10 @@ TEST_F(Planes, RowsAreChecked) {
       bad_value(records[l].probabilities, rows, "probabilities");
     }
     bad_value(records[l].reserved, 1, "reserved");
-    bad_value(records[l].first_columns, 256, "first columns");
+    for (const std::uint16_t columns : std::initializer_list<std::uint16_t>{8, 128, 256, 65535}) {
+      bad_value(records[l].first_columns, columns, "first columns");
+    }
+    bad_section(records[l].first_columns, 16, "first columns of a layer with one group");
   }
   records[1] = {.qkv = kPlanesFirst, .ffn_up = kPlanesAll};
   EXPECT_EQ(open(), EMBERT_STATUS_OK);
@@ -72,6 +76,38 @@ TEST_F(Planes, ScoreMultipliersAreChecked) {
     set(good);
     EXPECT_EQ(open(), EMBERT_STATUS_OK) << good;
   }
+}
+
+TEST_F(Planes, ColumnGroupsAreChecked) {
+  SyntheticModel shape = with_flags(kStackPlanes);
+  shape.planes.first_columns = 16;
+  shape.intermediate_size = 40;
+  const std::size_t inner = shape.intermediate_size;
+  ASSERT_EQ(open_shape(shape), EMBERT_STATUS_OK);
+  auto* records = contents<BlobPlanes>(kSectionPlanes);
+  bad_section(records[1].first_columns, 0, "one group");
+  bad_section(section(kSectionFfnDown).bytes, residual_dense_bytes(shape.hidden_size, inner),
+              "bytes of one group");
+  // The same bytes, but the sums are those of other weights.
+  bad_value(records[1].first_columns, 32, "another place of the cut");
+  const std::size_t first = residual_dense_bytes(shape.hidden_size, 16);
+  for (const std::size_t group : {std::size_t{0}, first}) {
+    const std::size_t columns = group == 0 ? 16 : inner - 16;
+    std::uint8_t* at = contents<std::uint8_t>(kSectionFfnDown) + group;
+    auto* sums = reinterpret_cast<std::int32_t*>(at + pad_columns(shape.hidden_size) * columns);
+    bad_value(sums[0], sums[0] + 1, "sum");
+    bad_value(sums[pad_columns(shape.hidden_size)], -1, "multiplier");
+    bad_value(sums[2 * pad_columns(shape.hidden_size)], 1 << 29, "residual multiplier");
+    bad_value(sums[3 * pad_columns(shape.hidden_size)], 1 << 28, "constant");
+  }
+}
+
+TEST_F(Planes, LayersThatShareWeightsHaveTheSameColumnGroups) {
+  SyntheticModel shape = with_flags(kStackPlanes | kStackSharedLayers);
+  shape.shared = {{0, 0}, {0, 1}};
+  shape.planes.first_columns = 16;
+  ASSERT_EQ(open_shape(shape), EMBERT_STATUS_OK);
+  bad_value(contents<BlobPlanes>(kSectionPlanes)[1].first_columns, 0, "those of the other layer");
 }
 
 TEST_F(Planes, BelongToALoneStackWithoutBottlenecks) {

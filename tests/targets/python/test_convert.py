@@ -33,7 +33,7 @@ def test_options(models, tmp_path):
     report = embert.convert(
         models.folder("sentence"), tmp_path / "out.emb", rounding="nearest", calibration=texts, max_tokens=32
     )
-    assert report["calibration"]["texts"] == 40 and report["rounding"] == "nearest"
+    assert report["calibration"]["texts"] == 35 and report["rounding"] == "nearest"
     with embert.SentenceTransformer(tmp_path / "out.emb") as model:
         assert model.max_seq_length == 32
 
