@@ -5,6 +5,7 @@
 
 #include "converter/convert.hpp"
 #include "converter/export/replace_file.hpp"
+#include "embert/embert.h"
 #include "tests/golden/golden_blob.hpp"
 #include "tests/golden/golden_case.hpp"
 
@@ -16,6 +17,7 @@ std::vector<std::uint8_t> make_golden_blob(const std::string& golden_case) {
   convert::ConvertOptions options;
   options.folder = golden_folder(EMBERT_SHARED_DIR, golden_case);
   options.threads = 2;
+  options.isa_mask = embert_isa_detect();
   options.certify = false;
   const convert::ConvertResult converted = convert::convert(options);
   const bool tokenizer = std::filesystem::exists(options.folder / "tokenizer.json");

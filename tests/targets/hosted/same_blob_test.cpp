@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "converter/convert.hpp"
+#include "embert/embert.h"
 #include "targets/hosted/model/sha256.hpp"
 
 namespace embert::test {
@@ -18,6 +19,7 @@ TEST(SameBlob, WithOneThreadAndTwoAsRecorded) {
     convert::ConvertOptions options;
     options.folder = EMBERT_SOURCE_DIR "/targets/demo/tiny-intent";
     options.threads = threads;
+    options.isa_mask = embert_isa_detect();
     EXPECT_EQ(hosted::sha256(convert::convert(options).blob), kDigest) << threads << " threads";
   }
 }
