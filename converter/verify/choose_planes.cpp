@@ -23,7 +23,7 @@ constexpr double kBudget = 0.08;  // of multiply-adds, with Precision::kBalanced
 // Exponentials of 14 bits do not go with every multiplier of a layer's scores.
 bool may_have_probabilities(const QuantizedLayer& layer) {
   return std::ranges::all_of(layer.self.score_multipliers, [](std::uint32_t multiplier) {
-    return multiplier <= kMaxScoreMultiplier14;
+    return multiplier >= kMinScoreMultiplier14 && multiplier <= kMaxScoreMultiplier14;
   });
 }
 

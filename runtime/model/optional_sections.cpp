@@ -237,6 +237,7 @@ StackOptions peek_stack_options(Walk& walk, const BlobStack& stack) {
       .bottleneck = {.intra_size = hidden, .num_ffns = 1, .kind = kBottleneckNone, .reserved = 0},
       .shared = nullptr,
       .planes = nullptr,
+      .exact = false,
       .layers = nullptr};
   if (has(stack.flags, kStackEmbeddingProjection)) {
     const uint8_t* section =
@@ -273,7 +274,11 @@ StackOptions peek_stack_options(Walk& walk, const BlobStack& stack) {
   if (has(stack.flags, kStackPlanes)) {
     const uint8_t* section = walk.peek(kSectionPlanes, stack.num_layers * sizeof(BlobPlanes));
     walk.require(section != nullptr, EMBERT_STATUS_BLOB_SECTION);
+    if (!walk.sound()) return options;
     options.planes = reinterpret_cast<const BlobPlanes*>(section);
+    for (uint32_t l = 0; l < stack.num_layers; ++l) {
+      options.exact = options.exact || options.planes[l].probabilities != kPlanesNone;
+    }
   }
   return options;
 }

@@ -13,6 +13,7 @@ struct StackOptions {
   BlobBottleneck bottleneck;      ///< checked; without one as the layers of BERT
   const BlobSharedLayer* shared;  ///< [num_layers], checked; null where no layers share
   const BlobPlanes* planes;       ///< [num_layers], not checked; null without planes
+  bool exact;                     ///< a layer has exponentials of 14 bits
   const BlobLayer* layers;        ///< [num_layers]; null before check_stack has seen them
 
   size_t first_columns(size_t layer) const {

@@ -162,6 +162,7 @@ struct LayerOptions {
   const BlobBottleneck& bottleneck;
   bool rescaled;         ///< its input has a scale of its own in each channel
   size_t first_columns;  ///< BlobPlanes::first_columns
+  bool exact;            ///< the stack has exponentials of 14 bits
 };
 
 void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l, const LayerOptions& options) {
@@ -176,7 +177,7 @@ void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l, const Layer
   walk.next(kSectionHiddenRescale, options.rescaled ? 8 * hidden : 0);  // any values
   walk.dense(kSectionQkv, true, heads * qkv_parts(bottleneck.kind) * columns,
              reads_hidden(bottleneck.kind) ? hidden : intra);
-  walk.scores(kSectionScores, true, heads, has(s.flags, kStackPlanes));
+  walk.scores(kSectionScores, true, heads, options.exact);
   walk.multipliers(kSectionContext, heads * columns, INT32_MAX);
   const size_t inputs = pad_inputs(s.head_size);
   if (const uint8_t* table = walk.next(kSectionRelativePositions,
@@ -253,7 +254,8 @@ void check_stack(Walk& walk, const BlobStack& s, uint32_t index, StackOptions& o
     const bool pre = (s.flags & kStackPreNorm) != 0;
     const bool embedding_norm = l == 0 && (s.flags & kStackEmbeddingNorm) != 0;
     const bool rescaled = pre ? normalized && embedding_norm : normalized || projected;
-    check_layer(walk, s, layer, {options.bottleneck, rescaled, options.first_columns(l)});
+    check_layer(walk, s, layer,
+                {options.bottleneck, rescaled, options.first_columns(l), options.exact});
   }
   // The header must give the sizes of the largest layer: the arena is planned from them. A wider
   // feed-forward network may stand in an optional section.
