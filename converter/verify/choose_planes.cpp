@@ -257,7 +257,8 @@ PrecisionReport choose_planes(const PlaneSource& source, Precision precision,
     case Precision::kHigh:
       report.layers.resize(layers);
       stack.planes = most;
-      for (std::size_t l = 0; l < layers; ++l) report.cost += cost_of(config, l).dense() / whole;
+      for (std::size_t l = 0; l < layers; ++l)
+        report.cost += cost_of(config, l).with_planes() / whole;
       break;
   }
   for (std::size_t l = 0; l < report.layers.size(); ++l) report.layers[l].planes = stack.planes[l];
