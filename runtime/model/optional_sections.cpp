@@ -171,11 +171,10 @@ void check_planes(Walk& walk, const BlobStack& stack, const StackOptions& option
   const auto none_or_all = [](uint8_t rows) { return rows == kPlanesNone || rows == kPlanesAll; };
   for (uint32_t l = 0; l < stack.num_layers; ++l) {
     const BlobPlanes& r = records[l];
-    const uint32_t owner = options.shared != nullptr ? options.shared[l].layer : l;
     // check_stack has seen the numbers of columns of layers with sections of their own.
     walk.require_value(r.qkv <= kPlanesAll && none_or_all(r.attn_out) && none_or_all(r.ffn_up) &&
                        none_or_all(r.ffn_down) && none_or_all(r.probabilities) && r.reserved == 0 &&
-                       r.first_columns == records[owner].first_columns);
+                       r.first_columns == records[options.owner(l)].first_columns);
   }
 }
 
@@ -237,8 +236,8 @@ StackOptions peek_stack_options(Walk& walk, const BlobStack& stack) {
       .bottleneck = {.intra_size = hidden, .num_ffns = 1, .kind = kBottleneckNone, .reserved = 0},
       .shared = nullptr,
       .planes = nullptr,
-      .exact = false,
-      .layers = nullptr};
+      .layers = nullptr,
+      .num_layers = stack.num_layers};
   if (has(stack.flags, kStackEmbeddingProjection)) {
     const uint8_t* section =
         walk.peek(kSectionEmbeddingProjection, sizeof(BlobEmbeddingProjection));
@@ -276,9 +275,6 @@ StackOptions peek_stack_options(Walk& walk, const BlobStack& stack) {
     walk.require(section != nullptr, EMBERT_STATUS_BLOB_SECTION);
     if (!walk.sound()) return options;
     options.planes = reinterpret_cast<const BlobPlanes*>(section);
-    for (uint32_t l = 0; l < stack.num_layers; ++l) {
-      options.exact = options.exact || options.planes[l].probabilities != kPlanesNone;
-    }
   }
   return options;
 }

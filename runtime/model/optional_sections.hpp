@@ -13,11 +13,20 @@ struct StackOptions {
   BlobBottleneck bottleneck;      ///< checked; without one as the layers of BERT
   const BlobSharedLayer* shared;  ///< [num_layers], checked; null where no layers share
   const BlobPlanes* planes;       ///< [num_layers], not checked; null without planes
-  bool exact;                     ///< a layer has exponentials of 14 bits
   const BlobLayer* layers;        ///< [num_layers]; null before check_stack has seen them
+  uint32_t num_layers;
 
   size_t first_columns(size_t layer) const {
     return planes != nullptr ? planes[layer].first_columns : 0;
+  }
+  /// The layer whose sections a layer uses.
+  size_t owner(size_t layer) const { return shared != nullptr ? shared[layer].layer : layer; }
+  /// A layer that uses these scores has exponentials of 14 bits.
+  bool exact_scores(size_t layer) const {
+    for (size_t l = layer; planes != nullptr && l < num_layers; ++l) {
+      if (owner(l) == layer && planes[l].probabilities != kPlanesNone) return true;
+    }
+    return false;
   }
 };
 

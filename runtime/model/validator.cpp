@@ -162,7 +162,7 @@ struct LayerOptions {
   const BlobBottleneck& bottleneck;
   bool rescaled;         ///< its input has a scale of its own in each channel
   size_t first_columns;  ///< BlobPlanes::first_columns
-  bool exact;            ///< the stack has exponentials of 14 bits
+  bool exact;            ///< its scores serve exponentials of 14 bits
 };
 
 void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l, const LayerOptions& options) {
@@ -255,7 +255,7 @@ void check_stack(Walk& walk, const BlobStack& s, uint32_t index, StackOptions& o
     const bool embedding_norm = l == 0 && (s.flags & kStackEmbeddingNorm) != 0;
     const bool rescaled = pre ? normalized && embedding_norm : normalized || projected;
     check_layer(walk, s, layer,
-                {options.bottleneck, rescaled, options.first_columns(l), options.exact});
+                {options.bottleneck, rescaled, options.first_columns(l), options.exact_scores(l)});
   }
   // The header must give the sizes of the largest layer: the arena is planned from them. A wider
   // feed-forward network may stand in an optional section.

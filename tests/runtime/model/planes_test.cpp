@@ -60,9 +60,11 @@ TEST_F(Planes, RowsAreChecked) {
   EXPECT_EQ(open(), EMBERT_STATUS_OK);
 }
 
-// Exponentials of 14 bits get to 0 with these multipliers only.
+// Exponentials of 14 bits get to 0 with these multipliers only. Layers without them take all that are
+// allowed without planes.
 TEST_F(Planes, ScoreMultipliersAreChecked) {
   auto* multipliers = contents<std::uint32_t>(kSectionScores);
+  auto* records = contents<BlobPlanes>(kSectionPlanes);
   std::uint32_t& cap = multipliers[header().stacks[0].num_heads];
   const auto set = [&](std::uint32_t multiplier) {
     multipliers[0] = multiplier;
@@ -71,11 +73,28 @@ TEST_F(Planes, ScoreMultipliersAreChecked) {
   for (const std::uint32_t bad : {3u, (1u << 28) + 1}) {
     set(bad);
     EXPECT_EQ(open(), EMBERT_STATUS_BLOB_VALUE) << bad;
+    records[0].probabilities = kPlanesNone;
+    EXPECT_EQ(open(), EMBERT_STATUS_OK) << bad;
+    records[0].probabilities = kPlanesAll;
   }
   for (const std::uint32_t good : {4u, 1u << 28}) {
     set(good);
     EXPECT_EQ(open(), EMBERT_STATUS_OK) << good;
   }
+}
+
+TEST_F(Planes, ScoreMultipliersServeEachLayerThatSharesThem) {
+  SyntheticModel shape = with_flags(kStackPlanes | kStackSharedLayers);
+  shape.shared = {{0, 0}, {0, 1}};
+  ASSERT_EQ(open_shape(shape), EMBERT_STATUS_OK);
+  auto* multipliers = contents<std::uint32_t>(kSectionScores);
+  auto* records = contents<BlobPlanes>(kSectionPlanes);
+  multipliers[0] = 3;
+  multipliers[header().stacks[0].num_heads] = kMaxScoreCap;
+  records[0].probabilities = kPlanesNone;
+  EXPECT_EQ(open(), EMBERT_STATUS_BLOB_VALUE);
+  records[1].probabilities = kPlanesNone;
+  EXPECT_EQ(open(), EMBERT_STATUS_OK);
 }
 
 TEST_F(Planes, ColumnGroupsAreChecked) {

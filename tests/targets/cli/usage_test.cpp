@@ -241,7 +241,7 @@ TEST(Inspect, FirstSaysInWordsWhatTheModelIs) {
   EXPECT_NE(more.out.find("  intermediate_size "), std::string::npos);
 }
 
-// Made by the converter of version 3; today's makes the same bytes but for the version.
+// Made by the converter of version 3, before column groups and inputs of 16 bits.
 TEST(Embed, AModelOfVersion3GivesTheSameVector) {
   const std::string model = std::string(EMBERT_SOURCE_DIR) + "/tests/data/version-3/small.emb";
   EXPECT_EQ(run_tool({"embed", model, "--json", "--format", "int8", "the cats sat on a mat"}).out,
