@@ -60,8 +60,8 @@ TEST_F(Planes, RowsAreChecked) {
   EXPECT_EQ(open(), EMBERT_STATUS_OK);
 }
 
-// Exponentials of 14 bits get to 0 with these multipliers only. Layers without them take all that are
-// allowed without planes.
+// Exponentials of 14 bits get to 0 with these multipliers only. Layers without them take all that
+// are allowed without planes.
 TEST_F(Planes, ScoreMultipliersAreChecked) {
   auto* multipliers = contents<std::uint32_t>(kSectionScores);
   auto* records = contents<BlobPlanes>(kSectionPlanes);

@@ -29,7 +29,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kVectorCosine = 0.999, kSimilarity = 0.01;
+// Two vectors of cosine 0.999 to float32 move their similarity by up to 0.09.
+constexpr double kVectorCosine = 0.999, kSimilarity = 0.015;
 constexpr double kTokenScore = 0.15, kAnswerScore = 1.5, kWordScore = 1.0;
 
 #define EMBERT_NEED_DECODE_MODELS() \
