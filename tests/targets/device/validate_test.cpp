@@ -208,10 +208,10 @@ TEST(Serve, RefusesAModelThatGivesOtherBits) {
   std::string blob = read_bytes(kModel);
   BlobHeader header;
   std::memcpy(&header, blob.data(), sizeof(header));
-  BlobSection selftest;
-  std::memcpy(&selftest,
-              blob.data() + sizeof(header) + (header.section_count - 1) * sizeof(selftest),
-              sizeof(selftest));
+  BlobSection selftest = {};
+  for (std::size_t i = 0; i < header.section_count && selftest.kind != kSectionSelftest; ++i) {
+    std::memcpy(&selftest, blob.data() + sizeof(header) + i * sizeof(selftest), sizeof(selftest));
+  }
   ASSERT_EQ(selftest.kind, kSectionSelftest);
   blob[selftest.offset] ^= 1;  // of the checksum
   seal_blob(reinterpret_cast<std::uint8_t*>(blob.data()), blob.size());
