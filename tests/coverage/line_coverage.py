@@ -6,9 +6,9 @@ Builds the preset `coverage` (clang and llvm-cov, Debian: clang, llvm), runs the
 decoding and the hosted library, and prints the share of the lines by folder and every line that no test ran. A line of an
 AVX-512 or AVX-VNNI kernel counts whether the processor ran it or SIMDe (tests/kernels/emulated).
 
-uncovered.txt has the reason of each line that no test can run: "path: code: reason". Ends with 1 for a line that is not
-there, for an entry whose line is gone or is run, and where less than 95 % of the lines are run. With names of programs only
-these run, and only the table and the lines are printed.
+uncovered.txt has the reason of each line that no test can run: "path  |  code  |  reason"; code that ends with "{" stands
+for its whole block. Ends with 1 for a line that is not there, for an entry whose line is gone or is run, and where less than
+95 % of the lines are run. With names of programs only these run, and only the table and the lines are printed.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import os
 import pathlib
 import subprocess
 import sys
-from typing import Dict, List, Tuple
+from typing import Dict, List, Set, Tuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = {
@@ -64,13 +64,33 @@ def read_counts(tracefile: str, build: pathlib.Path) -> Dict[str, Dict[int, int]
     return counts
 
 
-def read_reasons() -> Dict[Tuple[str, str], str]:
-    reasons = {}
+def read_explained() -> Dict[str, Set[str]]:
+    """By path, the code that uncovered.txt has a reason for."""
+    explained: Dict[str, Set[str]] = collections.defaultdict(set)
     for line in (pathlib.Path(__file__).parent / "uncovered.txt").read_text().splitlines():
         if line and not line.startswith("#"):
-            path, code, reason = line.split("  |  ")
-            reasons[path, code] = reason
-    return reasons
+            path, code, _ = line.split("  |  ")
+            explained[path].add(code)
+    return explained
+
+
+def without_reason(text: List[str], missed: List[int], explained: Set[str]) -> Tuple[List[int], Set[str]]:
+    """The missed lines that have no reason, and the code whose reason is needed no more. Line numbers ascend from 1."""
+    rest, used, block_end = [], set(), 0
+    for number in missed:
+        line = text[number - 1]
+        if number <= block_end:
+            continue
+        if line.strip() not in explained:
+            rest.append(number)
+            continue
+        used.add(line.strip())
+        if line.endswith("{"):
+            depth, block_end = 1, number
+            while depth > 0:
+                block_end += 1
+                depth += text[block_end - 1].count("{") - text[block_end - 1].count("}")
+    return rest, explained - used
 
 
 def main() -> int:
@@ -85,28 +105,25 @@ def main() -> int:
     run("cmake", "--build", build, "-j", arguments.jobs, "--target", *names)
     counts = read_counts(measure(build, names), build)
     folders: Dict[str, List[int]] = collections.defaultdict(lambda: [0, 0])
-    missed: Dict[Tuple[str, str], int] = {}
+    explained = read_explained()
+    problems = []
     for path, lines in sorted(counts.items()):
         text = (ROOT / path).read_text().split("\n")
         for name in ("/".join(path.split("/")[:2]), "all"):
             folders[name][0] += len(lines)
             folders[name][1] += sum(count > 0 for count in lines.values())
-        for number, count in sorted(lines.items()):
-            if count == 0:
-                missed.setdefault((path, text[number - 1].strip()), number)
+        missed = [number for number, count in sorted(lines.items()) if count == 0]
+        rest, unused = without_reason(text, missed, explained.pop(path, set()))
+        problems += [f"{path}:{number}: not run: {text[number - 1].strip()}" for number in rest]
+        problems += [f"uncovered.txt: {path}: is run or gone: {code}" for code in sorted(unused)]
     print(f"{'folder':<24}{'lines':>8}{'run':>8}{'share':>9}")
     for name, (lines_of, run_of) in sorted(folders.items(), key=lambda item: (item[0] == "all", item[0])):
         print(f"{name:<24}{lines_of:>8}{run_of:>8}{run_of / lines_of:>9.2%}")
-    if arguments.programs:
-        print("\n".join(f"{path}:{number}: {code}" for (path, code), number in missed.items()))
-        return 0
-    reasons = read_reasons()
-    problems = [f"{path}:{number}: not run: {code}" for (path, code), number in missed.items() if (path, code) not in reasons]
-    problems += [f"uncovered.txt: {path}: is run or gone: {code}" for path, code in reasons if (path, code) not in missed]
+    problems += [f"uncovered.txt: no such file was measured: {path}" for path in explained]
     if folders["all"][1] < LEAST * folders["all"][0]:
         problems.append(f"fewer than {LEAST:.0%} of the lines are run")
-    print("\n".join(problems) if problems else f"{len(missed)} lines are not run; uncovered.txt says why")
-    return 1 if problems else 0
+    print("\n".join(problems) if problems else "uncovered.txt says why the other lines are not run")
+    return 1 if problems and not arguments.programs else 0
 
 
 if __name__ == "__main__":
