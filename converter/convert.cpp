@@ -268,6 +268,7 @@ ConvertResult convert(const ConvertOptions& options) {
   }
   result.layers = quantized.layers;
   result.heads = quantized.heads;
+  result.ranges = quantized.ranges;
   result.warnings.insert(result.warnings.end(), quantized.warnings.begin(),
                          quantized.warnings.end());
 
@@ -304,7 +305,8 @@ ConvertResult convert(const ConvertOptions& options) {
   nlohmann::ordered_json certificate = describe_calibration(options, result);
   if (options.embeddings == EmbeddingBits::k4) {
     if (options.certify && has_texts) {
-      certificate["with_8bit_embeddings"] = held_out(write_blob(quantized.model, extras));
+      certificate["with_8bit_embeddings"] =
+          certificate_json(held_out(write_blob(quantized.model, extras)));
     }
     quantize_words_4bit(folder.weights.stacks[0].word_embeddings, workers,
                         quantized.model.stacks[0]);
@@ -314,7 +316,9 @@ ConvertResult convert(const ConvertOptions& options) {
     whole = write_blob(quantized.model, extras);
     if (has_texts) {
       certificate["held_out_texts"] = tokens.certificate_texts;
-      certificate["held_out"] = held_out(whole);
+      result.held_out = held_out(whole);
+      result.held_out_builtin = tokens.certificate.texts.lengths.empty();
+      certificate["held_out"] = certificate_json(*result.held_out);
     } else {
       certificate["not_compared"] = "of fewer than " + std::to_string(kHeldOutOf) +
                                     " texts of calibration ids none is held back";

@@ -12,6 +12,7 @@
 
 #include "converter/model/conversion.hpp"
 #include "converter/model/prompt_config.hpp"
+#include "converter/verify/comparison.hpp"
 
 namespace embert::convert {
 
@@ -51,9 +52,14 @@ struct ConvertResult {
   int max_tokens = 0;
   std::vector<LayerErrors> layers;
   PrecisionReport precision;
-  std::vector<Dense16Error> heads;  ///< task heads, and the projection of two stacks
-  std::string certificate;          ///< JSON, as in the blob; empty without certify
-  PromptConfig prompts;             ///< as in the blob
+  std::vector<Dense16Error> heads;              ///< task heads, and the projection of two stacks
+  std::vector<std::vector<InputRange>> ranges;  ///< [layers] as `layers`
+  /// Against float32, of the model with all tokens; nothing where texts are missing or certify is
+  /// false.
+  std::optional<VerifyResult> held_out;
+  bool held_out_builtin = false;  ///< on builtin_certificate_texts()
+  std::string certificate;        ///< JSON, as in the blob; empty without certify
+  PromptConfig prompts;           ///< as in the blob
   std::vector<std::string> warnings;
 };
 

@@ -53,6 +53,21 @@ struct LayerErrors {
   std::size_t copies = 0;  ///< intermediate channels that outlier channel splitting added
 };
 
+/// A channel that reaches much further than most; its neighbours share the scale with it.
+struct OutlierChannel {
+  std::size_t channel = 0;
+  double reach = 0;  ///< largest magnitude
+};
+
+/// How far the values that a dense layer reads went in calibration.
+struct InputRange {
+  std::string input;         ///< the dense layer: "qkv", "output", "ffn_up", "ffn_down"
+  double reach = 0;          ///< largest magnitude
+  double median_reach = 0;   ///< of the channels
+  std::size_t channels = 0;  ///< that were measured
+  std::vector<OutlierChannel> outliers{};  ///< farthest first
+};
+
 /// The rounding error of a dense layer on 16-bit rows: a task head, or the projection between two
 /// stacks.
 struct Dense16Error {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "converter/calibrate/collect_rows.hpp"
+#include "converter/calibrate/input_ranges.hpp"
 #include "converter/calibrate/measure_ranges.hpp"
 #include "converter/convert_error.hpp"
 #include "converter/quantize/quantize_stack.hpp"
@@ -143,6 +144,7 @@ QuantizeResult quantize_model(const QuantizeSource& source, const QuantizeOption
 
   report("measuring ranges", 0.0);
   CalibrationRanges ranges = measure_ranges(floats, config, batch);
+  result.ranges = input_ranges(ranges);
   add_headroom(ranges, options.headroom);
   const std::vector<StackScales> scales =
       choose_scales(source, options.precision, ranges, result.warnings);

@@ -35,6 +35,7 @@ struct QuantizeResult {
   QuantizedModel model;
   std::vector<LayerErrors> layers;  ///< of the first stack, then of the second
   std::vector<Dense16Error> heads;
+  std::vector<std::vector<InputRange>> ranges;  ///< [layers] as `layers`, in float32
   std::vector<std::string> warnings;
 };
 

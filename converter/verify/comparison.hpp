@@ -47,6 +47,10 @@ struct VerifyResult {
   /// Share of the texts with the right label, where VerifyOptions::labels has them.
   std::optional<double> accuracy_float, accuracy_int8;
   std::vector<WorstText> worst;  ///< worst first
+  /// [layers + 1] for the first VerifyOptions::layer_texts texts: error of the hidden state before
+  /// the first layer and behind each one, sqrt(power of the error / power of the state). Empty for
+  /// pairs of stacks, decoders and static embeddings.
+  std::vector<double> hidden_errors;
 };
 
 /// Both outputs of a text, in rows of `width`: one row, for token logits one for each token.
@@ -60,7 +64,8 @@ struct ComparedText {
 using SeeText = std::function<void(const ComparedText& text)>;
 
 struct VerifyOptions {
-  std::size_t worst = 5;  ///< entries of VerifyResult::worst
+  std::size_t worst = 5;        ///< entries of VerifyResult::worst
+  std::size_t layer_texts = 0;  ///< texts whose hidden states are compared, too
   /// The right label of each text, or empty.
   std::span<const std::int32_t> labels;
   /// Called with the number of texts that are compared, after each part. An exception that it

@@ -231,6 +231,26 @@ TextVectors IntegerModel::last_hidden_state(const ModelBatch& batch) {
   return result;
 }
 
+std::vector<TextVectors> IntegerModel::hidden_states(const ModelBatch& batch) {
+  const std::size_t count = info_.num_layers + 1, width = info_.hidden_size;
+  std::vector<TextVectors> result(count);
+  std::vector<embert_scale> scales(count);
+  for_parts(batch, [&](const embert_input& input, std::size_t tokens) {
+    std::vector<std::int16_t> states(count * tokens * width);  // [count][tokens][width]
+    embert_output output = {.size = sizeof(output)};
+    output.hidden_states = states.data();
+    output.hidden_state_scales = scales.data();
+    require_ok(embert_run(engine_, &input, &output), "embert_run");
+    for (std::size_t l = 0; l < count; ++l) {
+      result[l].width = width;
+      result[l].scale = real_scale(scales[l]);
+      std::copy_n(states.data() + l * tokens * width, tokens * width,
+                  append_rows(result[l], tokens));
+    }
+  });
+  return result;
+}
+
 TextVectors IntegerModel::classify_tokens(const ModelBatch& batch) {
   TextVectors result;
   result.width = info_.num_token_labels;

@@ -66,6 +66,8 @@ class IntegerModel {
   TextVectors classify(const ModelBatch& batch);
   /// Rows are tokens.
   TextVectors last_hidden_state(const ModelBatch& batch);
+  /// [layers + 1]: before the first layer, then behind each one; rows are tokens.
+  std::vector<TextVectors> hidden_states(const ModelBatch& batch);
   /// Logits of the token classifier; rows are tokens.
   TextVectors classify_tokens(const ModelBatch& batch);
   /// Logits over the vocabulary for one token of each text: token asked[i] of text i.

@@ -11,6 +11,7 @@
 #include "converter/reference/float_model.hpp"
 #include "converter/verify/compared_output.hpp"
 #include "converter/verify/folder_ids.hpp"
+#include "converter/verify/hidden_errors.hpp"
 #include "embert/embert_inspect.h"
 
 namespace embert::convert {
@@ -107,6 +108,13 @@ VerifyResult verify(const ModelFolder& folder, FloatModel& floats, IntegerModel&
   }
   VerifyResult result = comparison.take(options);
   result.tokens = batch.texts.ids.size();
+  const bool has_layers = folder.config.stacks.size() == 1 && !folder.config.last().is_static;
+  if (options.layer_texts > 0 && has_layers && !folder.config.last().is_decoder) {
+    const ModelBatch first = cut_batch(batch, options.layer_texts).front();
+    const ModelBatch of_folder = ids.empty() ? first : with_folder_ids(folder.config, ids, first);
+    result.hidden_errors =
+        hidden_errors({folder, floats}, integers, {.floats = of_folder, .integers = first});
+  }
   return result;
 }
 
@@ -136,15 +144,15 @@ nlohmann::ordered_json certificate_json(const VerifyResult& result) {
   return json;
 }
 
-nlohmann::ordered_json certify(const ModelFolder& folder, FloatModel& floats,
-                               std::span<const std::uint8_t> blob,
-                               const IntegerModel::Options& options, const ModelBatch& ids) {
+VerifyResult certify(const ModelFolder& folder, FloatModel& floats,
+                     std::span<const std::uint8_t> blob, const IntegerModel::Options& options,
+                     const ModelBatch& ids) {
   IntegerModel integers(blob, options);
-  return certificate_json(
-      verify(folder, floats, integers,
-             ids.texts.lengths.empty()
-                 ? batch_of_texts(folder.config, integers, builtin_certificate_texts())
-                 : ids));
+  return verify(folder, floats, integers,
+                ids.texts.lengths.empty()
+                    ? batch_of_texts(folder.config, integers, builtin_certificate_texts())
+                    : ids,
+                {.layer_texts = kLayerTexts});
 }
 
 }  // namespace embert::convert

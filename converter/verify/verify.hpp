@@ -19,6 +19,9 @@ namespace embert::convert {
 
 class FloatModel;
 
+/// Enough texts for VerifyResult::hidden_errors.
+inline constexpr std::size_t kLayerTexts = 64;
+
 /// At least one text; each fits max_tokens() of `integers`. The float model gets the tokens of a
 /// pruned vocabulary, too. Throws ConvertError where the blob does not have the folder's sizes.
 VerifyResult verify(const ModelFolder& folder, FloatModel& floats, IntegerModel& integers,
@@ -37,10 +40,9 @@ ModelBatch batch_of_tokens(const ModelConfig& config, const IntegerModel& intege
 /// also "agreement" and "logit_error_max".
 nlohmann::ordered_json certificate_json(const VerifyResult& result);
 
-/// certificate_json() of verify() on `ids`; where these are empty, on the built-in texts that
-/// calibration never uses.
-nlohmann::ordered_json certify(const ModelFolder& folder, FloatModel& floats,
-                               std::span<const std::uint8_t> blob,
-                               const IntegerModel::Options& options, const ModelBatch& ids);
+/// verify() on `ids`; where these are empty, on the built-in texts that calibration never uses.
+VerifyResult certify(const ModelFolder& folder, FloatModel& floats,
+                     std::span<const std::uint8_t> blob, const IntegerModel::Options& options,
+                     const ModelBatch& ids);
 
 }  // namespace embert::convert

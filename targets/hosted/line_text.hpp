@@ -20,6 +20,9 @@ Json parse_json(std::string_view text);
 /// Returns the value without line breaks. Bytes that are not UTF-8 become U+FFFD.
 std::string json_line(const Json& value);
 
+/// Returns the value with line breaks and one at its end, for a file. Bytes as in json_line().
+std::string pretty_json(const Json& value);
+
 /// Makes `text` safe for one line and one column of a table: control characters (C0, DEL, C1),
 /// which a terminal may obey, and bytes that are not well-formed UTF-8 become '?'.
 std::string one_line(std::string_view text);

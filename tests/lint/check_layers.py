@@ -41,6 +41,7 @@ RULES = [
     ("runtime/generation/", ("runtime/", "kernels/", "embert/"), C_HEADERS),
     *CONVERTER_RULES,
     ("converter/", ("converter/", *BELOW_CONVERTER), ANY),
+    ("targets/cli/report/arena_trace", ("targets/", "embert/", "runtime/engine/arena_plan.hpp"), ANY),
     ("targets/cli/bench/peak", ("targets/cli/", "kernels/processor.hpp"), ANY),
     ("targets/", ("targets/", "embert/", "converter/"), ANY),
     ("tests/", ANY, ANY),

@@ -33,6 +33,17 @@ void write_row(BenchFormat format, const Row& row) {
 
 }  // namespace
 
+Json bench_json(const BenchResult& result) {
+  return {{"tokens", result.tokens},
+          {"threads", result.threads},
+          {"isa", result.isa},
+          {"min_ms", result.min_ms},
+          {"median_ms", result.median_ms},
+          {"p90_ms", result.p90_ms},
+          {"gmac_per_s", result.gmac_per_s},
+          {"percent_of_peak", result.percent_of_peak >= 0 ? Json(result.percent_of_peak) : Json()}};
+}
+
 void write_bench_header(BenchFormat format) {
   if (format == BenchFormat::kJson) return;
   Row names, rule;
@@ -47,14 +58,7 @@ void write_bench_header(BenchFormat format) {
 void write_bench_result(BenchFormat format, const BenchResult& result) {
   const bool has_peak = result.percent_of_peak >= 0;
   if (format == BenchFormat::kJson) {
-    output().json({{"tokens", result.tokens},
-                   {"threads", result.threads},
-                   {"isa", result.isa},
-                   {"min_ms", result.min_ms},
-                   {"median_ms", result.median_ms},
-                   {"p90_ms", result.p90_ms},
-                   {"gmac_per_s", result.gmac_per_s},
-                   {"percent_of_peak", has_peak ? Json(result.percent_of_peak) : Json()}});
+    output().json(bench_json(result));
   } else {
     const char* unknown = format == BenchFormat::kCsv ? "" : "-";
     // In the order of kColumns.

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "targets/hosted/line_text.hpp"
+
 namespace embert::cli {
 
 struct BenchResult {
@@ -17,6 +19,8 @@ struct BenchResult {
   double gmac_per_s;       ///< at the median time
   double percent_of_peak;  ///< of peak.hpp, times the threads; below 0: unknown
 };
+
+hosted::Json bench_json(const BenchResult& result);
 
 enum class BenchFormat { kText, kJson, kMarkdown, kCsv };
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
+#include "targets/cli/report/markup.hpp"
 #include "targets/hosted/line_text.hpp"
 
 namespace embert::cli {
@@ -17,36 +17,13 @@ constexpr double kWidth = 800, kHeight = 480;
 constexpr double kLeft = 64, kRight = 780, kTop = 48, kBottom = 430;
 constexpr std::array<const char*, 4> kColors = {"#0b7285", "#d9480f", "#5f3dc4", "#2b8a3e"};
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<') {
-      out += "&lt;";
-    } else if (c == '&') {
-      out += "&amp;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-/// 1, 2 or 5 times a power of 10, so that `most` has at most ten steps.
-double tick_of(double most) {
-  double tick = std::pow(10, std::floor(std::log10(most / 10)));
-  for (const double factor : {1.0, 2.0, 5.0, 10.0}) {
-    if (most / (tick * factor) <= 10) return tick * factor;
-  }
-  return most;
-}
-
 struct Place {
   double x, y;
 };
 
 std::string text_at(const Place& at, const char* anchor, const std::string& text) {
   return "<text x=\"" + fixed(at.x, 1) + "\" y=\"" + fixed(at.y, 1) + "\" text-anchor=\"" + anchor +
-         "\">" + escaped(text) + "</text>\n";
+         "\">" + markup_text(text) + "</text>\n";
 }
 
 std::string rule(const Place& from, const Place& to) {
@@ -85,7 +62,7 @@ std::string length_plot(const std::string& title, std::span<const LengthCurve> c
                     "@media(prefers-color-scheme:dark){svg{background:#14171a}text{fill:#e9ecef}"
                     ".rule{stroke:#495057}}</style>\n"
                     "<title>" +
-                    escaped(title) + "</title>\n" + text_at({kLeft, 24}, "start", title);
+                    markup_text(title) + "</title>\n" + text_at({kLeft, 24}, "start", title);
   for (double tick = tick_of(most), ms = 0; ms <= most; ms += tick) {
     const Place at = place(0, ms);
     svg += rule(at, {kRight, at.y}) + text_at({kLeft - 8, at.y + 4}, "end", number(ms, tick));

@@ -28,21 +28,27 @@ void write_to_stdout(std::string_view rest) {
   }
 }
 
-/// Throws UsageError if another argument of the call names the file.
-void check_is_no_input(const CLI::App& command, const std::string& path) {
-  for (const CLI::Option* option : command.get_options()) {
-    const bool is_text = option->get_name() == kTextArguments;
-    if (is_text || option->check_lname("output")) continue;
-    for (const std::string& value : option->results()) {
+}  // namespace
+
+void check_is_no_input(const CLI::App& command, const std::string& option,
+                       const std::string& path) {
+  namespace fs = std::filesystem;
+  for (const CLI::Option* other : command.get_options()) {
+    const bool is_text = other->get_name() == kTextArguments;
+    if (is_text || other->check_lname(option)) continue;
+    const bool is_output = other->check_lname("output") || other->check_lname("report");
+    for (const std::string& value : other->results()) {
       std::error_code error;
-      if (!std::filesystem::equivalent(without_mark(value), path, error) || error) continue;
-      throw UsageError("--output " + quoted_path(path) + ": the call reads this file as " +
-                       option->get_name() + "; give another one");
+      const bool is_same = fs::equivalent(without_mark(value), path, error) ||
+                           (is_output && fs::weakly_canonical(without_mark(value), error) ==
+                                             fs::weakly_canonical(path, error));
+      if (!is_same) continue;
+      throw UsageError("--" + option + " " + quoted_path(path) + ": the call " +
+                       (is_output ? "writes" : "reads") + " this file as " + other->get_name() +
+                       "; give another one");
     }
   }
 }
-
-}  // namespace
 
 void Output::open(const std::string& path) {
   if (path != "-") file_.emplace(path);
@@ -80,7 +86,7 @@ void add_output_option(CLI::App& command) {
       .add_option_function<std::string>(
           "-o,--output",
           [&command](const std::string& path) {
-            check_is_no_input(command, path);
+            check_is_no_input(command, "output", path);
             output().open(path);
           },
           "Write the results into this file, whole or not at all; -: stdout")

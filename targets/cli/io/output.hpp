@@ -40,6 +40,9 @@ class Output {
 /// That of this process.
 Output& output();
 
+/// Throws UsageError if another argument of the call names the file that --`option` writes.
+void check_is_no_input(const CLI::App& command, const std::string& option, const std::string& path);
+
 /// Adds -o, --output FILE. A file that the call reads is refused.
 void add_output_option(CLI::App& command);
 

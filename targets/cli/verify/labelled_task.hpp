@@ -26,6 +26,7 @@ struct LabelledTask {
   TextList texts = {};                        ///< one for each text of `tokens`, for people
   convert::SeeText see = {};                  ///< takes the outputs of each text, in order
   std::function<TaskMeasure()> measure = {};  ///< when all texts were seen
+  std::function<Json()> differing = {};       ///< the same, of compare_answers()
 };
 
 /// The task that the model's head is for. The file must outlive it. Throws UsageError if the model
@@ -37,6 +38,11 @@ LabelledTask label_task(const ModelFile& file, const std::string& path);
 LabelledTask score_task(const ModelFile& file, const std::string& path);
 LabelledTask span_task(const ModelFile& file, const std::string& path);
 LabelledTask tag_task(const ModelFile& file, const std::string& path);
+
+/// Of a classifier into one of several labels and texts without labels: the list of texts that get
+/// different answers, {line, text, float32, int8}.
+void compare_answers(const ModelFile& file, const std::vector<std::string>& lines,
+                     LabelledTask& task);
 
 /// Tokens of a text or a pair of line `entry` + 1, cut to the model's length.
 void add_text(LabelledTask& task, const ModelFile& file, const TextItem& item,

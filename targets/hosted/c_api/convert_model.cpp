@@ -60,10 +60,10 @@ embert_hosted_result embert_hosted_convert(const embert_hosted_conversion* conve
       if (given.progress == nullptr) return;
       if (given.progress(given.progress_context, stage.c_str(), done) != 0) throw Cancelled();
     });
-    char* text =
-        report != nullptr ? copy_for_caller(json_line(conversion_json(arguments, made))) : nullptr;
+    const Json summary = conversion_json(arguments, made);
+    char* text = report != nullptr ? copy_for_caller(json_line(summary)) : nullptr;
     try {
-      write_conversion(arguments, made);
+      write_conversion(arguments.paths, made, pretty_json(summary));
     } catch (...) {
       embert_hosted_free(text);
       throw;

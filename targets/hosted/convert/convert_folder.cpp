@@ -85,13 +85,11 @@ Json conversion_json(const ConvertArguments& arguments, const Conversion& conver
   return convert_report(conversion.result, arguments.rounding, conversion.seconds);
 }
 
-void write_conversion(const ConvertArguments& arguments, const Conversion& conversion) {
-  write_file(arguments.paths.model, conversion.result.blob);
-  if (!arguments.paths.report) return;
-  const std::string text =
-      conversion_json(arguments, conversion).dump(2, ' ', false, Json::error_handler_t::replace) +
-      "\n";
-  write_file(*arguments.paths.report, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+void write_conversion(const ConvertPaths& paths, const Conversion& conversion,
+                      const std::string& report) {
+  write_file(paths.model, conversion.result.blob);
+  if (!paths.report) return;
+  write_file(*paths.report, {reinterpret_cast<const uint8_t*>(report.data()), report.size()});
 }
 
 }  // namespace embert::hosted

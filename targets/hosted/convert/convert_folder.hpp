@@ -36,11 +36,12 @@ using StageReport = std::function<void(const std::string& stage, double done)>;
 /// Converts in memory. Throws InputError for a folder that cannot be converted.
 Conversion convert_folder(const ConvertArguments& arguments, const StageReport& report);
 
-/// Writes the model and, where wanted, the report; each appears whole or not at all. Throws
-/// WriteError.
-void write_conversion(const ConvertArguments& arguments, const Conversion& conversion);
+/// Writes the model and, where paths.report names a file, the text of the report; each appears
+/// whole or not at all. Throws WriteError.
+void write_conversion(const ConvertPaths& paths, const Conversion& conversion,
+                      const std::string& report);
 
-/// The JSON of `embert convert --report`.
+/// The summary of a conversion, a JSON object; pretty_json() makes a report of it.
 Json conversion_json(const ConvertArguments& arguments, const Conversion& conversion);
 
 }  // namespace embert::hosted

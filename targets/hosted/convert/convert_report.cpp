@@ -41,6 +41,25 @@ Json layers_of(const convert::ConvertResult& result) {
   return layers;
 }
 
+Json ranges_of(const convert::ConvertResult& result) {
+  Json layers = Json::array();
+  for (const std::vector<convert::InputRange>& inputs : result.ranges) {
+    Json layer = Json::object();
+    for (const convert::InputRange& range : inputs) {
+      Json outliers = Json::array();
+      for (const convert::OutlierChannel& one : range.outliers) {
+        outliers.push_back({{"channel", one.channel}, {"reach", one.reach}});
+      }
+      layer[range.input] = {{"reach", range.reach},
+                            {"median_reach", range.median_reach},
+                            {"channels", range.channels},
+                            {"outlier_channels", std::move(outliers)}};
+    }
+    layers.push_back(std::move(layer));
+  }
+  return layers;
+}
+
 /// Of each layer the rows of its inputs that keep 16 bits.
 Json precision_of(const convert::PrecisionReport& report) {
   const char* const names[] = {"none", "first", "all"};
@@ -53,9 +72,19 @@ Json precision_of(const convert::PrecisionReport& report) {
                       {"ffn_down", names[planes.ffn_down]},
                       {"probabilities", names[planes.probabilities]}});
   }
-  return {{"level", convert::precision_name(report.precision)},
-          {"more_multiply_adds", report.cost},
-          {"inputs_of_16_bits", std::move(layers)}};
+  Json json = {{"level", convert::precision_name(report.precision)},
+               {"more_multiply_adds", report.cost},
+               {"inputs_of_16_bits", std::move(layers)}};
+  if (report.precision != convert::Precision::kBalanced) return json;  // nothing was measured
+  for (const convert::LayerPrecision& layer : report.layers) {
+    json["error_of_8_bits"].push_back({{"first", layer.first},
+                                       {"qkv", layer.qkv},
+                                       {"output", layer.attn_out},
+                                       {"ffn_up", layer.ffn_up},
+                                       {"ffn_down", layer.ffn_down},
+                                       {"probabilities", layer.probabilities}});
+  }
+  return json;
 }
 
 }  // namespace
@@ -120,6 +149,7 @@ Json convert_report(const convert::ConvertResult& result, const std::string& rou
                    {"tokens", result.calibration_tokens}}},
                  {"layer_errors", layers_of(result)}};
   for (const convert::Dense16Error& head : result.heads) report[head.name + "_error"] = head.error;
+  report["input_ranges"] = ranges_of(result);
   report["precision"] = precision_of(result.precision);
   report["prompts"] = result.prompts.texts;
   report["default_prompt_name"] =

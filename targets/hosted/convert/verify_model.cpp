@@ -4,6 +4,7 @@
 #include "converter/convert_error.hpp"
 #include "converter/reference/float_model.hpp"
 #include "converter/verify/verify.hpp"
+#include "targets/hosted/convert/cosine_histogram.hpp"
 #include "targets/hosted/convert/machine_info.hpp"
 #include "targets/hosted/hosted_error.hpp"
 
@@ -42,6 +43,10 @@ Json comparison_json(const ModelFile& file, const convert::VerifyResult& result,
   json["cosine_mean"] = result.cosine_mean;
   json["cosine_p01"] = result.cosine_p01;
   json["cosine_min"] = result.cosine_min;
+  for (const CosineBin& bin : cosine_histogram(result.cosines)) {
+    json["histogram"].push_back({{"from", bin.from}, {"to", bin.to}, {"texts", bin.texts}});
+  }
+  if (!result.hidden_errors.empty()) json["hidden_errors"] = result.hidden_errors;
   json["worst"] = worst_texts_json(file, result, texts);
   return json;
 }
@@ -50,6 +55,7 @@ ModelComparison verify_tokens(const ModelFile& file, const std::string& folder,
                               const TokensToVerify& input, Progress& progress) {
   check_cpuinfo();
   convert::VerifyOptions options;
+  options.layer_texts = convert::kLayerTexts;
   size_t counted = 0;
   options.progress = [&](size_t done) {
     progress.add(done - counted);

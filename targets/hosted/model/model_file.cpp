@@ -82,10 +82,23 @@ ModelFile::ModelFile(const std::string& path, uint32_t isa_mask, ModelMemory mem
   } catch (const convert::ConvertError& error) {
     throw InputError(error.what());
   }
+  open(isa_mask);
+}
+
+ModelFile::ModelFile(const std::string& name, std::span<const uint8_t> blob, uint32_t isa_mask)
+    : path_(name),
+      memory_(ModelMemory::kPrivate),
+      data_(allocate_blob(blob.size())),
+      bytes_(blob.size()) {
+  std::memcpy(data_, blob.data(), blob.size());
+  open(isa_mask);
+}
+
+void ModelFile::open(uint32_t isa_mask) {
   const embert_status status = embert_model_open(data_, bytes_, isa_mask, &model_);
   if (status != EMBERT_STATUS_OK) {
     release();
-    throw InputError(quoted_path(path) + ": " + explain(status) + " (" +
+    throw InputError(quoted_path(path_) + ": " + explain(status) + " (" +
                      embert_status_name(status) + ")");
   }
   check(embert_model_get_info(&model_, &info_), "embert_model_get_info");

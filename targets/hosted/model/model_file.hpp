@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 
 #include "embert/embert_inspect.h"
@@ -21,6 +22,8 @@ class ModelFile {
  public:
   /// Throws InputError with the file, the reason and the remedy.
   ModelFile(const std::string& path, uint32_t isa_mask, ModelMemory memory = ModelMemory::kPrivate);
+  /// Of a blob in memory, which is copied; `name` takes the place of the path.
+  ModelFile(const std::string& name, std::span<const uint8_t> blob, uint32_t isa_mask);
   ~ModelFile();
   ModelFile(const ModelFile&) = delete;
   ModelFile& operator=(const ModelFile&) = delete;
@@ -36,6 +39,7 @@ class ModelFile {
 
  private:
   void load();
+  void open(uint32_t isa_mask);
   void release();
 
   std::string path_;

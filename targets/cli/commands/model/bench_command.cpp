@@ -3,13 +3,12 @@
 // through the exponentials that softmax skips.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <memory>
 
 #include "embert/embert_inspect.h"
-#include "embert/embert_lm.h"
 #include "targets/cli/bench/bench_engine.hpp"
 #include "targets/cli/bench/bench_table.hpp"
+#include "targets/cli/bench/encoder_timing.hpp"
 #include "targets/cli/bench/length_plot.hpp"
 #include "targets/cli/bench/peak.hpp"
 #include "targets/cli/commands/commands.hpp"
@@ -23,10 +22,6 @@
 namespace embert::cli {
 namespace {
 
-constexpr double kWarmUpSeconds = 0.15;
-constexpr double kMeasureSeconds = 1.0;
-constexpr uint32_t kFewestRepeats = 5;
-constexpr uint32_t kMostRepeats = 2000;
 constexpr uint32_t kPlotRepeats = 10;
 
 struct BenchOptions {
@@ -44,57 +39,6 @@ struct BenchOptions {
                       : BenchFormat::kText;
   }
 };
-
-/// Returns the multiply-adds of one text: the dense layers and the two products of attention.
-double encoder_macs(const embert_model_info& info, double tokens) {
-  const double hidden = info.hidden_size;
-  const double attention_width = static_cast<double>(info.num_heads) * info.head_size;
-  const double dense = 4 * hidden * attention_width + 2 * hidden * info.intermediate_size;
-  const double attention = 2 * tokens * attention_width;
-  return info.num_layers * tokens * (dense + attention);
-}
-
-Batch random_text(const embert_model_info& info, uint32_t tokens) {
-  Batch batch;
-  std::vector<int32_t> ids(tokens);
-  uint32_t state = 1;
-  for (int32_t& id : ids) {
-    state = state * 1664525u + 1013904223u;
-    id = static_cast<int32_t>((state >> 8) % info.vocab_size);
-  }
-  batch.add(ids, std::vector<int32_t>(tokens, 0));
-  return batch;
-}
-
-double seconds_of_run(const BenchEngine& bench, const embert_input& input) {
-  const int16_t* hidden = nullptr;
-  embert_scale scale = {};
-  if (embert_cache_length(bench.engine(), 0) > 0) {
-    check(embert_cache_clear(bench.engine()), "embert_cache_clear");
-  }
-  const auto start = std::chrono::steady_clock::now();
-  const embert_status status = embert_last_hidden_state(bench.engine(), &input, &hidden, &scale);
-  const auto stop = std::chrono::steady_clock::now();
-  check(status, "embert_last_hidden_state");
-  return std::chrono::duration<double>(stop - start).count();
-}
-
-std::vector<double> measure(const BenchEngine& bench, const embert_input& input, uint32_t repeats) {
-  double warm = 0;
-  do {
-    warm += seconds_of_run(bench, input);
-  } while (warm < kWarmUpSeconds);
-  std::vector<double> seconds;
-  double sum = 0;
-  while (repeats ? seconds.size() < repeats
-                 : seconds.size() < kFewestRepeats ||
-                       (sum < kMeasureSeconds && seconds.size() < kMostRepeats)) {
-    seconds.push_back(seconds_of_run(bench, input));
-    sum += seconds.back();
-  }
-  std::sort(seconds.begin(), seconds.end());
-  return seconds;
-}
 
 /// Returns the lengths of --tokens that the model can take; names the others on stderr.
 std::vector<uint32_t> lengths_to_measure(const BenchOptions& options, uint32_t positions) {
@@ -160,21 +104,10 @@ void run_bench(const BenchOptions& options) {
   for (const uint32_t threads : options.threads) {
     const double peak = measure_peak_macs_per_second(isa_mask);
     for (const uint32_t tokens : lengths) {
-      const BenchEngine bench(file, threads, tokens);
-      const Batch batch = random_text(file.info(), tokens);
-      const std::vector<double> seconds = measure(bench, batch.input(), options.repeats);
-      const double median = seconds[seconds.size() / 2];
-      const double macs_per_second = encoder_macs(file.info(), tokens) / median;
-      BenchResult result;
-      result.tokens = tokens;
-      result.threads = bench.threads();
-      result.isa = embert_isa_name(file.info().isa_mask);
-      result.min_ms = seconds.front() * 1e3;
-      result.median_ms = median * 1e3;
-      result.p90_ms = seconds[(seconds.size() * 9 - 1) / 10] * 1e3;
-      result.gmac_per_s = macs_per_second / 1e9;
-      result.percent_of_peak = peak > 0 ? 100 * macs_per_second / (peak * bench.threads()) : -1;
-      write_bench_result(options.format(), result);
+      write_bench_result(options.format(), time_encoder(file, {.tokens = tokens,
+                                                               .threads = threads,
+                                                               .repeats = options.repeats,
+                                                               .peak_macs_per_second = peak}));
     }
   }
 }

@@ -9,6 +9,8 @@
 #include "targets/cli/io/messages.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/io/progress_bar.hpp"
+#include "targets/cli/report/report_data.hpp"
+#include "targets/cli/report/report_file.hpp"
 #include "targets/hosted/convert/convert_folder.hpp"
 
 namespace embert::cli {
@@ -16,17 +18,31 @@ namespace {
 
 struct ConvertCall {
   ConvertArguments arguments;
-  bool dry_run = false;
+  bool dry_run = false, json = false;
 };
 
 /// An output that cannot be written is, before the work, a wrong call.
 void check_outputs_of_call(const ConvertPaths& paths) {
   if (paths.model.empty()) throw UsageError("-o MODEL is missing; or give --dry-run");
+  if (paths.report) check_report(*paths.report, paths.folder);
   try {
     check_outputs(paths);
   } catch (const WriteError& error) {
     throw UsageError(error.what());
   }
+}
+
+/// The JSON of --json and --report. What only the new model can tell costs a second or more, so that
+/// a page alone has it.
+Json report_data(const ConvertCall& call, const Conversion& conversion) {
+  const ConvertPaths& paths = call.arguments.paths;
+  Json data = {{"model", paths.model}, {"folder", paths.folder}};
+  data.update(conversion_json(call.arguments, conversion));
+  if (!paths.report || !is_page(*paths.report)) return data;
+  const ModelFile file(paths.model, conversion.result.blob, embert_isa_detect());
+  add_held_out(file, conversion.result, data);
+  add_model_facts(file, data);
+  return data;
 }
 
 void run_convert(const ConvertCall& call) {
@@ -39,7 +55,12 @@ void run_convert(const ConvertCall& call) {
     });
   }();
   for (const std::string& warning : conversion.result.warnings) note("warning: " + warning);
-  if (!call.dry_run) write_conversion(call.arguments, conversion);
+  const Json data = report_data(call, conversion);
+  if (!call.dry_run) {
+    write_conversion(paths, conversion,
+                     paths.report ? report_text(*paths.report, "convert", data) : "");
+  }
+  if (call.json) return output().json(data);
   write_summary(conversion.result, call.dry_run ? "" : paths.model, conversion.seconds);
 }
 
@@ -111,8 +132,8 @@ void add_convert_command(CLI::App& app) {
                    "then in the tokenizer's order")
       ->check(CLI::Range(1, 1 << 20).description(""))
       ->type_name("N");
-  command->add_option("--report", arguments->paths.report, "Write the summary and more as JSON")
-      ->type_name("FILE");
+  command->add_option("--report", arguments->paths.report, kReportHelp)->type_name("FILE");
+  command->add_flag("--json", call->json, "The content of the report as one JSON object on stdout");
   command->add_flag("--dry-run", call->dry_run, "Do everything but write files");
   command
       ->add_option("--threads", arguments->threads,
@@ -123,7 +144,7 @@ void add_convert_command(CLI::App& app) {
       ->capture_default_str();
   command->footer(
       "Example:\n"
-      "  embert convert tiny-intent -o intent.emb --report intent.json\n"
+      "  embert convert tiny-intent -o intent.emb --report intent.html\n"
       "  embert convert multilingual-e5-small -o e5.emb --scripts Latin");
   command->callback([call] { run_convert(*call); });
 }

@@ -10,6 +10,8 @@
 #include "targets/cli/io/progress_bar.hpp"
 #include "targets/cli/io/text_file.hpp"
 #include "targets/cli/model/run_options.hpp"
+#include "targets/cli/report/report_data.hpp"
+#include "targets/cli/report/report_file.hpp"
 #include "targets/cli/tasks/task_arguments.hpp"
 #include "targets/cli/verify/labelled_task.hpp"
 #include "targets/hosted/convert/verify_model.hpp"
@@ -22,6 +24,7 @@ struct VerifyArguments {
   std::string texts, labelled;  ///< paths; one of them is empty
   std::optional<double> max_loss;
   RunOptions run;
+  std::string report;  ///< path; empty: none
   bool json = false;
 };
 
@@ -61,12 +64,20 @@ LabelledTask read_texts(const ModelFile& file, const VerifyArguments& arguments)
     add_text(task, file, {lines[i], {}}, line_of(arguments.texts, i));
     task.texts.add(lines[i]);
   }
+  if (file.info().num_labels > 1 && file.info().problem == EMBERT_PROBLEM_SINGLE_LABEL) {
+    compare_answers(file, lines, task);
+  }
   return task;
 }
 
 void run_verify(const VerifyArguments& arguments) {
   if (arguments.texts.empty() == arguments.labelled.empty()) {
     throw UsageError("give the texts to compare on: --texts FILE or --labelled FILE");
+  }
+  std::optional<NewFile> report;
+  if (!arguments.report.empty()) {
+    check_report(arguments.report, arguments.folder);
+    report.emplace(arguments.report);
   }
   const ModelFile file(arguments.model, isa_mask_of(arguments.run.isa));
   file.require_tokenizer();
@@ -78,13 +89,20 @@ void run_verify(const VerifyArguments& arguments) {
       file, arguments.folder,
       {.tokens = task.tokens, .see = task.see, .threads = allowed_threads(arguments.run.threads)},
       progress);
-  const Json measured =
-      task.measure ? with_verdict(task.measure(), arguments.max_loss) : Json::object();
+  Json measured = task.measure ? with_verdict(task.measure(), arguments.max_loss) : Json::object();
+  if (task.differing) measured["differing"] = task.differing();
   for (const std::string& warning : comparison.warnings) note(warning);
+  Json data = {{"model", arguments.model}, {"folder", arguments.folder}};
+  data.update(comparison_json(file, comparison.result, texts));
+  data.update(measured);
+  if (report) {
+    if (is_page(arguments.report)) add_model_facts(file, data);
+    const std::string text = report_text(arguments.report, "verify", data);
+    report->append({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+    report->put_in_place();
+  }
   if (arguments.json) {
-    Json json = comparison_json(file, comparison.result, texts);
-    json.update(measured);
-    output().json(json);
+    output().json(data);
   } else {
     write_comparison_text(file, comparison.result, texts);
     if (task.measure) write_measure(measured);
@@ -133,6 +151,7 @@ void add_verify_command(CLI::App& app) {
       "spearman, or exact_match, f1, or precision, recall, f1, then differing, loss, "
       "loss_interval, max_loss, verdict");
   add_output_option(*command);
+  add_report_option(*command, arguments->report);
   arguments->run.add_to(*command);
   command->footer(
       "With --labelled: accuracy and macro F1 of labels; Spearman's correlation of scores with "
