@@ -58,8 +58,8 @@ std::string arena_plot(const Json& arena) {
   for (const Json& area : arena["areas"]) {
     const double middle = y(area["offset"].get<double>() + area["bytes"].get<double>() / 2) + 4;
     if (kHeight * area["bytes"].get<double>() / bytes < kLeastRow || middle < below) continue;
-    names += "<text class=\"small\" x=\"100%\" text-anchor=\"end\" y=\"" + fixed(middle, 1) +
-             "\">" + markup_text(area["name"].get<std::string>()) + "</text>\n";
+    names += "<text class=\"small\" x=\"3\" y=\"" + fixed(middle, 1) + "\">" +
+             markup_text(area["name"].get<std::string>()) + "</text>\n";
     below = middle + kLeastRow;
   }
 
@@ -95,12 +95,13 @@ std::string arena_plot(const Json& arena) {
     rules += "<line class=\"rule\" x1=\"0\" x2=\"100%\" y1=\"" + top + "\" y2=\"" + top + "\"/>";
   }
   const std::string height = fixed(kTop + kHeight + 1, 0);
-  return "<div class=\"beside\"><svg class=\"plot names\" width=\"100%\" height=\"" + height +
-         "\" aria-hidden=\"true\">\n" + names +
-         "</svg><svg class=\"plot\" role=\"img\" width=\"100%\" height=\"" + height +
-         "\" aria-label=\"Bytes of the arena that each step of a pass writes; the numbers are in "
-         "the tables below\">\n" +
-         cells + rules + "</svg></div>\n";
+  const std::string plot = "width=\"100%\" height=\"" + height + "\"";
+  // The names come last: on a narrow screen they lie on the picture.
+  return "<div class=\"beside\"><svg class=\"plot\" role=\"img\" " + plot +
+         " aria-label=\"Bytes of the arena that each step of a pass writes; the numbers are in the "
+         "tables below\">\n" +
+         cells + rules + "</svg><svg class=\"plot names\" " + plot + " aria-hidden=\"true\">\n" +
+         names + "</svg></div>\n";
 }
 
 }  // namespace embert::cli

@@ -93,7 +93,7 @@ std::string parts_figure(const Json& tensors, const Json& whole) {
 std::string arena_sizes_figure(const Json& sizes) {
   double most = 0;
   for (const auto& [length, bytes] : sizes.items()) most = std::max(most, bytes.get<double>());
-  Table table({{"tokens"}, {"bytes"}});
+  Table table({{"tokens", Align::kText}, {"bytes"}});
   for (const auto& [length, bytes] : sizes.items()) {
     table.row({markup_text(length), number(bytes, kCount) + bar(bytes.get<double>() / most)});
   }
@@ -179,8 +179,9 @@ Section arena_section(const Json& data) {
           folded("Buffers in a thread's scratch", areas_table(arena["scratch"])) +
           folded("Writes of each step", writes_table(arena["steps"])),
       "Addresses downwards, the steps of a pass to the right: the embeddings, then the steps of "
-      "each layer. Dark: bytes that the step writes. Light: bytes that an earlier step wrote. "
-      "White: not written yet. Recorded during a real pass over " +
+      "each layer. <span class=\"key fill\"></span>Bytes that the step writes. "
+      "<span class=\"key old\"></span>Bytes that an earlier step wrote. "
+      "<span class=\"key none\"></span>Not written yet. Recorded during a real pass over " +
           number(arena["tokens"], kCount) + " random tokens with " +
           number(arena["threads"], kCount) + " threads, whose arena has " +
           number(arena["bytes"], kCount) +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sections of a report. Each shows keys of the report's JSON, every number of them, and is empty
+// The sections of a report. Each shows keys of the report's JSON with every number, and is empty
 // where the JSON has none of its keys.
 #pragma once
 

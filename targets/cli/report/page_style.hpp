@@ -52,8 +52,8 @@ table { width: 100%; border-collapse: collapse; font-size: .9rem; font-variant-n
 th, td { padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--rule); text-align: left; vertical-align: top;
   font-weight: 400; }
 thead th { color: var(--soft-ink); font-size: .85rem; vertical-align: bottom; }
-td bdi { overflow-wrap: anywhere; }
-td data, th data { white-space: nowrap; }
+bdi { overflow-wrap: anywhere; }
+td data, th data, td.n { white-space: nowrap; }
 .whole { white-space: nowrap; }
 .few { max-width: 44rem; }
 .n { text-align: right; }
@@ -67,12 +67,15 @@ text { fill: var(--ink); } text.small { font-size: 12px; font-variant-numeric: t
 .bar { margin-top: 3px; background: var(--panel); } .bar rect, .fill { fill: var(--fill); }
 .old { fill: var(--old); } .part0 { fill: var(--part0); } .part1 { fill: var(--part1); }
 .rule { stroke: var(--rule); stroke-width: 1; }
-.beside { display: grid; grid-template-columns: 11rem 1fr; gap: .6rem; }
+.key { display: inline-block; width: .8em; height: .8em; margin-right: .25em; border: 1px solid var(--rule); }
+.key.fill { background: var(--fill); } .key.old { background: var(--old); } .key.none { background: var(--ground); }
+.beside { display: grid; grid-template-columns: 1fr 11rem; gap: .6rem; }
 @media (max-width: 44rem) {
   body { padding: 1.5rem 1rem 3rem; }
   h1 { font-size: 1.6rem; }
   .wide { display: none; }
-  .beside { grid-template-columns: 1fr; } .names { display: none; }
+  .beside { display: block; position: relative; }
+  .names { position: absolute; inset: 0; } .names text { paint-order: stroke; stroke: var(--ground); stroke-width: 4px; }
   table { font-size: .84rem; } .many { min-width: 38rem; }
 }
 @media print {

@@ -9,7 +9,7 @@
 namespace embert::cli {
 
 /// Adds "blob_bytes", "arena_bytes", "tensors" {name, stack, layer, offset, bytes}, "arena"
-/// {tokens, threads, bytes, areas, scratch, steps} and "bench" [as `embert bench --json`] of the model.
+/// {tokens, threads, bytes, areas, scratch, steps} and "bench" [as `embert bench --json`].
 /// "arena" is left out for pairs of stacks and static embeddings, "bench" for pairs.
 void add_model_facts(const hosted::ModelFile& file, hosted::Json& data);
 

@@ -75,19 +75,20 @@ std::string shown_text(const std::string& text) {
 
 std::string worst_table(const Json& worst) {
   const bool labelled = has_labels(worst);
-  std::vector<Column> columns = {{"text", Align::kText}, {"cosine"}};
+  std::vector<Column> columns = {{"cosine"}};
   if (labelled) {
     columns.insert(columns.end(), {{"float32", Align::kText}, {"int8", Align::kText}, {"margin"}});
   }
+  columns.push_back({"text", Align::kText});  // last: on a narrow screen it is scrolled
   Table table(columns);
   for (const Json& entry : worst) {
-    const auto text = [&](const char* key) { return isolated_text(entry.value(key, "")); };
-    std::vector<std::string> cells = {shown_text(entry.value("text", "")),
-                                      number(entry["cosine"], kCosine)};
+    std::vector<std::string> cells = {number(entry["cosine"], kCosine)};
     if (labelled) {
-      cells.insert(cells.end(), {text("float_label"), text("int8_label"),
+      const auto label = [&](const char* key) { return isolated_text(entry.value(key, "")); };
+      cells.insert(cells.end(), {label("float_label"), label("int8_label"),
                                  number(entry.value("margin", Json()), kShare)});
     }
+    cells.push_back(shown_text(entry.value("text", "")));
     table.row(cells);
   }
   return table.markup();

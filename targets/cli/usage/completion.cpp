@@ -51,12 +51,22 @@ std::vector<std::string> last_words(const std::vector<const CommandEntry*>& comm
   return words;
 }
 
+/// The words that a command takes as its argument; none: it takes files and texts.
+std::vector<std::string> argument_words(const std::vector<CommandEntry>& tree,
+                                        const CommandEntry& command) {
+  for (const OptionEntry& argument : command.arguments) {
+    if (argument.long_name == "COMMAND") return last_words(commands_behind(tree, ""));
+    if (argument.long_name == "SHELL") return {kShells.begin(), kShells.end()};
+  }
+  return {};
+}
+
 std::string both_names(const OptionEntry& option, const char* between) {
   const bool both = !option.short_name.empty() && !option.long_name.empty();
   return option.short_name + (both ? between : "") + option.long_name;
 }
 
-std::string bash_case(const CommandEntry& command) {
+std::string bash_case(const CommandEntry& command, const std::vector<std::string>& words) {
   std::string text = "    " + in_quotes(command.name) + ")\n      case \"$before\" in\n";
   for (const OptionEntry& option : command.options) {
     if (option.value.empty()) continue;
@@ -69,6 +79,7 @@ std::string bash_case(const CommandEntry& command) {
     }
     text += "return ;;\n";
   }
+  if (!words.empty()) text += "        *) words=" + in_quotes(joined(words, " ")) + " ;;\n";
   return text + "      esac\n      options=" + in_quotes(joined(command.option_names(), " ")) +
          " ;;\n";
 }
@@ -97,7 +108,7 @@ std::string zsh_commands(const std::vector<const CommandEntry*>& commands) {
   return text;
 }
 
-std::string zsh_case(const CommandEntry& command) {
+std::string zsh_case(const CommandEntry& command, const std::vector<std::string>& words) {
   std::string text = "    " + in_quotes(command.name) + ")\n      _arguments -s";
   for (const OptionEntry& option : command.options) {
     for (const std::string& name : {option.short_name, option.long_name}) {
@@ -107,7 +118,9 @@ std::string zsh_case(const CommandEntry& command) {
                         zsh_escaped(brief(option.description)) + "]" + zsh_value(option));
     }
   }
-  return text + " \\\n        '*:argument:_files' ;;\n";
+  return text +
+         " \\\n        '*:argument:" + (words.empty() ? "_files" : "(" + joined(words, " ") + ")") +
+         "' ;;\n";
 }
 
 std::string fish_condition(const CommandEntry& command) {
@@ -142,7 +155,7 @@ std::string bash_completion(const CLI::App& app) {
       "# bash completion of embert, written by `embert completion bash`\n"
       "_embert() {\n"
       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-      "  local command=${COMP_WORDS[1]} first=2 options=\n"
+      "  local command=${COMP_WORDS[1]} options= words=\n"
       "  COMPREPLY=()\n"
       "  if ((COMP_CWORD == 1)); then\n"
       "    COMPREPLY=($(compgen -W " +
@@ -159,11 +172,13 @@ std::string bash_completion(const CLI::App& app) {
   }
   text += "  case \"$command\" in\n";
   for (const CommandEntry& command : tree) {
-    if (!command.name.empty()) text += bash_case(command);
+    if (!command.name.empty()) text += bash_case(command, argument_words(tree, command));
   }
   return text +
          "  esac\n  if [[ $word == -* ]]; then\n"
-         "    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n  fi\n}\n"
+         "    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+         "  elif [[ -n $words ]]; then\n"
+         "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n    compopt +o default\n  fi\n}\n"
          "complete -o default -F _embert embert";
 }
 
@@ -184,7 +199,8 @@ std::string zsh_completion(const CLI::App& app) {
   }
   text += "  shift words\n  ((CURRENT--))\n  case $command in\n";
   for (const CommandEntry& command : tree) {
-    if (!command.name.empty() && !command.has_subcommands) text += zsh_case(command);
+    if (command.name.empty() || command.has_subcommands) continue;
+    text += zsh_case(command, argument_words(tree, command));
   }
   // Loaded from a folder of $fpath the file is the function's body; sourced, it registers it.
   return text +
@@ -210,6 +226,10 @@ std::string fish_completion(const CLI::App& app) {
   for (const CommandEntry& command : tree) {
     if (command.has_subcommands && !command.name.empty()) continue;
     for (const OptionEntry& option : command.options) text += fish_option(command, option);
+    const std::vector<std::string> words = argument_words(tree, command);
+    if (words.empty()) continue;
+    text += "complete -c embert -f" + fish_condition(command) + " -a " +
+            in_quotes(joined(words, " ")) + "\n";
   }
   text.pop_back();
   return text;

@@ -3,6 +3,7 @@
 // parses.
 #pragma once
 
+#include <array>
 #include <string>
 
 namespace CLI {
@@ -10,6 +11,8 @@ class App;
 }
 
 namespace embert::cli {
+
+inline constexpr std::array<const char*, 3> kShells = {"bash", "zsh", "fish"};
 
 // Each without the last line end.
 std::string bash_completion(const CLI::App& app);

@@ -155,6 +155,8 @@ TEST(Completion, WorksInBash) {
   EXPECT_EQ(complete("embert device v"), "validate\n");
   EXPECT_EQ(complete("embert device serve --li"), "--listen\n");
   EXPECT_EQ(complete("embert completion --ou"), "--output\n");
+  EXPECT_EQ(complete("embert completion z"), "zsh\n");
+  EXPECT_EQ(complete("embert help clas"), "classify\n");
 }
 
 TEST(Completion, WorksInFish) {
@@ -169,6 +171,8 @@ TEST(Completion, WorksInFish) {
   EXPECT_NE(complete("embert classify m.emb --thresh").find("--threshold\t"), std::string::npos);
   EXPECT_NE(complete("embert classify m.emb --function s").find("softmax"), std::string::npos);
   EXPECT_NE(complete("embert device v").find("validate"), std::string::npos);
+  EXPECT_EQ(complete("embert completion z").rfind("zsh", 0), 0u) << complete("embert completion z");
+  EXPECT_EQ(complete("embert help clas").rfind("classify", 0), 0u);
 }
 
 TEST(Completion, IsAcceptedByZsh) {

@@ -32,8 +32,8 @@ void check_outputs_of_call(const ConvertPaths& paths) {
   }
 }
 
-/// The JSON of --json and --report. What only the new model can tell costs a second or more, so that
-/// a page alone has it.
+/// The JSON of --json and --report. What only the new model can tell costs a second or more, so
+/// that a page alone has it.
 Json report_data(const ConvertCall& call, const Conversion& conversion) {
   const ConvertPaths& paths = call.arguments.paths;
   Json data = {{"model", paths.model}, {"folder", paths.folder}};

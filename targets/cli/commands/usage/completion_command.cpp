@@ -2,6 +2,8 @@
 // embert completion: a script with which a shell completes the tool's command line.
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/output.hpp"
@@ -15,7 +17,8 @@ void add_completion_command(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
   command->add_option("SHELL", *shell, "bash, zsh or fish")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}).description(""))
+      ->check(
+          CLI::IsMember(std::vector<std::string>(kShells.begin(), kShells.end())).description(""))
       ->type_name("");
   add_output_option(*command);
   command->footer(
