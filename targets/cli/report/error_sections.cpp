@@ -178,12 +178,11 @@ Section precision_section(const Json& data) {
   const Json& layers = precision["inputs_of_16_bits"];
   const Json errors = precision.value("error_of_8_bits", Json::array());
   const std::string cost = number(precision["more_multiply_adds"], kPercent);
-  std::string body = paragraph(
-      layers.empty() ? "Level <b>" + level + "</b>: all inputs have 8 bits, for " + cost +
-                           " more multiply-adds. <code>--precision balanced</code> measures what "
-                           "16 bits would buy."
-                     : "Level <b>" + level + "</b>: " + cost +
-                           " more multiply-adds at 128 tokens than <b>fast</b>.");
+  std::string body = paragraph("Level <b>" + level + "</b>: " + cost +
+                               " more multiply-adds at 128 tokens than with 8 bits in all inputs." +
+                               (errors.empty() ? " <code>--precision balanced</code> measures what "
+                                                 "16 bits buy in each input."
+                                               : ""));
   if (!layers.empty()) {
     std::vector<Column> columns = {{"layer"}};
     const Json& shown = errors.empty() ? layers : errors;
@@ -205,7 +204,7 @@ Section precision_section(const Json& data) {
     }
     body += figure("Inputs with 16 bits", table.markup(),
                    errors.empty()
-                       ? "Rows of each input that keep 16 bits."
+                       ? "Rows of each input that keep 16 bits: of no token, the first one or all."
                        : "In 1e-4: by how much 1 - cosine to float32 grows when this input alone "
                          "has 8 bits. Marked: it keeps 16 bits (attention probabilities 14), so "
                          "this error is gone. The others cost more multiply-adds than they were "
