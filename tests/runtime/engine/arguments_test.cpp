@@ -2,6 +2,9 @@
 // Wrong arguments of callers, each with its status.
 #include "tests/runtime/engine/engine_session.hpp"
 
+#include <set>
+#include <string>
+
 #include "embert/embert_inspect.h"
 #include "embert/embert_lm.h"
 #include "embert/embert_run.h"
@@ -220,6 +223,14 @@ TEST(Status, EachHasItsName) {
   EXPECT_STREQ(embert_status_name(EMBERT_STATUS_OK), "EMBERT_STATUS_OK");
   EXPECT_STREQ(embert_status_name(EMBERT_STATUS_ISA), "EMBERT_STATUS_ISA");
   EXPECT_STREQ(embert_status_name(static_cast<embert_status>(9)), "unknown status");
+  std::set<std::string> names;
+  for (std::uint32_t value = 0; value < 100; ++value) {
+    const std::string name = embert_status_name(embert_status{value});
+    if (name == "unknown status") continue;
+    EXPECT_EQ(name.rfind("EMBERT_STATUS_", 0), 0u) << name;
+    EXPECT_TRUE(names.insert(name).second) << name << " is the name of two";
+  }
+  EXPECT_GT(names.size(), 40u);
 }
 
 }  // namespace
