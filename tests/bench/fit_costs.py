@@ -26,8 +26,9 @@ BOARDS = {"scalar": ("cortex-m33", "mps2-an505"), "dsp": ("cortex-m4", "mps2-an3
 PROCESSORS = {"neon": "cortex-a53", "dotprod": "cortex-a76"}
 # name: layers, width, heads, feed-forward width, labels (0: mean pooling)
 SHAPES = {"m256": (4, 256, 4, 1024, 10), "m312": (3, 312, 12, 1200, 0), "m64": (2, 64, 2, 256, 3), "m192": (2, 192, 3, 768, 0),
-          "m128": (2, 128, 4, 512, 77)}
+          "m128": (2, 128, 4, 512, 77), "n128": (2, 128, 2, 512, 30)}
 SHAPES_AT_OTHER_LENGTHS = {"c320": (3, 320, 5, 1280, 20), "c96": (4, 96, 3, 384, 0)}
+PRECISE = ("m64", "m256", "c96")  # are also converted with all inputs of 16 bits that help
 LENGTHS, OTHER_LENGTHS = (1, 4, 8, 16, 31, 33, 64, 128), (2, 5, 14, 24, 40, 77)
 MOST_MULTIPLY_ADDS = {"scalar": 3e7}  # of a count; more only take the emulator's time
 MOST_OF_OTHERS = 2e8
@@ -83,9 +84,10 @@ def write_folder(folder, shape):
     (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
-def convert(folder, blob):
+def convert(folder, blob, precision="fast"):
     if not blob.exists():
-        subprocess.run([TOOL, "convert", folder, "-o", blob, "--rounding", "nearest", "--quiet"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([TOOL, "convert", folder, "-o", blob, "--rounding", "nearest", "--precision", precision, "--quiet"], check=True,
+                       stdout=subprocess.DEVNULL)
     return blob
 
 
@@ -148,7 +150,8 @@ def errors(found, costs):
 
 def write_costs(isa, costs):
     text = KERNEL_SETS.read_text(encoding="utf-8")
-    numbers = ", ".join(f"{cost:.4g}" for cost in costs)
+    written = [f"{cost:.4g}" for cost in costs]
+    numbers = (",\n" + " " * 18).join(", ".join(written[at:at + 7]) for at in range(0, len(written), 7))
     costs_of_isa = re.compile(r'(\.isa = "' + isa + r'".*?\.instructions = )\{[^}]*\}', re.DOTALL)
     text, changed = costs_of_isa.subn(rf"\1{{{numbers}}}", text, count=1)
     if changed != 1:
@@ -170,19 +173,20 @@ def main():
         if not (options.work / name).exists():
             write_folder(options.work / name, shape)
         blobs[name] = convert(options.work / name, options.work / f"{name}.emb")
-    trained = [convert(TINY, options.work / "tiny-intent.emb")]
+    precise = [convert(options.work / name, options.work / f"{name}-high.emb", "high") for name in PRECISE]
+    trained = [convert(TINY, options.work / "tiny-intent.emb"), convert(TINY, options.work / "tiny-intent-high.emb", "high")]
     if options.minilm:
         trained.append(convert(options.minilm, options.work / "minilm.emb"))
     for isa in options.isa.split(","):
         measured = [*points(isa, options, [blobs[name] for name in SHAPES], LENGTHS),
-                    *points(isa, options, [blobs[name] for name in SHAPES_AT_OTHER_LENGTHS], OTHER_LENGTHS)]
+                    *points(isa, options, [blobs[name] for name in SHAPES_AT_OTHER_LENGTHS] + precise, OTHER_LENGTHS)]
         matrix = numpy.array([numpy.array(work) / counted for _, _, work, counted in measured])
         costs, _ = nnls(matrix, numpy.ones(len(measured)))
         worst = max(errors(measured, costs), key=abs)
         checked = points(isa, options, trained, OTHER_LENGTHS)
         print(f"{isa}: {len(measured)} counts, error at most {worst:+.1%}; costs {' '.join(f'{cost:.4g}' for cost in costs)}")
         for (name, tokens, _, counted), error in zip(checked, errors(checked, costs)):
-            print(f"  {name:12} {tokens:4} tokens {counted / 1e6:10.3f} million, estimate {error:+.1%}")
+            print(f"  {name:16} {tokens:4} tokens {counted / 1e6:10.3f} million, estimate {error:+.1%}")
         if options.write:
             write_costs(isa, costs)
 

@@ -48,7 +48,7 @@ std::string time_text(double seconds) {
 }
 
 std::optional<ModelWork> work_of_text(const FitQuestion& question) {
-  return work_of(*question.model.model, question.model.tokens);
+  return work_of(question.model);
 }
 
 double instructions_of_text(const FitQuestion& question) {
@@ -207,7 +207,7 @@ Json fit_json(const FitQuestion& question, const std::vector<FitAnswer>& answers
       {"flash_limit", limit_json(question.limits.flash)},
       {"ram_limit", question.limits.ram},
       {"tokens", question.model.tokens},
-      {"blob_bytes", question.model.blob_bytes},
+      {"blob_bytes", question.model.blob.size()},
       {"work", work ? work_json(*work) : Json()},
       {"kernels", list},
       {"most_tokens", most_tokens(question.model, *worst(answers).kernels, question.limits.ram)},

@@ -72,8 +72,8 @@ MemoryNeed memory_need(const FitModel& model, const KernelSet& kernels) {
   const embert_model_info info = info_of(model);
   const size_t tokenizer = tokenizer_of(model), arena = arena_bytes(model, model.tokens);
   return {.code = kernels.code[tokenizer],
-          .model = model.blob_bytes,
-          .loaded_model = kernels.bare_metal ? 0 : model.blob_bytes,
+          .model = model.blob.size(),
+          .loaded_model = kernels.bare_metal ? 0 : model.blob.size(),
           .arena = arena,
           .buffers = device::firmware_memory(info, model.tokens, arena) - arena,
           .variables = kernels.variables,

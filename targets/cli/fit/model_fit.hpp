@@ -13,13 +13,6 @@
 
 namespace embert::cli {
 
-/// An opened model, from a file or new from a folder.
-struct FitModel {
-  const embert_model* model;
-  size_t blob_bytes;
-  uint32_t tokens;  ///< longest text
-};
-
 struct FitLimits {
   uint64_t flash;  ///< bytes; 0: no limit
   uint64_t ram;    ///< bytes

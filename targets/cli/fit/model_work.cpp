@@ -2,7 +2,9 @@
 #include "targets/cli/fit/model_work.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
+#include <vector>
 
 #include "embert/embert_run.h"
 
@@ -10,9 +12,9 @@ namespace embert::cli {
 namespace {
 
 constexpr std::array<const char*, kWorkKinds> kNames = {
-    "multiply_adds", "block_reads",     "pair_reads",      "projected_values",
-    "scores",        "score_rows",      "residual_values", "activations",
-    "head_blocks",   "embedded_values", "head_weights",    "texts"};
+    "multiply_adds", "block_reads",     "pair_reads",  "projected_values", "scores",
+    "score_rows",    "residual_values", "activations", "head_blocks",      "embedded_values",
+    "head_weights",  "texts",           "rest_reads",  "joined_values"};
 
 constexpr double kBlockRows = 32;  // of runtime/engine: rows that read a weight once
 constexpr double kPanel = 16, kStep = 4;
@@ -24,12 +26,19 @@ double up_to(double value, double multiple) {
 }
 double count_of(double rows, double size) { return up_to(rows, size) / size; }
 
-/// Rows [rows] x weights [columns] x [inputs].
-void add_product(ModelWork& work, double rows, double columns, double inputs) {
-  const double weights = up_to(columns, kPanel) * up_to(inputs, kStep);
+/// Rows [rows] x weights [columns] x [inputs], once for each plane of the inputs.
+struct Product {
+  double rows, columns, inputs, planes = 1;
+};
+
+void add_product(ModelWork& work, const Product& product) {
+  const double rows = product.planes * product.rows;
+  const double weights = up_to(product.columns, kPanel) * up_to(product.inputs, kStep);
   work[kMultiplyAdds] += rows * weights;
   work[kBlockReads] += count_of(rows, kBlockRows) * weights;
   work[kPairReads] += count_of(rows, 2) * weights;
+  work[kRestReads] += std::fmod(rows, 4) > 0 ? weights : 0;
+  if (product.planes > 1) work[kJoinedValues] += product.rows * product.columns;
 }
 
 /// Whether nothing behind the last layer reads a token but the first.
@@ -42,42 +51,67 @@ bool reads_first_token_alone(const embert_model& model, const embert_model_info&
   return true;
 }
 
-bool has_section(const embert_model& model, std::string_view name) {
+std::optional<embert_section> section_named(const embert_model& model, std::string_view name) {
   embert_section section = {.size = sizeof(section)};
   for (uint32_t i = 0; embert_model_section(&model, i, &section) == EMBERT_STATUS_OK; ++i) {
-    if (section.name == name) return true;
+    if (section.name == name) return section;
   }
-  return false;
+  return {};
+}
+
+/// How often each product of a layer is computed: 2 with an input of 16 bits.
+struct LayerPlanes {
+  bool first_token = false;  ///< the first token's queries, keys and values are of 16 bits
+  double qkv = 1, output = 1, up = 1, down = 1, values = 1;
+};
+
+/// [layers]; the record is BlobPlanes of runtime/format/FORMAT.md.
+std::vector<LayerPlanes> planes_of(const FitModel& model, uint32_t layers) {
+  constexpr size_t kRecord = 8;
+  std::vector<LayerPlanes> planes(layers);
+  const auto section = section_named(*model.model, "two-plane inputs");
+  if (!section) return planes;
+  for (uint32_t layer = 0; layer < layers; ++layer) {
+    const uint8_t* record = model.blob.data() + section->offset + layer * kRecord;
+    const auto computed = [record](size_t input) { return record[input] == 2 ? 2.0 : 1.0; };
+    planes[layer] = {record[0] == 1, computed(0), computed(1),
+                     computed(2),    computed(3), computed(4)};
+  }
+  return planes;
 }
 
 }  // namespace
 
-std::optional<ModelWork> work_of(const embert_model& model, uint32_t tokens) {
+std::optional<ModelWork> work_of(const FitModel& fit_model) {
+  const embert_model& model = *fit_model.model;
   embert_model_info info = {.size = sizeof(info)};
   check(embert_model_get_info(&model, &info), "embert_model_get_info");
   if (info.num_stacks != 1 || info.is_decoder != 0 || info.num_layers == 0) return std::nullopt;
   const double hidden = info.hidden_size, size = info.head_size, inner = info.intermediate_size;
-  const double all = tokens;
-  const double ups = has_section(model, "gated feed-forward") ? 2 : 1;
+  const double all = fit_model.tokens;
+  const double ups = section_named(model, "gated feed-forward") ? 2 : 1;
   const bool first_alone = reads_first_token_alone(model, info);
+  const std::vector<LayerPlanes> planes = planes_of(fit_model, info.num_layers);
   ModelWork work = {};
   for (uint32_t layer = 0; layer < info.num_layers; ++layer) {
     const double heads = embert_model_layer_heads(&model, 0, layer), width = heads * size;
     const double rows = first_alone && layer + 1 == info.num_layers ? 1 : all;
     const double columns = up_to(size, kPanel);
+    const LayerPlanes& plane = planes[layer];
     for (double head = 0; head < heads; ++head) {
       if (rows == all) {
-        add_product(work, all, 3 * columns, hidden);
+        add_product(work, {all, 3 * columns, hidden, plane.qkv});
       } else {
-        add_product(work, all, 2 * columns, hidden);
-        add_product(work, rows, columns, hidden);
+        add_product(work, {all, 2 * columns, hidden, plane.qkv});
+        add_product(work, {rows, columns, hidden, plane.qkv});
       }
-      add_product(work, rows, all, size);
-      add_product(work, rows, 2 * columns, all);
+      if (plane.first_token) add_product(work, {1, 3 * columns, hidden, 2});
+      add_product(work, {rows, all, size});
+      add_product(work, {rows, 2 * columns, all, plane.values});
     }
-    add_product(work, rows, hidden, width);
-    add_product(work, rows, ups * inner, hidden);
-    add_product(work, rows, hidden, inner);
+    add_product(work, {rows, hidden, width, plane.output});
+    add_product(work, {rows, ups * inner, hidden, plane.up});
+    add_product(work, {rows, hidden, inner, plane.down});
     work[kProjectedValues] += 2 * all * width + rows * width;
     work[kScores] += heads * rows * up_to(all, kPanel);
     work[kScoreRows] += heads * rows;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "targets/cli/tool_error.hpp"
 #include "targets/hosted/line_text.hpp"
@@ -28,15 +29,25 @@ enum WorkKind : size_t {
   kEmbeddedValues,   ///< T H
   kHeadWeights,      ///< of pooler and classifier
   kTexts,            ///< 1
+  kRestReads,        ///< the same as kBlockReads for rows that are left of tiles of 4
+  kJoinedValues,     ///< values of products with inputs of two planes
   kWorkKinds
 };
 
 using ModelWork = std::array<double, kWorkKinds>;
 
-/// The work of one text of `tokens` tokens, from ids to the logits of a classifier or to the
-/// vector. Nothing for models whose work is not that of a BERT encoder: decoders, pairs, static
-/// embeddings and bottlenecks.
-std::optional<ModelWork> work_of(const embert_model& model, uint32_t tokens);
+/// An opened model, from a file or new from a folder.
+struct FitModel {
+  const embert_model* model;
+  std::span<const uint8_t> blob;  ///< of which it was opened
+  uint32_t tokens;                ///< longest text
+};
+
+/// The work of one text of model.tokens tokens, from ids to the logits of a classifier or to the
+/// vector. A product with an input of 16 bits counts twice, once for each of its planes. Nothing
+/// for models whose work is not that of a BERT encoder: decoders, pairs, static embeddings and
+/// bottlenecks.
+std::optional<ModelWork> work_of(const FitModel& model);
 
 /// {name: number, ...}
 Json work_json(const ModelWork& work);

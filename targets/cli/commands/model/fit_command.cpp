@@ -100,7 +100,8 @@ void fit_folder(const FitOptions& options, FitQuestion question) {
   embert_model model;
   check(embert_model_open(blob.data(), conversion.result.blob.size(), EMBERT_ISA_SCALAR, &model),
         "embert_model_open");
-  question.model = {&model, conversion.result.blob.size(), 0};
+  question.model = {
+      &model, {static_cast<const uint8_t*>(blob.data()), conversion.result.blob.size()}, 0};
   answer_question(options, question);
 }
 #else
@@ -121,7 +122,7 @@ void run_fit(const FitOptions& options) {
   std::error_code error;
   if (std::filesystem::is_directory(options.model, error)) return fit_folder(options, question);
   const ModelFile file(options.model, EMBERT_ISA_SCALAR);
-  question.model = {file.model(), file.bytes(), 0};
+  question.model = {file.model(), {file.data(), file.bytes()}, 0};
   answer_question(options, question);
 }
 
