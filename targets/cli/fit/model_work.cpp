@@ -63,6 +63,7 @@ std::optional<embert_section> section_named(const embert_model& model, std::stri
 struct LayerPlanes {
   bool first_token = false;  ///< the first token's queries, keys and values are of 16 bits
   double qkv = 1, output = 1, up = 1, down = 1, values = 1;
+  double first_columns = 0;  ///< of ffn_down, which are a product of their own; 0: all are one
 };
 
 /// [layers]; the record is BlobPlanes of runtime/format/FORMAT.md.
@@ -74,8 +75,13 @@ std::vector<LayerPlanes> planes_of(const FitModel& model, uint32_t layers) {
   for (uint32_t layer = 0; layer < layers; ++layer) {
     const uint8_t* record = model.blob.data() + section->offset + layer * kRecord;
     const auto computed = [record](size_t input) { return record[input] == 2 ? 2.0 : 1.0; };
-    planes[layer] = {record[0] == 1, computed(0), computed(1),
-                     computed(2),    computed(3), computed(4)};
+    planes[layer] = {record[0] == 1,
+                     computed(0),
+                     computed(1),
+                     computed(2),
+                     computed(3),
+                     computed(4),
+                     record[6] + 256.0 * record[7]};
   }
   return planes;
 }
@@ -111,11 +117,14 @@ std::optional<ModelWork> work_of(const FitModel& fit_model) {
     }
     add_product(work, {rows, hidden, width, plane.output});
     add_product(work, {rows, ups * inner, hidden, plane.up});
-    add_product(work, {rows, hidden, inner, plane.down});
+    const bool groups = plane.first_columns > 0;
+    add_product(work, {rows, hidden, inner - plane.first_columns, plane.down});
+    if (groups) add_product(work, {rows, hidden, plane.first_columns, plane.down});
     work[kProjectedValues] += 2 * all * width + rows * width;
     work[kScores] += heads * rows * up_to(all, kPanel);
     work[kScoreRows] += heads * rows;
-    work[kResidualValues] += 2 * rows * hidden;
+    // Sums of a second group are added without another LayerNorm: about a third of the work.
+    work[kResidualValues] += (groups ? 2 + 1.0 / 3 : 2) * rows * hidden;
     work[kActivations] += ups * rows * inner;
     work[kHeadBlocks] += heads * count_of(all, kBlockRows);
   }
