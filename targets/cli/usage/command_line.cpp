@@ -33,7 +33,18 @@ class WrappedHelp : public CLI::Formatter {
   explicit WrappedHelp(size_t width) : width_(width) { column_width(kColumn); }
 
   std::string make_option_desc(const CLI::Option* option) const override {
-    return wrapped(CLI::Formatter::make_option_desc(option));
+    const size_t room = std::max(kLeastWidth, width_ - std::min(width_, kColumn));
+    return wrapped(CLI::Formatter::make_option_desc(option), room);
+  }
+  /// Remarks are wrapped, examples are left as they can be copied.
+  std::string make_footer(const CLI::App* command) const override {
+    std::string result, line;
+    std::istringstream lines(CLI::Formatter::make_footer(command));
+    while (std::getline(lines, line)) {
+      const bool is_remark = line.size() > width_ && line.front() != ' ';
+      result += (is_remark ? wrapped(line, width_) : line) + '\n';
+    }
+    return result;
   }
   std::string make_subcommand(const CLI::App* command) const override {
     std::string name = "  " + command->get_name();
@@ -44,8 +55,7 @@ class WrappedHelp : public CLI::Formatter {
  private:
   static constexpr size_t kColumn = 30, kCommandColumn = 20, kLeastWidth = 20;
 
-  std::string wrapped(const std::string& text) const {
-    const size_t room = std::max(kLeastWidth, width_ - std::min(width_, kColumn));
+  static std::string wrapped(const std::string& text, size_t room) {
     std::string result, word;
     size_t line = 0;
     std::istringstream words(text);
