@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families of this build beside BERT; the CMake option EMBERT_FAMILIES chooses them. Inputs of
-// two planes, which a model of any family may have, are the option EMBERT_PLANES.
+// The families of this build beside BERT; the CMake option EMBERT_FAMILIES chooses them.
 #pragma once
 
 namespace embert {
@@ -26,9 +25,6 @@ namespace embert {
 #ifndef EMBERT_FAMILY_STATIC
 #define EMBERT_FAMILY_STATIC 1
 #endif
-#ifndef EMBERT_PLANES
-#define EMBERT_PLANES 1
-#endif
 
 inline constexpr bool kHasRoberta = EMBERT_FAMILY_ROBERTA != 0;
 inline constexpr bool kHasMpnet = EMBERT_FAMILY_MPNET != 0;
@@ -37,6 +33,5 @@ inline constexpr bool kHasAlbert = EMBERT_FAMILY_ALBERT != 0;
 inline constexpr bool kHasMobileBert = EMBERT_FAMILY_MOBILEBERT != 0;
 inline constexpr bool kHasModernBert = EMBERT_FAMILY_MODERNBERT != 0;
 inline constexpr bool kHasStatic = EMBERT_FAMILY_STATIC != 0;
-inline constexpr bool kHasPlanes = EMBERT_PLANES != 0;
 
 }  // namespace embert

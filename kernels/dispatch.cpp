@@ -20,7 +20,7 @@ constexpr bool is_called(const char* operation) {
   const bool of_modernbert = is_same(operation, "rotate") ||
                              is_same(operation, "requantize_gate") ||
                              is_same(operation, "mask_distant");
-  return (kHasModernBert || !of_modernbert) && (kHasPlanes || !is_same(operation, "softmax_u8x2"));
+  return kHasModernBert || !of_modernbert;
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace embert {
 void make_lhs(const Run& run, size_t task, const Rows& rows, size_t planes) {
   const Kernels& kernels = run.engine.kernels;
   uint8_t* lhs = run.scratch<uint8_t>(task, run.plan.lhs);
-  if (built(kStackPlanes) && planes > 1) {
+  if (planes > 1) {
     kernels.convert_s8x2_s16({.m = rows.m,
                               .k = rows.k,
                               .src = rows.data,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flags of stacks that this build runs. Code behind built() costs no flash in a build without
-// the flag's families, or without planes.
+// the flag's families.
 #pragma once
 
 #include "kernels/built_families.hpp"
@@ -18,7 +18,7 @@ constexpr uint32_t kBuiltStackFlags =
       flags_without(kHasAlbert, kStackSharedLayers) |
       flags_without(kHasMobileBert, kStackBottleneck | kStackWordProjection) |
       flags_without(kHasModernBert, kStackRotary | kStackLocalAttention | kStackGatedFfn) |
-      flags_without(kHasStatic, kStackStatic) | flags_without(kHasPlanes, kStackPlanes));
+      flags_without(kHasStatic, kStackStatic));
 
 constexpr bool built(uint32_t flag) { return (kBuiltStackFlags & flag) != 0; }
 

@@ -46,7 +46,7 @@ struct ResidualDense {
   bool adds_to_input;       ///< the residual is the block's input, in pre-norm too
   bool planes = false;      ///< its input goes in with 16 bits
 
-  bool reads_planes() const { return built(kStackPlanes) && planes; }
+  bool reads_planes() const { return planes; }
 };
 
 /// A dense layer on 16-bit rows, which the GEMM reads as two planes of 8 bits.
@@ -74,7 +74,7 @@ struct Attention {
   ResidualDense out;
   bool probability_planes;  ///< its exponentials have 14 bits
 
-  size_t planes() const { return built(kStackPlanes) && probability_planes ? 2 : 1; }
+  size_t planes() const { return probability_planes ? 2 : 1; }
 };
 
 /// Relative positions in the scores; table and bias are null without them.
@@ -114,8 +114,8 @@ struct FeedForward {
   ResidualDense down_second;
   bool up_planes;  ///< the input of `up` goes in with 16 bits
 
-  bool up_reads_planes() const { return built(kStackPlanes) && up_planes; }
-  bool has_column_groups() const { return built(kStackPlanes) && first_columns > 0; }
+  bool up_reads_planes() const { return up_planes; }
+  bool has_column_groups() const { return first_columns > 0; }
   bool is_gated() const { return built(kStackGatedFfn) && gate_shift >= 0; }
 };
 
@@ -139,9 +139,7 @@ struct Layer {
   Attention cross;
   FeedForward ffn;  ///< the first one
 
-  bool qkv_reads_planes(BlobPlaneRows rows) const {
-    return built(kStackPlanes) && qkv_planes == rows;
-  }
+  bool qkv_reads_planes(BlobPlaneRows rows) const { return qkv_planes == rows; }
   /// Without it, all cross members are zero.
   bool has_cross_attention() const { return cross_query.weights != nullptr; }
 };
