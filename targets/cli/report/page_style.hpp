@@ -54,7 +54,7 @@ th, td { padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--rule); 
 thead th { color: var(--soft-ink); font-size: .85rem; vertical-align: bottom; }
 bdi { overflow-wrap: anywhere; }
 .few th bdi { overflow-wrap: break-word; }
-.many td:not(:last-child) bdi { display: inline-block; min-width: 8rem; }
+.many td:not(:last-child) bdi { display: inline-block; max-width: 16rem; overflow-wrap: break-word; }
 td data, th data, td.n { white-space: nowrap; }
 .whole { white-space: nowrap; }
 .few { max-width: 44rem; }
