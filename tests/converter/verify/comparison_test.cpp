@@ -46,7 +46,7 @@ TEST(Comparison, EmbeddingsHaveADirectionOnly) {
 
 TEST(Comparison, OneLabelOfAText) {
   const std::vector<std::int32_t> labels = {1, 1};
-  const VerifyOptions options{1, labels};
+  const VerifyOptions options{.worst = 1, .labels = labels};
   const VerifyResult result = compare(classifier(ProblemType::kSingleLabel), 2,
                                       {{{1, 2}, {2, 4}}, {{1, 1.25}, {3, 2}}}, options);
   EXPECT_EQ(result.compared, Compared::kLogits);
