@@ -43,6 +43,7 @@ export async function showPage(path, answer, ended) {
     await gone;
     server.closeAllConnections?.();
     server.close();
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    // The browser's child processes write into the profile a little longer than it lives: 20 retries wait up to 21 s.
+    rmSync(profile, { recursive: true, force: true, maxRetries: 20 });
   }
 }
