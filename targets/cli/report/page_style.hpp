@@ -55,6 +55,7 @@ thead th { color: var(--soft-ink); font-size: .85rem; vertical-align: bottom; }
 bdi { overflow-wrap: anywhere; }
 .few th bdi { overflow-wrap: break-word; }
 .many td:not(:last-child) bdi { display: inline-block; max-width: 16rem; overflow-wrap: break-word; }
+.many td:last-child bdi { display: inline-block; min-width: 16rem; }
 td data, th data, td.n { white-space: nowrap; }
 .whole { white-space: nowrap; }
 .few { max-width: 44rem; }
