@@ -10,7 +10,7 @@
 
 namespace embert::convert {
 
-/// The same texts, with the ids of each model's vocabulary.
+/// Both models read these texts, each with the ids of its own vocabulary.
 struct HiddenTexts {
   const ModelBatch &floats, &integers;
 };

@@ -31,7 +31,7 @@ VerifyResult verify(const ModelFolder& folder, FloatModel& floats, IntegerModel&
 /// seeded (random_tokens.hpp). Throws ConvertError where the blob has no tokenizer.
 ModelBatch batch_of_texts(const ModelConfig& config, const IntegerModel& integers,
                           std::span<const std::string_view> texts);
-/// The same for texts that are tokens already.
+/// A batch of texts that are tokens already.
 ModelBatch batch_of_tokens(const ModelConfig& config, const IntegerModel& integers,
                            TokenBatch texts);
 

@@ -26,7 +26,7 @@ struct DenseActivationArgs {
 };
 using DenseActivationFn = size_t (*)(const DenseActivationArgs&);
 
-/// The same with requantize_residual.
+/// As DenseActivationArgs, with requantize_residual(residual) in place of the activation.
 struct DenseResidualArgs {
   GemmArgs product;
   RequantizeResidualArgs residual;

@@ -22,7 +22,7 @@ EMBERT_INLINE size_t tiles_of_rows(size_t m) {
   return has_ninth_row(m) ? m / kTileRows : (m + kTileRows - 1) / kTileRows;
 }
 
-/// Where a tile of a product stands, and where its sums go.
+/// A tile begins at row i and column j of the product; its sums go to dst.
 struct TilePlace {
   size_t i, j;  ///< first row and column
   int32_t* dst;

@@ -212,7 +212,7 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
   }
 }
 
-/// Where a head's own keys and values are: in the cache of a decoder, else in the task's scratch.
+/// A decoder keeps a head's own keys and values in its cache, other models in the task's scratch.
 KvView self_kv(const Run& run, size_t layer, const HeadTask& at) {
   const TextRows& text = at.text;
   const size_t count = text.past + text.length;

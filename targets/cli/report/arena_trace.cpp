@@ -30,7 +30,7 @@ class Recorder {
  public:
   Recorder(const uint8_t* arena, size_t bytes) : arena_(arena), before_(bytes) {}
 
-  /// What the arena holds now is not told.
+  /// Bytes that the arena holds now do not count as writes of a step.
   void begin() { std::memcpy(before_.data(), arena_, before_.size()); }
   static void run_step(void* recorder, void (*task)(void* argument, size_t index), void* argument,
                        size_t tasks) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bytes of the arena each step of a pass writes. The areas are those of the runtime's own
-// plan; the writes are found by comparing the arena before and after each step of a real pass.
+// Records the bytes of the arena that each step of a pass writes. The areas are those of the
+// runtime's own plan; the writes are found by comparing the arena before and after each step of a
+// real pass.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the error comes from: layers, ranges, and what 16-bit inputs would take away.
+// The sections on the error: by layer, by range, and the part that 16-bit inputs take away.
 #include <algorithm>
 #include <array>
 

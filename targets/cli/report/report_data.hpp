@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a report says beyond the JSON of its command: measured on the model itself.
+// A report measures these on the model itself, beyond the JSON of its command.
 #pragma once
 
 #include "converter/convert.hpp"

@@ -26,7 +26,7 @@ std::string tile(const std::string& name, const std::string& value, const std::s
 /// A summary is about texts of so many tokens, or of the next fewer that was measured.
 constexpr size_t kTileTokens = 128;
 
-/// What most readers came for.
+/// The few numbers that most readers look for.
 std::string tiles(const Json& data) {
   std::string html;
   const Json& compared = comparison_of(data);

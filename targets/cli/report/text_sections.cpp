@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two models say about texts: cosines, the worst texts, answers that changed.
+// The sections on texts: cosines of both models, the worst texts, answers that changed.
 #include <algorithm>
 
 #include "targets/cli/report/markup.hpp"

@@ -50,7 +50,7 @@ void write_comparison_text(const ModelFile& file, const convert::VerifyResult& r
   }
 }
 
-/// What both models read: the texts of --texts or of --labelled.
+/// Both models read the texts of --texts or of --labelled.
 LabelledTask read_texts(const ModelFile& file, const VerifyArguments& arguments) {
   if (!arguments.labelled.empty()) return labelled_task(file, arguments.labelled);
   const std::vector<std::string> lines = read_text_lines(arguments.texts);
