@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures how many instructions each kind of work takes (targets/cli/fit/model_work.hpp) and writes them into
 targets/cli/fit/kernel_sets.inc. Emulators count passes of models with random weights at several lengths; the non-negative
-least squares of the relative errors give the costs. Then the trained models are counted and compared. Needs numpy and scipy, and cross builds of encode_passes (-DEMBERT_BENCH=ON) in build/cortex-m4, cortex-m33, cortex-m55 and aarch64.
+least squares of the relative errors give the costs. Then the trained models are counted and compared. Needs numpy and scipy, and cross builds of
+encode_passes (-DEMBERT_BENCH=ON) in build/cortex-m4, cortex-m33, cortex-m55 and aarch64.
 
-  tests/bench/fit_costs.py --plugin libcount_instructions.so --work FOLDER [--minilm HF_DIR] [--write]
+  tests/bench/fit_costs.py --plugin libcount_instructions.so --work FOLDER [--minilm HF_DIR] [--write | --check]
+
+With --check only the trained models are counted, and compared with what `embert fit` says. It fails if one differs by more
+than 10 %.
 """
 import argparse
 import json
@@ -23,6 +27,7 @@ TOOL = ROOT / "build/release/targets/cli/embert"
 TINY = ROOT / "targets/demo/tiny-intent"
 KERNEL_SETS = ROOT / "targets/cli/fit/kernel_sets.inc"
 BOARDS = {"scalar": ("cortex-m33", "mps2-an505"), "dsp": ("cortex-m4", "mps2-an386"), "mve": ("cortex-m55", "mps3-an547")}
+FIT_BOARDS = {"scalar": "mps2-an505", "dsp": "mps2-an386", "mve": "mps3-an547", "neon": "raspberry-pi-4b", "dotprod": "raspberry-pi-5"}
 PROCESSORS = {"neon": "cortex-a53", "dotprod": "cortex-a76"}
 # name: layers, width, heads, feed-forward width, labels (0: mean pooling)
 SHAPES = {"m256": (4, 256, 4, 1024, 10), "m312": (3, 312, 12, 1200, 0), "m64": (2, 64, 2, 256, 3), "m192": (2, 192, 3, 768, 0),
@@ -32,6 +37,8 @@ PRECISE = ("m64", "m256", "c96")  # are also converted with all inputs of 16 bit
 LENGTHS, OTHER_LENGTHS = (1, 4, 8, 16, 31, 33, 64, 128), (2, 5, 14, 24, 40, 77)
 MOST_MULTIPLY_ADDS = {"scalar": 3e7}  # of a count; more only take the emulator's time
 MOST_OF_OTHERS = 2e8
+TRAINED_LENGTHS, MOST_OF_TRAINED = (*OTHER_LENGTHS, 128), 2e9
+MOST_ERROR = 0.1
 
 
 def write_folder(folder, shape):
@@ -128,7 +135,7 @@ def work_of(blob, tokens):
     return list(json.loads(run.stdout)["work"].values())
 
 
-def points(isa, options, blobs, lengths):
+def points(isa, options, blobs, lengths, most=MOST_OF_OTHERS):
     """(name, tokens, work, instructions) of each model and length that ran."""
     found = []
     for blob in blobs:
@@ -136,7 +143,7 @@ def points(isa, options, blobs, lengths):
                                               check=True).stdout)["header"]["max_positions"]
         for tokens in (tokens for tokens in lengths if tokens <= positions):
             work = work_of(blob, tokens)
-            if work[0] > MOST_MULTIPLY_ADDS.get(isa, MOST_OF_OTHERS):
+            if work[0] > MOST_MULTIPLY_ADDS.get(isa, most):
                 continue
             counted = instructions(isa, options, blob, tokens)
             if counted is not None:
@@ -146,6 +153,20 @@ def points(isa, options, blobs, lengths):
 
 def errors(found, costs):
     return [float(numpy.dot(work, costs)) / counted - 1 for _, _, work, counted in found]
+
+
+def check_fit(isa, options, trained):
+    """The largest relative error of `embert fit` for the trained models."""
+    worst = 0.0
+    for blob in trained:
+        for name, tokens, _, counted in points(isa, options, [blob], TRAINED_LENGTHS, MOST_OF_TRAINED):
+            run = subprocess.run([TOOL, "fit", blob, "--board", FIT_BOARDS[isa], "--tokens", str(tokens), "--json"],
+                                 capture_output=True, text=True, check=False)  # 2: too large for that board
+            kernels = json.loads(run.stdout)["kernels"][0]
+            error = (kernels["instructions"] - kernels["text_instructions"]) / counted - 1
+            print(f"{isa}: {name:16} {tokens:4} tokens {counted / 1e6:10.3f} million, embert fit {error:+.1%}", flush=True)
+            worst = max(worst, abs(error))
+    return worst
 
 
 def write_costs(isa, costs):
@@ -165,25 +186,32 @@ def main():
     parser.add_argument("--work", required=True, type=pathlib.Path, help="a folder for models and counts")
     parser.add_argument("--minilm", type=pathlib.Path, help="also checks all-MiniLM-L6-v2")
     parser.add_argument("--isa", default="scalar,dsp,mve,neon,dotprod", help="of these kernels")
-    parser.add_argument("--write", action="store_true", help="writes the costs into kernel_sets.inc")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--write", action="store_true", help="writes the costs into kernel_sets.inc")
+    what.add_argument("--check", action="store_true", help="compares `embert fit` with counts of the trained models")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
+    trained = [convert(TINY, options.work / "tiny-intent.emb"), convert(TINY, options.work / "tiny-intent-high.emb", "high")]
+    if options.minilm:
+        trained.append(convert(options.minilm, options.work / "minilm.emb"))
+    if options.check:
+        worst = max(check_fit(isa, options, trained) for isa in options.isa.split(","))
+        if worst > MOST_ERROR:
+            sys.exit(f"FAILED: `embert fit` differs by {worst:.1%}, more than {MOST_ERROR:.0%}")
+        return
     blobs = {}
     for name, shape in {**SHAPES, **SHAPES_AT_OTHER_LENGTHS}.items():
         if not (options.work / name).exists():
             write_folder(options.work / name, shape)
         blobs[name] = convert(options.work / name, options.work / f"{name}.emb")
     precise = [convert(options.work / name, options.work / f"{name}-high.emb", "high") for name in PRECISE]
-    trained = [convert(TINY, options.work / "tiny-intent.emb"), convert(TINY, options.work / "tiny-intent-high.emb", "high")]
-    if options.minilm:
-        trained.append(convert(options.minilm, options.work / "minilm.emb"))
     for isa in options.isa.split(","):
         measured = [*points(isa, options, [blobs[name] for name in SHAPES], LENGTHS),
                     *points(isa, options, [blobs[name] for name in SHAPES_AT_OTHER_LENGTHS] + precise, OTHER_LENGTHS)]
         matrix = numpy.array([numpy.array(work) / counted for _, _, work, counted in measured])
         costs, _ = nnls(matrix, numpy.ones(len(measured)))
         worst = max(errors(measured, costs), key=abs)
-        checked = points(isa, options, trained, OTHER_LENGTHS)
+        checked = points(isa, options, trained, TRAINED_LENGTHS, MOST_OF_TRAINED)
         print(f"{isa}: {len(measured)} counts, error at most {worst:+.1%}; costs {' '.join(f'{cost:.4g}' for cost in costs)}")
         for (name, tokens, _, counted), error in zip(checked, errors(checked, costs)):
             print(f"  {name:16} {tokens:4} tokens {counted / 1e6:10.3f} million, estimate {error:+.1%}")
