@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Requests a second, their times and the server's memory under wrk (Debian: wrk):   load.sh EMBERT MODEL [REQUESTS] [CONNECTIONS]
+# Requests a second, their times and the server's memory under wrk, which it installs:   load.sh EMBERT MODEL [REQUESTS] [CONNECTIONS]
 # wrk counts seconds, not requests: it runs for five seconds at a time until there were so many. Beside it the same texts one
 # by one with `embert embed`, and as one list.
 set -euo pipefail
@@ -9,7 +9,8 @@ model=$2
 requests=${3:-100000}
 connections=${4:-64}
 texts=$(dirname "${BASH_SOURCE[0]}")/../../../targets/demo/sentences.txt
-command -v wrk >/dev/null || { echo "wrk is not installed (Debian: wrk)" >&2; exit 1; }
+. "$(dirname "${BASH_SOURCE[0]}")/../../../toolchains/install_packages.sh"
+command -v wrk >/dev/null || install_packages wrk
 folder=$(mktemp -d)
 server=
 finish() {
