@@ -66,14 +66,15 @@ TextVectors integer_output(IntegerModel& integers, Compared compared, const Mode
 
 void add_texts(const OutputPair& outputs, const TokenBatch& texts, Comparison& comparison) {
   const auto& [floats, integers] = outputs;
-  std::size_t at = 0;
+  std::size_t at = 0, token = 0;
   for (const std::int32_t length : texts.lengths) {
-    const std::size_t rows =
-        comparison.compared() == Compared::kTokenLogits ? static_cast<std::size_t>(length) : 1;
+    const auto tokens = static_cast<std::size_t>(length);
+    const std::size_t rows = comparison.compared() == Compared::kTokenLogits ? tokens : 1;
     const std::size_t count = rows * integers.width;
     comparison.add({floats.data() + at, count}, {integers.values.data() + at, count},
-                   integers.width, integers.scale);
+                   integers.width, integers.scale, {texts.ids.data() + token, tokens});
     at += count;
+    token += tokens;
   }
 }
 

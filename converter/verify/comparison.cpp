@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "converter/verify/answers/tagged_entities.hpp"
+
 namespace embert::convert {
 double cosine(std::span<const double> a, std::span<const std::int32_t> b) {
   if (a.size() == 1) return 1;
@@ -26,6 +28,48 @@ namespace {
 template <typename T>
 std::int32_t index_of_largest(std::span<const T> values) {
   return static_cast<std::int32_t>(std::max_element(values.begin(), values.end()) - values.begin());
+}
+
+AnswerKind kind_of_answers(const ModelConfig& config, Compared compared) {
+  switch (compared) {
+    case Compared::kEmbeddings:
+      return AnswerKind::kNone;
+    case Compared::kVocabularyLogits:
+      return AnswerKind::kToken;
+    case Compared::kTokenLogits:
+      return config.token_classifier == TokenTask::kQuestionAnswering ? AnswerKind::kSpan
+                                                                      : AnswerKind::kEntity;
+    case Compared::kLogits:
+      break;
+  }
+  if (config.classifier == ClassifierTask::kMultipleChoice) return AnswerKind::kChoice;
+  if (config.problem_type == ProblemType::kMultiLabel) return AnswerKind::kLabelSet;
+  if (config.label_names.size() == 1) return AnswerKind::kChoice;
+  return config.problem_type == ProblemType::kRegression ? AnswerKind::kNone : AnswerKind::kLabel;
+}
+
+// The tokens from start to end, of at most kSpanTokens, with the largest sum of logits.
+struct AnswerSpan {
+  std::size_t start = 0, end = 0;
+
+  bool operator==(const AnswerSpan&) const = default;
+};
+
+template <typename T>
+AnswerSpan best_span(std::span<const T> logits) {
+  constexpr std::size_t kSpanTokens = 15;  // as `embert answer` by default
+  const std::size_t tokens = logits.size() / 2;
+  const auto score = [&](const AnswerSpan& span) {
+    return static_cast<double>(logits[2 * span.start]) +
+           static_cast<double>(logits[2 * span.end + 1]);
+  };
+  AnswerSpan best;
+  for (std::size_t start = 0; start < tokens; ++start) {
+    for (std::size_t end = start; end < std::min(tokens, start + kSpanTokens); ++end) {
+      if (score({start, end}) > score(best)) best = {start, end};
+    }
+  }
+  return best;
 }
 
 Compared what_to_compare(const ModelConfig& config) {
@@ -51,13 +95,34 @@ const char* compared_name(Compared compared) {
   return "";
 }
 
-Comparison::Comparison(const ModelConfig& config, SeeText see)
-    : config_(config), see_(std::move(see)) {
+const char* answer_name(AnswerKind kind) {
+  switch (kind) {
+    case AnswerKind::kNone:
+      return "none";
+    case AnswerKind::kLabel:
+      return "labels";
+    case AnswerKind::kLabelSet:
+      return "sets of labels";
+    case AnswerKind::kEntity:
+      return "entities";
+    case AnswerKind::kSpan:
+      return "answer spans";
+    case AnswerKind::kChoice:
+      return "first choices";
+    case AnswerKind::kToken:
+      return "tokens";
+  }
+  return "";
+}
+
+Comparison::Comparison(const ModelConfig& config, SeeText see, std::vector<std::int32_t> special)
+    : config_(config), see_(std::move(see)), special_(std::move(special)) {
   result_.compared = what_to_compare(config);
+  result_.answer_kind = kind_of_answers(config, result_.compared);
 }
 
 void Comparison::add(std::span<const double> reference, std::span<const std::int32_t> values,
-                     std::size_t width, double scale) {
+                     std::size_t width, double scale, std::span<const std::int32_t> ids) {
   WorstText text;
   text.text = result_.cosines.size();
   text.cosine = cosine(reference, values);
@@ -67,53 +132,85 @@ void Comparison::add(std::span<const double> reference, std::span<const std::int
       const double real = values[i] * scale;
       result_.logit_error_max = std::max(result_.logit_error_max, std::abs(real - reference[i]));
     }
-    if (result_.compared == Compared::kTokenLogits &&
-        config_.token_classifier == TokenTask::kQuestionAnswering) {
-      compare_answer_spans(reference, values, width, text);
-    } else {
-      for (std::size_t at = 0; at < values.size(); at += width) {
-        compare_answer(reference.subspan(at, width), values.subspan(at, width), text);
-      }
-    }
+    compare_answers({reference, values, width}, ids, text);
   }
   texts_.push_back(text);
   if (see_) see_({text.text, reference, values, width, scale});
 }
 
-// Question answering: each label, start and end, has an answer, which is a token.
-void Comparison::compare_answer_spans(std::span<const double> reference,
-                                      std::span<const std::int32_t> values, std::size_t width,
-                                      WorstText& text) {
-  for (std::size_t label = 0; label < width; ++label) {
-    std::vector<double> of_float;
-    std::vector<std::int32_t> of_int8;
-    for (std::size_t at = label; at < values.size(); at += width) {
-      of_float.push_back(reference[at]);
-      of_int8.push_back(values[at]);
-    }
-    compare_answer(of_float, of_int8, text);
+void Comparison::compare_answers(const Logits& logits, std::span<const std::int32_t> ids,
+                                 WorstText& text) {
+  switch (result_.answer_kind) {
+    case AnswerKind::kEntity:
+      return compare_entities(logits, ids, text);
+    case AnswerKind::kSpan:
+      return compare_spans(logits, text);
+    case AnswerKind::kChoice:
+      float_scores_.push_back(logits.float32[0]);
+      int8_scores_.push_back(logits.int8[0]);
+      if (float_scores_.size() == kChoices) compare_choices();
+      [[fallthrough]];
+    default:
+      compare_label(logits, text);
   }
 }
 
-void Comparison::compare_answer(std::span<const double> reference,
-                                std::span<const std::int32_t> values, WorstText& text) {
-  const std::int32_t float_label = index_of_largest(reference),
-                     int8_label = index_of_largest(values);
-  text.margin = std::max(text.margin, reference[static_cast<std::size_t>(float_label)] -
-                                          reference[static_cast<std::size_t>(int8_label)]);
-  bool agrees = float_label == int8_label;
+void Comparison::compare_label(const Logits& logits, WorstText& text) {
+  const std::int32_t float_label = index_of_largest(logits.float32),
+                     int8_label = index_of_largest(logits.int8);
+  text.margin = logits.float32[static_cast<std::size_t>(float_label)] -
+                logits.float32[static_cast<std::size_t>(int8_label)];
   if (result_.compared == Compared::kLogits) {
     text.float_label = float_label;
     text.int8_label = int8_label;
-    if (config_.problem_type != ProblemType::kSingleLabel) agrees = true;
-    if (config_.problem_type == ProblemType::kMultiLabel) {
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        agrees = agrees && (values[i] > 0) == (reference[i] > 0);
-      }
-    }
   }
-  agreeing_ += agrees ? 1u : 0u;
-  ++answers_;
+  if (result_.answer_kind == AnswerKind::kLabelSet) {
+    bool agrees = true;
+    for (std::size_t i = 0; i < logits.width; ++i) {
+      agrees = agrees && (logits.int8[i] > 0) == (logits.float32[i] > 0);
+    }
+    count(agrees);
+  } else if (result_.answer_kind == AnswerKind::kLabel ||
+             result_.answer_kind == AnswerKind::kToken) {
+    count(float_label == int8_label);
+  }
+}
+
+void Comparison::compare_entities(const Logits& logits, std::span<const std::int32_t> ids,
+                                  WorstText& text) {
+  std::vector<std::int32_t> float_tags, int8_tags;
+  for (std::size_t token = 0; token < logits.rows(); ++token) {
+    if (!special_.empty() && std::ranges::find(special_, ids[token]) != special_.end()) {
+      float_tags.push_back(-1);
+      int8_tags.push_back(-1);
+      continue;
+    }
+    const Logits row = logits.row(token);
+    float_tags.push_back(index_of_largest(row.float32));
+    int8_tags.push_back(index_of_largest(row.int8));
+    text.margin =
+        std::max(text.margin, row.float32[static_cast<std::size_t>(float_tags.back())] -
+                                  row.float32[static_cast<std::size_t>(int8_tags.back())]);
+  }
+  const std::vector<TaggedEntity> floats = tagged_entities(config_.label_names, float_tags),
+                                  ints = tagged_entities(config_.label_names, int8_tags);
+  const std::size_t common = common_entities(floats, ints);
+  count(floats.size() + ints.size() - common, floats.size() + ints.size() - 2 * common);
+}
+
+void Comparison::compare_spans(const Logits& logits, WorstText& text) {
+  const AnswerSpan by_float = best_span(logits.float32), by_int8 = best_span(logits.int8);
+  const auto score = [&](const AnswerSpan& span) {
+    return logits.float32[2 * span.start] + logits.float32[2 * span.end + 1];
+  };
+  text.margin = score(by_float) - score(by_int8);
+  count(by_float == by_int8);
+}
+
+void Comparison::compare_choices() {
+  count(index_of_largest<double>(float_scores_) == index_of_largest<std::int32_t>(int8_scores_));
+  float_scores_.clear();
+  int8_scores_.clear();
 }
 
 VerifyResult Comparison::take(const VerifyOptions& options) {
@@ -125,7 +222,10 @@ VerifyResult Comparison::take(const VerifyOptions& options) {
   r.cosine_mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / count;
   r.cosine_p01 = sorted[(r.texts + 99) / 100 - 1];
   r.cosine_min = sorted.front();
-  if (answers_ > 0) r.agreement = static_cast<double>(agreeing_) / static_cast<double>(answers_);
+  if (r.answers > 0) {
+    r.agreement =
+        static_cast<double>(r.answers - r.differing_answers) / static_cast<double>(r.answers);
+  }
   if (r.compared == Compared::kLogits && options.labels.size() == r.texts) {
     const auto right = [&](std::int32_t WorstText::*label) {
       std::size_t n = 0;

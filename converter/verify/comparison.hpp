@@ -21,12 +21,26 @@ double cosine(std::span<const double> a, std::span<const std::int32_t> b);
 enum class Compared { kEmbeddings, kLogits, kTokenLogits, kVocabularyLogits };
 const char* compared_name(Compared compared);
 
+/// What counts as an answer, where both models are asked.
+enum class AnswerKind {
+  kNone,      ///< embeddings, and scores of several labels
+  kLabel,     ///< the label with the largest logit
+  kLabelSet,  ///< of multi-label models the labels with positive logits
+  kEntity,    ///< each entity that either model finds in a text: tokens and kind must be equal
+  kSpan,      ///< first and last token of the best answer of at most 15 tokens
+  kChoice,    ///< of each kChoices texts in turn the one with the largest logit
+  kToken      ///< the token with the largest logit
+};
+/// Plural: "labels".
+const char* answer_name(AnswerKind kind);
+inline constexpr std::size_t kChoices = 4;
+
 /// A text with one of the largest differences.
 struct WorstText {
   std::size_t text = 0;  ///< number in the batch
   double cosine = 1;     ///< of its embedding or logits
-  /// With a task head: the float model's logit of its own answer minus that of int8's answer; the
-  /// largest such difference in the text.
+  /// With a task head: the float model's logit of its own answer minus that of int8's answer, for
+  /// tags the largest such difference of a token.
   double margin = 0;
   std::int32_t float_label = -1, int8_label = -1;  ///< of a classifier, else -1
 };
@@ -39,9 +53,9 @@ struct VerifyResult {
   /// Cosine is reported as 1 for models with one logit.
   double cosine_mean = 1, cosine_p01 = 1, cosine_min = 1;
   std::vector<double> cosines;  ///< [texts]
-  /// With a task head: share of equal answers. An answer is the label or token with the largest
-  /// logit, of each text or token; of multi-label models the set of labels; in question answering
-  /// where the answer starts and where it ends. 1 for regression, which has no answers to count.
+  /// With a task head: share of equal answers. 1 where there are none.
+  AnswerKind answer_kind = AnswerKind::kNone;
+  std::size_t answers = 0, differing_answers = 0;
   double agreement = 1;
   double logit_error_max = 0;  ///< largest difference of a logit
   /// Share of the texts with the right label, where VerifyOptions::labels has them.
@@ -77,27 +91,50 @@ struct VerifyOptions {
 /// Collects the differences text by text.
 class Comparison {
  public:
-  /// Refers to `config`. Calls `see` with each text, if there is one.
-  explicit Comparison(const ModelConfig& config, SeeText see = {});
+  /// Refers to `config`. Calls `see` with each text, if there is one. `special`: ids of tokens that
+  /// are in no entity.
+  explicit Comparison(const ModelConfig& config, SeeText see = {},
+                      std::vector<std::int32_t> special = {});
 
   Compared compared() const { return result_.compared; }
   /// The next text, in rows of `width`: one row, or for token logits one for each token.
-  /// `reference` is the float model's, the runtime's is real = value * scale.
+  /// `reference` is the float model's, the runtime's is real = value * scale. `ids` of the tokens
+  /// are only read where the constructor got special ones.
   void add(std::span<const double> reference, std::span<const std::int32_t> values,
-           std::size_t width, double scale);
+           std::size_t width, double scale, std::span<const std::int32_t> ids = {});
   /// The result over all texts, at least one. Call it once.
   VerifyResult take(const VerifyOptions& options);
 
  private:
-  void compare_answer(std::span<const double> reference, std::span<const std::int32_t> values,
-                      WorstText& text);
-  void compare_answer_spans(std::span<const double> reference, std::span<const std::int32_t> values,
-                            std::size_t width, WorstText& text);
+  /// Both models' logits of a text.
+  struct Logits {
+    std::span<const double> float32;
+    std::span<const std::int32_t> int8;
+    std::size_t width;
+
+    Logits row(std::size_t number) const {
+      return {float32.subspan(number * width, width), int8.subspan(number * width, width), width};
+    }
+    std::size_t rows() const { return int8.size() / width; }
+  };
+  void compare_answers(const Logits& logits, std::span<const std::int32_t> ids, WorstText& text);
+  void compare_label(const Logits& logits, WorstText& text);
+  void compare_entities(const Logits& logits, std::span<const std::int32_t> ids, WorstText& text);
+  void compare_spans(const Logits& logits, WorstText& text);
+  void compare_choices();
+  void count(bool agrees) { count(1, agrees ? 0 : 1); }
+  void count(std::size_t answers, std::size_t differing) {
+    result_.answers += answers;
+    result_.differing_answers += differing;
+  }
 
   const ModelConfig& config_;
   SeeText see_;
+  std::vector<std::int32_t> special_;
   VerifyResult result_;
-  std::size_t answers_ = 0, agreeing_ = 0;
+  // Of kChoice: both logits of the texts that wait for the others of their group.
+  std::vector<double> float_scores_;
+  std::vector<std::int32_t> int8_scores_;
   std::vector<WorstText> texts_;
 };
 

@@ -10,8 +10,8 @@
 #include "converter/convert_error.hpp"
 #include "converter/reference/float_model.hpp"
 #include "converter/verify/compared_output.hpp"
-#include "converter/verify/folder_ids.hpp"
 #include "converter/verify/hidden_errors.hpp"
+#include "converter/verify/vocabulary/folder_ids.hpp"
 #include "embert/embert_inspect.h"
 
 namespace embert::convert {
@@ -57,6 +57,13 @@ void require_same_shape(const ModelFolder& folder, const IntegerModel& integers,
   require("language heads", config.language_head != LanguageHeadKind::kNone ? 1 : 0, info.has_lm);
 }
 
+// Tokens that the tokenizer puts around each text.
+std::vector<std::int32_t> special_ids(const IntegerModel& integers) {
+  const std::string_view nothing;
+  if (integers.info().has_tokenizer == 0 || integers.info().num_token_labels == 0) return {};
+  return integers.tokenize_whole(nothing);
+}
+
 // Columns `ids` of the logits over the folder's vocabulary.
 std::vector<double> logits_of(const std::vector<std::int32_t>& ids, std::size_t vocabulary,
                               const std::vector<double>& logits) {
@@ -99,7 +106,7 @@ VerifyResult verify(const ModelFolder& folder, FloatModel& floats, IntegerModel&
   if (batch.texts.lengths.empty()) throw ConvertError("nothing to verify: no texts");
   const std::vector<std::int32_t> ids = folder_ids(folder, integers);
   require_same_shape(folder, integers, ids);
-  Comparison comparison(folder.config, options.see);
+  Comparison comparison(folder.config, options.see, special_ids(integers));
   std::size_t done = 0;
   for (const ModelBatch& part : cut_batch(batch, kComparedTogether)) {
     compare_part({folder, floats, integers, ids}, part, comparison);
@@ -129,6 +136,12 @@ ModelBatch batch_of_tokens(const ModelConfig& config, const IntegerModel& intege
                         kCertificateSeed);
 }
 
+nlohmann::ordered_json answers_json(const VerifyResult& result) {
+  return {{"kind", answer_name(result.answer_kind)},
+          {"count", result.answers},
+          {"differing", result.differing_answers}};
+}
+
 nlohmann::ordered_json certificate_json(const VerifyResult& result) {
   const auto rounded = [](double value, double units) { return std::round(value * units) / units; };
   nlohmann::ordered_json json = {{"compared", compared_name(result.compared)},
@@ -139,6 +152,7 @@ nlohmann::ordered_json certificate_json(const VerifyResult& result) {
                                  {"cosine_min", rounded(result.cosine_min, 1e5)}};
   if (result.compared != Compared::kEmbeddings) {
     json["agreement"] = rounded(result.agreement, 1e4);
+    if (result.answer_kind != AnswerKind::kNone) json["answers"] = answers_json(result);
     json["logit_error_max"] = rounded(result.logit_error_max, 1e3);
   }
   return json;

@@ -35,9 +35,12 @@ ModelBatch batch_of_texts(const ModelConfig& config, const IntegerModel& integer
 ModelBatch batch_of_tokens(const ModelConfig& config, const IntegerModel& integers,
                            TokenBatch texts);
 
+/// {"kind": answer_name(), "count": n, "differing": n}, where a model has answers.
+nlohmann::ordered_json answers_json(const VerifyResult& result);
+
 /// The certificate's JSON object with rounded results of verify(): {"compared": compared_name(),
 /// "texts": n, "tokens": n, "cosine_mean": x, "cosine_p01": x, "cosine_min": x}, with a task head
-/// also "agreement" and "logit_error_max".
+/// also "agreement", "answers": answers_json() and "logit_error_max".
 nlohmann::ordered_json certificate_json(const VerifyResult& result);
 
 /// verify() on `ids`; where these are empty, on the built-in texts that calibration never uses.

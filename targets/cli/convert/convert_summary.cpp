@@ -99,12 +99,16 @@ void write_summary(const convert::ConvertResult& result, const std::string& outp
   }
   if (certificate.contains("held_out")) {
     const Json& held_out = certificate["held_out"];
-    std::string line = "  against float32 on " + held_out["texts"].dump() + " other texts, " +
+    std::string line = "  against float32 on " + held_out["texts"].dump() + " other texts (" +
+                       certificate["held_out_texts"].get<std::string>() + "), " +
                        held_out["compared"].get<std::string>() + ": cosine mean " +
                        held_out["cosine_mean"].dump() + ", worst " + held_out["cosine_min"].dump();
-    if (held_out.contains("agreement")) {
-      line += ", same answer " + held_out["agreement"].dump() + ", largest logit error " +
-              held_out["logit_error_max"].dump();
+    if (held_out.contains("answers")) {
+      line += ", " + held_out["agreement"].dump() + " of " + held_out["answers"]["count"].dump() +
+              " " + held_out["answers"]["kind"].get<std::string>() + " are the same";
+    }
+    if (held_out.contains("logit_error_max")) {
+      line += ", largest logit error " + held_out["logit_error_max"].dump();
     }
     output().line(line);
     if (certificate.contains("with_8bit_embeddings")) {

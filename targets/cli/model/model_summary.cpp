@@ -106,6 +106,15 @@ std::string number(const Json& object, const char* key) {
   return found != object.end() && found->is_number() ? found->dump() : "?";
 }
 
+/// "64 labels", or "the answers" if an older converter did not count them.
+std::string answers_of(const Json& held_out) {
+  const auto answers = held_out.find("answers");
+  if (answers == held_out.end() || !answers->is_object()) return "the answers";
+  const Json kind = answers->value("kind", Json());
+  return number(*answers, "count") + " " +
+         (kind.is_string() ? one_line(kind.get<std::string>()) : "answers");
+}
+
 /// Prints the errors that the converter measured. The certificate is text of the file and may be
 /// anything.
 void write_exactness(const Json& certificate) {
@@ -114,12 +123,14 @@ void write_exactness(const Json& certificate) {
   if (held_out == certificate.end() || !held_out->is_object()) {
     write_fact("exactness", "not compared with float32 when it was converted");
   } else {
-    std::string text = "on " + number(*held_out, "texts") +
-                       " texts that calibration did not use, the cosine to float32 is " +
-                       number(*held_out, "cosine_mean") + " in the mean and " +
-                       number(*held_out, "cosine_min") + " at worst";
+    const Json which = certificate.value("held_out_texts", Json());
+    std::string text = "on " + number(*held_out, "texts") + " texts that calibration did not use" +
+                       (which.is_string() ? " (" + one_line(which.get<std::string>()) + ")" : "") +
+                       ", the cosine to float32 is " + number(*held_out, "cosine_mean") +
+                       " in the mean and " + number(*held_out, "cosine_min") + " at worst";
     if (held_out->contains("agreement") && (*held_out)["agreement"].is_number()) {
-      text += "; " + percent((*held_out)["agreement"].get<double>()) + " of the answers are equal";
+      text += "; " + percent((*held_out)["agreement"].get<double>()) + " of " +
+              answers_of(*held_out) + " are the same";
     }
     write_fact("exactness", text);
   }

@@ -35,7 +35,10 @@ std::string tiles(const Json& data) {
                  "worst " + number(compared["cosine_min"], {.decimals = 5}));
     if (compared.contains("agreement")) {
       html += tile("Same answers", number(compared["agreement"], kPercent),
-                   "of both models, on " + number(compared["texts"], kCount) + " texts");
+                   (compared.contains("answers")
+                        ? markup_text(compared["answers"]["kind"].get<std::string>()) + " "
+                        : "") +
+                       "of both models, on " + number(compared["texts"], kCount) + " texts");
     }
   }
   html +=
@@ -84,9 +87,15 @@ std::string warnings(const Json& data) {
 std::string lead(const Json& data) {
   const Json& compared = comparison_of(data);
   if (compared.is_null()) return paragraph("The model was not compared with float32.");
-  return "<p class=\"lead\">On " + number(compared["texts"], kCount) +
-         (data.contains("held_out") ? " texts that calibration did not use, " : " texts, ") +
-         "the " + markup_text(compared["compared"].get<std::string>()) +
+  std::string texts = " texts, ";
+  if (data.contains("texts_file")) {
+    texts = " texts of " + isolated_text(data["texts_file"].get<std::string>()) + ", ";
+  } else if (data.contains("held_out")) {
+    texts = " texts that calibration did not use (" +
+            markup_text(data["certificate"]["held_out_texts"].get<std::string>()) + "), ";
+  }
+  return "<p class=\"lead\">On " + number(compared["texts"], kCount) + texts + "the " +
+         markup_text(compared["compared"].get<std::string>()) +
          " of the int8 model have a mean cosine of " +
          number(compared["cosine_mean"], {.decimals = 5}) +
          " to those of float32; the worst text has " +

@@ -156,12 +156,12 @@ const Json& comparison_of(const Json& data) {
 }
 
 Section cosine_section(const Json& data) {
-  Section section = {
-      "cosines",
-      "Distance to float32",
-      {"held_out", "compared", "texts", "tokens", "agreement", "logit_error_max", "cosine_mean",
-       "cosine_p01", "cosine_min", "histogram", "worst", "hidden_errors"},
-      ""};
+  Section section = {"cosines",
+                     "Distance to float32",
+                     {"held_out", "compared", "texts", "texts_file", "tokens", "agreement",
+                      "answers", "logit_error_max", "cosine_mean", "cosine_p01", "cosine_min",
+                      "histogram", "worst", "hidden_errors"},
+                     ""};
   const Json& compared = comparison_of(data);
   if (compared.is_null()) return section;
   Table facts({{"compared", Align::kText}, {"value"}});
@@ -172,6 +172,12 @@ Section cosine_section(const Json& data) {
       {"cosine that 1 % of the texts are below", number(compared["cosine_p01"], {.decimals = 6})});
   facts.row({"worst cosine", number(compared["cosine_min"], {.decimals = 6})});
   if (compared.contains("agreement")) {
+    if (compared.contains("answers")) {
+      const Json& answers = compared["answers"];
+      const std::string kind = markup_text(answers["kind"].get<std::string>());
+      facts.row({kind + " of one of the models or both", number(answers["count"], kCount)});
+      facts.row({kind + " that differ", number(answers["differing"], kCount)});
+    }
     facts.row({"same answers", number(compared["agreement"], kPercent)});
     facts.row(
         {"largest difference of a logit", number(compared["logit_error_max"], {.decimals = 4})});

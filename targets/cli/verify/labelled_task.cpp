@@ -64,6 +64,14 @@ void add_text(LabelledTask& task, const ModelFile& file, const TextItem& item,
   add_tokens(task.tokens, tokens);
 }
 
+Json answers_json(const char* kind, size_t count, size_t differing) {
+  return {{"kind", kind}, {"count", count}, {"differing", differing}};
+}
+
+double agreement_of(size_t answers, size_t differing) {
+  return answers == 0 ? 1 : static_cast<double>(answers - differing) / static_cast<double>(answers);
+}
+
 Json both_json(const BothModels& both) { return {{"float32", both.float32}, {"int8", both.int8}}; }
 
 Json with_verdict(const TaskMeasure& measure, const std::optional<double>& max_loss) {
@@ -79,7 +87,7 @@ Json with_verdict(const TaskMeasure& measure, const std::optional<double>& max_l
 
 void write_measure(const Json& json) {
   for (const auto& [name, value] : json.items()) {
-    if (!value.is_object()) continue;
+    if (!value.is_object() || name == "answers") continue;
     std::string line = name;
     line.resize(13, ' ');
     output().line(line + "float32 " + fixed(value["float32"].get<double>(), 4) + ", int8 " +

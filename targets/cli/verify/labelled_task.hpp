@@ -15,7 +15,8 @@ namespace embert::cli {
 /// A task measured on the texts of a file.
 struct TaskMeasure {
   /// The measures as {name: {float32, int8}}, larger is better, and "differing": a list of the
-  /// texts with different answers {line, text, right, float32, int8}.
+  /// texts with different answers {line, text, right, float32, int8}; maybe "agreement" and
+  /// "answers" of the file's texts, which stand for those of their windows.
   Json json;
   Loss loss;  ///< of the measure that the verdict is about
 };
@@ -49,6 +50,10 @@ void add_text(LabelledTask& task, const ModelFile& file, const TextItem& item,
               const std::string& where);
 
 Json both_json(const BothModels& both);
+/// The agreement of answers, where a file says more than its tokens: {"kind", "count", "differing"}
+/// and the share that is the same.
+Json answers_json(const char* kind, size_t count, size_t differing);
+double agreement_of(size_t answers, size_t differing);
 /// The measures with loss, loss_interval and, for a largest loss, max_loss and verdict.
 Json with_verdict(const TaskMeasure& measure, const std::optional<double>& max_loss);
 /// The same for people.

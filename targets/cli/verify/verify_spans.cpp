@@ -69,7 +69,9 @@ TaskMeasure measure_spans(const SpanState& state) {
                          {"float32", answer.float32},
                          {"int8", answer.int8}});
   }
-  return {{{"exact_match", both_json(quality.exact_match)},
+  return {{{"agreement", agreement_of(state.answers.size(), differing.size())},
+           {"answers", answers_json("answers", state.answers.size(), differing.size())},
+           {"exact_match", both_json(quality.exact_match)},
            {"f1", both_json(quality.f1)},
            {"differing", std::move(differing)}},
           quality.loss};

@@ -84,8 +84,14 @@ TaskMeasure measure_tags(const TagState& state) {
     return tag == kUntagged ? "O" : state.names[static_cast<size_t>(tag)];
   };
   Json differing = Json::array();
+  size_t entities = 0, differing_entities = 0;
   for (size_t i = 0; i < state.sentences.size(); ++i) {
     const TaggedSentence& tags = state.tags[i];
+    const std::vector<TaggedEntity> by_float = tagged_entities(state.names, tags.float32),
+                                    by_int8 = tagged_entities(state.names, tags.int8);
+    const size_t common = convert::common_entities(by_float, by_int8);
+    entities += by_float.size() + by_int8.size() - common;
+    differing_entities += by_float.size() + by_int8.size() - 2 * common;
     for (size_t word = 0; word < tags.right.size(); ++word) {
       if (tags.float32[word] == tags.int8[word]) continue;
       differing.push_back({{"line", state.sentences[i].lines[word]},
@@ -95,7 +101,9 @@ TaskMeasure measure_tags(const TagState& state) {
                            {"int8", name(tags.int8[word])}});
     }
   }
-  return {{{"precision", both_json(quality.precision)},
+  return {{{"agreement", agreement_of(entities, differing_entities)},
+           {"answers", answers_json("entities", entities, differing_entities)},
+           {"precision", both_json(quality.precision)},
            {"recall", both_json(quality.recall)},
            {"f1", both_json(quality.f1)},
            {"differing", std::move(differing)}},

@@ -8,25 +8,6 @@
 namespace embert::hosted {
 namespace {
 
-struct TagParts {
-  char place;  ///< B, I, E, S or O
-  std::string_view kind;
-};
-
-TagParts parts_of(const std::vector<std::string>& names, int32_t tag) {
-  if (tag < 0) return {'O', {}};
-  const std::string_view name = names[static_cast<size_t>(tag)];
-  if (name == "O") return {'O', {}};
-  const bool has_place =
-      name.size() > 1 && name[1] == '-' && std::string_view("BIES").find(name[0]) < 4;
-  return has_place ? TagParts{name[0], name.substr(2)} : TagParts{'I', name};
-}
-
-bool goes_on(const TagParts& before, const TagParts& word) {
-  return before.kind == word.kind && (before.place == 'B' || before.place == 'I') &&
-         (word.place == 'I' || word.place == 'E');
-}
-
 /// Entities of a sentence, or of many.
 struct Counts {
   double right = 0, found = 0, both = 0;
@@ -43,30 +24,11 @@ struct Counts {
 };
 
 Counts count(const std::vector<TaggedEntity>& right, const std::vector<TaggedEntity>& found) {
-  Counts counts = {static_cast<double>(right.size()), static_cast<double>(found.size())};
-  for (const TaggedEntity& entity : found) {
-    counts.both += std::find(right.begin(), right.end(), entity) != right.end() ? 1 : 0;
-  }
-  return counts;
+  return {static_cast<double>(right.size()), static_cast<double>(found.size()),
+          static_cast<double>(convert::common_entities(found, right))};
 }
 
 }  // namespace
-
-std::vector<TaggedEntity> tagged_entities(const std::vector<std::string>& names,
-                                          const std::vector<int32_t>& tags) {
-  std::vector<TaggedEntity> entities;
-  TagParts before = {'O', {}};
-  for (size_t i = 0; i < tags.size(); ++i) {
-    const TagParts word = parts_of(names, tags[i]);
-    if (goes_on(before, word)) {
-      entities.back().last = i;
-    } else if (word.place != 'O') {
-      entities.push_back({i, i, word.kind});
-    }
-    before = word;
-  }
-  return entities;
-}
 
 TagQuality tag_quality(const std::vector<std::string>& names,
                        const std::vector<TaggedSentence>& sentences) {

@@ -3,29 +3,17 @@
 // count them.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "converter/verify/answers/tagged_entities.hpp"
 #include "targets/hosted/convert/quality.hpp"
 
 namespace embert::hosted {
 
-/// A run of words of one kind. An entity goes on with a word of its kind that is tagged I or E,
-/// unless the word before it is tagged E or S; every other word outside O begins one.
-struct TaggedEntity {
-  size_t first, last;
-  std::string_view kind;  ///< within a name of the tags
-
-  bool operator==(const TaggedEntity&) const = default;
-};
-
-/// names: such as "O" and "B-person". A name without a letter of B, I, E or S and a dash in front
-/// counts as I-name, as in transformers. tags [words]: indices of names; -1: O.
-std::vector<TaggedEntity> tagged_entities(const std::vector<std::string>& names,
-                                          const std::vector<int32_t>& tags);
+using convert::tagged_entities;
+using convert::TaggedEntity;
 
 struct TaggedSentence {
   std::vector<int32_t> right, float32, int8;  ///< [words] as for tagged_entities()

@@ -38,6 +38,9 @@ Json comparison_json(const ModelFile& file, const convert::VerifyResult& result,
                {"tokens", result.tokens}};
   if (result.compared != convert::Compared::kEmbeddings) {
     json["agreement"] = result.agreement;
+    if (result.answer_kind != convert::AnswerKind::kNone) {
+      json["answers"] = convert::answers_json(result);
+    }
     json["logit_error_max"] = result.logit_error_max;
   }
   json["cosine_mean"] = result.cosine_mean;

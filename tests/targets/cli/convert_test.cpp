@@ -248,15 +248,22 @@ TEST(Verify, ComparesADecodersLogits) {
   write_model(folder.path(), language_model(options));
   const std::string model = scratch.path("model.emb");
   const std::string texts = scratch.write("texts.txt", "time flies like an arrow\nfruit\n");
-  const std::string summary = "against float32 on 64 other texts, word logits: cosine mean";
   const ToolResult converted = run_tool({"convert", folder.path(), "-o", model});
   ASSERT_EQ(converted.exit_code, 0) << converted.err;
-  EXPECT_NE(converted.out.find(summary), std::string::npos) << converted.out;
+  const auto compared = [](const std::string& which) {
+    return "against float32 on 64 other texts (" + which + "), word logits: cosine mean";
+  };
+  EXPECT_NE(converted.out.find(compared("built-in texts")), std::string::npos) << converted.out;
+  const std::string counted = " of 64 tokens are the same, largest logit error ";
+  EXPECT_NE(converted.out.find(counted), std::string::npos) << converted.out;
   const ToolResult result = run_tool({"verify", model, folder.path(), "--texts", texts, "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_EQ(json["compared"], "word logits");
   EXPECT_EQ(json["texts"], 2);
+  EXPECT_EQ(json["texts_file"], texts);
+  EXPECT_EQ(json["answers"]["kind"], "tokens");
+  EXPECT_EQ(json["answers"]["count"], 2);
   EXPECT_GT(json["cosine_min"], 0.99);
   EXPECT_GT(json["logit_error_max"], 0);
   EXPECT_EQ(json["worst"][0].size(), 2);
@@ -264,7 +271,7 @@ TEST(Verify, ComparesADecodersLogits) {
   // A model without a tokenizer cannot read texts, but convert compares on ids if there are enough.
   fs::remove(folder.path() / "vocab.txt");
   const ToolResult by_ids = run_tool({"convert", folder.path(), "-o", model});
-  EXPECT_NE(by_ids.out.find(summary), std::string::npos) << by_ids.out;
+  EXPECT_NE(by_ids.out.find(compared("random ids")), std::string::npos) << by_ids.out;
   const ToolResult refused = run_tool({"verify", model, folder.path(), "--texts", texts});
   EXPECT_EQ(refused.exit_code, 1);
   expect_one_line(refused, "has no tokenizer");

@@ -55,8 +55,9 @@ TEST(Inspect, ShowsLabelsScriptsAndTheCertificate) {
        {"\ncan do       embed, similarity, classify\n", ", ... (151, all with --json)\n",
         "\nvectors      128 values, mean pooling, length 1\n",
         "\ntexts        at most 64 tokens of a text; wordpiece vocabulary of 6,656, Latin ",
-        "\nexactness    on 64 texts that calibration did not use, the cosine to float32 is 0.999",
-        " of the answers are equal\n", "\ncalibration  built-in text, 384 texts\n", " at 16, ",
+        "\nexactness    on 64 texts that calibration did not use (built-in texts), the cosine to "
+        "float32 is 0.999",
+        " of 64 labels are the same\n", "\ncalibration  built-in text, 384 texts\n", " at 16, ",
         " at 64 tokens: bytes of RAM"}) {
     EXPECT_NE(out.find(part), std::string::npos) << part << "\n" << out;
   }

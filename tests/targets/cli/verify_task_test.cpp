@@ -106,6 +106,12 @@ TEST(VerifyTask, AnswersInWindows) {
   // The best of several right answers counts, and float32 answers some question in another way.
   const Json two = model.measure("b c\ta b c d e f g\tb\td e f\nb c\ta b c\ta b c\n");
   EXPECT_EQ(two["differing"].size() > 0, two["agreement"].get<double>() < 1) << two;
+  // Answers are those of whole questions, not of their windows.
+  EXPECT_EQ(json["answers"]["kind"], "answers");
+  EXPECT_EQ(json["answers"]["count"], 40);
+  EXPECT_EQ(json["answers"]["differing"], json["differing"].size());
+  EXPECT_DOUBLE_EQ(json["agreement"].get<double>(),
+                   1 - static_cast<double>(json["differing"].size()) / 40);
   EXPECT_EQ(model.measure("b\ta b c\ta\nb\ta b c\t\n")["compared"], "token logits") << "no answer";
 }
 
@@ -142,6 +148,10 @@ TEST(VerifyTask, TagsInWindows) {
   const std::string conll = tagged(model, texts);
   const Json json = model.measure(conll);
   EXPECT_EQ(json["f1"]["int8"], 1);
+  EXPECT_EQ(json["answers"]["kind"], "entities");
+  EXPECT_GT(json["answers"]["count"], 40);
+  EXPECT_EQ(json["answers"]["differing"] == 0, json["differing"].empty()) << json;
+  EXPECT_LT(json["answers"]["differing"], json["answers"]["count"]);
   // Windows that overlap may differ in their middle, where `tag` takes another one.
   EXPECT_GT(model.measure(tagged(model, words(77, 60)))["f1"]["int8"], 0.7);
   EXPECT_GT(json["f1"]["float32"], 0.7);

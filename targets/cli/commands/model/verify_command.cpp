@@ -28,12 +28,19 @@ struct VerifyArguments {
   bool json = false;
 };
 
+/// `data`: the JSON of --json.
 void write_comparison_text(const ModelFile& file, const convert::VerifyResult& result,
-                           const embert_hosted_texts& texts) {
+                           const embert_hosted_texts& texts, const Json& data) {
   output().line("compared     " + std::string(convert::compared_name(result.compared)));
-  output().line("texts        " + std::to_string(result.texts));
+  output().line("texts        " + std::to_string(result.texts) + " of " +
+                one_line(data["texts_file"].get<std::string>()));
+  if (data.contains("answers")) {
+    const Json& answers = data["answers"];
+    output().line("agreement    " + fixed(100 * data["agreement"].get<double>(), 2) + " % of " +
+                  answers["count"].dump() + " " + answers["kind"].get<std::string>() +
+                  " are the same, " + answers["differing"].dump() + " differ");
+  }
   if (result.compared != convert::Compared::kEmbeddings) {
-    output().line("agreement    " + fixed(100 * result.agreement, 2) + " % same answers");
     output().line("logit_error  " + fixed(result.logit_error_max, 6) + " at most");
   }
   output().line("cosine_mean  " + fixed(result.cosine_mean, 6));
@@ -92,7 +99,9 @@ void run_verify(const VerifyArguments& arguments) {
   Json measured = task.measure ? with_verdict(task.measure(), arguments.max_loss) : Json::object();
   if (task.differing) measured["differing"] = task.differing();
   for (const std::string& warning : comparison.warnings) note(warning);
-  Json data = {{"model", arguments.model}, {"folder", arguments.folder}};
+  Json data = {{"model", arguments.model},
+               {"folder", arguments.folder},
+               {"texts_file", arguments.texts.empty() ? arguments.labelled : arguments.texts}};
   data.update(comparison_json(file, comparison.result, texts));
   data.update(measured);
   if (report) {
@@ -104,7 +113,7 @@ void run_verify(const VerifyArguments& arguments) {
   if (arguments.json) {
     output().json(data);
   } else {
-    write_comparison_text(file, comparison.result, texts);
+    write_comparison_text(file, comparison.result, texts, data);
     if (task.measure) write_measure(measured);
   }
   if (measured.contains("verdict") && measured["verdict"] == "fail") {
@@ -147,7 +156,8 @@ void add_verify_command(CLI::App& app) {
   command->add_flag(
       "--json", arguments->json,
       "One JSON object: compared, texts, tokens, cosine_mean, cosine_p01, cosine_min, "
-      "worst, for logits agreement, logit_error_max; with --labelled accuracy, f1_macro, or "
+      "worst, for logits agreement, answers, logit_error_max; with --labelled accuracy, f1_macro, "
+      "or "
       "spearman, or exact_match, f1, or precision, recall, f1, then differing, loss, "
       "loss_interval, max_loss, verdict");
   add_output_option(*command);
@@ -161,6 +171,8 @@ void add_verify_command(CLI::App& app) {
       "recall and F1 of entities as seqeval counts. The loss is of accuracy, correlation or F1, "
       "and\n"
       "its interval says in which range it lies with 95 % confidence.\n"
+      "The agreement is the share of labels, entities, answer spans or first choices that are the\n"
+      "same in both models. Give texts that the calibration did not see.\n"
       "Example:\n"
       "  embert verify intent.emb tiny-intent --texts lines.txt\n"
       "  embert verify intent.emb tiny-intent --labelled test.tsv --max-loss 0.01");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/verify/folder_ids.hpp"
+#include "converter/verify/vocabulary/folder_ids.hpp"
 
 #include <cstddef>
 #include <optional>

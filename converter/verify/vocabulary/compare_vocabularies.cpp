@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/verify/compare_vocabularies.hpp"
+#include "converter/verify/vocabulary/compare_vocabularies.hpp"
 
 #include <algorithm>
 #include <cmath>
