@@ -7,7 +7,7 @@ root=$(cd "$here/../.." && pwd)
 
 usage() {
   cat <<'HELP'
-Usage: targets/cortex-m/run.sh [--processor NAME] [--model HF_DIR] [--validate FILE | --labelled FILE | --build]
+Usage: targets/cortex-m/run.sh [--processor NAME] [--model HF_DIR] [--precision LEVEL] [--validate FILE | --labelled FILE | --build]
 
 Installs missing packages (apt, as root or with sudo), builds the embert tool in build/release, converts the model, builds
 the firmware with it in build/firmware-NAME, and runs the firmware in QEMU: a line of text in, its intent and score out. On a
@@ -16,6 +16,7 @@ instruction, so ticks say nothing about the time on a real board.
 
   --processor NAME  cortex-m55 (the default), cortex-m33, cortex-m7 or cortex-m4
   --model HF_DIR    a classifier; default: the bundled model, targets/demo/tiny-intent
+  --precision LEVEL fast, balanced or high, as for `embert convert`
   --validate FILE   instead runs the lines of FILE on firmware and desktop, which must give the same bits
   --labelled FILE   the same with lines of a text, a tab and its label: shows the accuracy, too
   --build           only builds, and prints the command that runs the firmware with its serial port on stdin and stdout
@@ -26,6 +27,7 @@ refuse() { echo "targets/cortex-m/run.sh: $*" >&2; exit 1; }
 
 processor=cortex-m55
 model=$root/targets/demo/tiny-intent
+precision=()
 texts=""
 kind=--texts
 only_build=""
@@ -33,6 +35,7 @@ while [ $# -gt 0 ]; do
   case "$1" in
     --processor) processor=${2:-}; shift ;;
     --model) model=${2:-}; shift ;;
+    --precision) precision=(--precision "${2:-}"); shift ;;
     --validate) texts=${2:-}; shift ;;
     --labelled) texts=${2:-}; kind=--labelled; shift ;;
     --build) only_build=1 ;;
@@ -68,7 +71,7 @@ quiet="-display none -monitor none -serial stdio"
   step "The tool, and the model"
   "$root/toolchains/build_tool.sh"
   mkdir -p "$build"
-  "$embert" convert "$model" -o "$blob"
+  "$embert" convert "$model" -o "$blob" ${precision[@]+"${precision[@]}"}
   tokenizer=$("$embert" inspect --json "$blob" | python3 -c 'import json, sys; print(json.load(sys.stdin)["tokenizer"]["type"])')
 
   step "The firmware"

@@ -6,7 +6,7 @@ float32's by more than 0.5 points, if the stack exceeds 4 KB (8 KB with Unigram)
 `embert fit` says another arena, code that differs by 2 %, a stack that is smaller or more than 10 % larger, or instructions
 that differ by 10 %.
 
-  tests/targets/device/firmware_test.py [--processor cortex-m55]... [--all] [--faults PERCENT] [--unigram]
+  tests/targets/device/firmware_test.py [--processor cortex-m55]... [--precision LEVEL] [--all] [--faults PERCENT] [--unigram]
 
 With --unigram the model has a Unigram tokenizer with the same tokens. Some words have other tokens then, so the accuracy is
 not compared with float32's.
@@ -63,9 +63,9 @@ def write_unigram_model(folder):
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
 
 
-def build(processor, model):
+def build(processor, model, precision):
     """The command that runs the firmware."""
-    script = [ROOT / "targets/cortex-m/run.sh", "--processor", processor, "--model", model, "--build"]
+    script = [ROOT / "targets/cortex-m/run.sh", "--processor", processor, "--model", model, "--precision", precision, "--build"]
     return subprocess.run(script, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
@@ -135,6 +135,7 @@ def main():
     parser.add_argument("--all", action="store_true", help="all 4,500 sentences in scope, not 500 of them")
     parser.add_argument("--faults", type=float, default=0,
                         help="percent of the frames that are lost, repeated, cut or changed on the way")
+    parser.add_argument("--precision", choices=["fast", "balanced", "high"], default="fast")
     parser.add_argument("--unigram", action="store_true", help="the model with a Unigram tokenizer")
     options = parser.parse_args()
     if options.faults and not FAULTY_LINE.exists():
@@ -146,7 +147,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             if options.unigram:
                 write_unigram_model(pathlib.Path(folder))
-            firmware = build(processor, folder if options.unigram else MODEL)
+            firmware = build(processor, folder if options.unigram else MODEL, options.precision)
         if answers_of_lines(firmware) != 3:
             sys.exit(f"FAILED: {processor}: not every line's end is one")
         found = validate(processor, firmware, texts, options.faults)
