@@ -27,6 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "targets/demo/tiny-intent"
 SENTENCES = ROOT / "tests/data/tiny-intent/test.tsv"
 CALIBRATION = ROOT / "targets/demo/sentences.txt"
+FIGURES = ROOT / "tests/bench/figures.json"
 RECORD = pathlib.Path(__file__).with_name("level_bits.json")
 LEVELS = ("fast", "balanced", "high")
 STRIDE = 55  # of 5,500 sentences
@@ -77,10 +78,21 @@ def record_of(tool: str, blob: pathlib.Path, texts: str) -> Dict[str, Any]:
             "arena_bytes": inspected["arena_bytes"], "checksums": found["scalar"], "logits": found["1 threads"]}
 
 
+def write_record(recorded: Dict[str, Any]) -> None:
+    """level_bits.json, and the sizes in the READMEs."""
+    RECORD.write_text(json.dumps(recorded, indent=2) + "\n", encoding="utf-8")
+    figures = FIGURES.read_text(encoding="utf-8")
+    for level, found in recorded.items():
+        sizes = f"{found['blob_bytes']:,} | " + ", ".join(f"{size:,}" for size in found["arena_bytes"].values())
+        figures = re.sub(rf'("level-bytes-{level}": {{"text": ")[^"]*', rf"\g<1>{sizes}", figures)
+    FIGURES.write_text(figures, encoding="utf-8")
+    subprocess.run([sys.executable, ROOT / "tests/lint/check_figures.py", ROOT, "--update"], check=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tools", nargs="+", metavar="TOOL")
-    parser.add_argument("--record", action="store_true", help="writes level_bits.json anew")
+    parser.add_argument("--record", action="store_true", help="writes level_bits.json and the sizes in the READMEs anew")
     parser.add_argument("--convert", action="store_true",
                         help="compares the blobs of all tools, with one thread and two, calibrated on 12 texts")
     options = parser.parse_args()
@@ -119,7 +131,7 @@ def main() -> None:
     if wrong:
         sys.exit("\n".join(["FAILED", *wrong]))
     if options.record:
-        RECORD.write_text(json.dumps(recorded, indent=2) + "\n", encoding="utf-8")
+        write_record(recorded)
     print(f"{len(options.tools)} tools give the {'new' if options.record else 'recorded'} bits at each level: " +
           ", ".join(f"{level} {recorded[level]['checksums']}" for level in LEVELS))
 

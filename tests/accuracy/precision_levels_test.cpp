@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// A higher level of precision is never clearly further from float32 than a lower one: on trained
+// models, on one of twelve layers, and on every case of the reference data, with texts or ids that
+// calibration does not see.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "converter/calibrate/tokens/builtin_texts.hpp"
+#include "converter/calibrate/tokens/random_tokens.hpp"
+#include "converter/convert.hpp"
+#include "converter/reference/float_model.hpp"
+#include "converter/verify/verify.hpp"
+#include "embert/embert.h"
+#include "tests/accuracy/accuracy_models.hpp"
+#include "tests/golden/golden_case.hpp"
+#include "tests/support/model_folder.hpp"
+
+namespace embert::test {
+namespace {
+
+using convert::IntegerModel;
+using convert::ModelBatch;
+using convert::Precision;
+
+constexpr std::size_t kTexts = 256;
+constexpr std::uint64_t kTextSeed = 0x6c6576656c73;
+constexpr double kMostWorse = 1.02;
+constexpr Precision kLevels[] = {Precision::kFast, Precision::kBalanced, Precision::kHigh};
+
+// Without EMBERT_FULL: different heads and stacks.
+constexpr const char* kFewCases[] = {"albert", "decoder_causal", "modernbert", "question_answering",
+                                     "token_classification"};
+
+ModelBatch texts_of(const convert::ModelFolder& folder, const IntegerModel& integers) {
+  if (integers.info().has_tokenizer == 0) {
+    const int max_tokens = static_cast<int>(integers.max_tokens());
+    return complete_batch(folder.config,
+                          convert::random_ids(folder.config.first(), max_tokens, kTexts, kTextSeed),
+                          false, max_tokens, kTextSeed + 1);
+  }
+  const auto builtin = convert::builtin_certificate_texts();
+  std::vector<std::string> listed;
+  if (shared_data_present()) {
+    for (const auto& text : listed_texts()) listed.push_back(text.text);
+  }
+  std::vector<std::string_view> texts(builtin.begin(), builtin.end());
+  for (std::size_t i = 0; i < listed.size(); i += 4) texts.push_back(listed[i]);
+  return batch_of_texts(folder.config, integers, texts);
+}
+
+struct Distance {
+  // Mean of 1 - cosine over the texts; of a model with one logit the root mean square of its error.
+  double error = 0;
+  std::size_t answers = 0, differing = 0;
+};
+
+// Of the models of a test, by level: answers that are not those of float32.
+using Differing = std::array<std::size_t, std::size(kLevels)>;
+
+Distance distance_of(const convert::ModelFolder& folder, convert::FloatModel& floats,
+                     const std::vector<std::uint8_t>& blob) {
+  IntegerModel integers(blob, {.isa_mask = embert_isa_detect()});
+  double squares = 0;
+  bool one_logit = false;
+  convert::VerifyOptions options;
+  options.see = [&](const convert::ComparedText& text) {
+    one_logit = text.int8.size() == 1;
+    if (!one_logit) return;
+    const double error = text.int8[0] * text.scale - text.float32[0];
+    squares += error * error;
+  };
+  const convert::VerifyResult result =
+      verify(folder, floats, integers, texts_of(folder, integers), options);
+  return {
+      one_logit ? std::sqrt(squares / static_cast<double>(result.texts)) : 1 - result.cosine_mean,
+      result.answers, result.differing_answers};
+}
+
+void expect_no_level_worse(const std::string& name, const std::filesystem::path& path,
+                           Differing& differing) {
+  const convert::ModelFolder folder = convert::read_model_folder(path);
+  convert::FloatModel floats(folder.config, folder.weights, 1, convert::FloatProducts::kXnnpack);
+  convert::ConvertOptions options;
+  options.folder = path;
+  options.isa_mask = embert_isa_detect();
+  options.certify = false;
+  std::optional<double> lower;
+  std::printf("%-40s", name.c_str());
+  for (std::size_t i = 0; i < std::size(kLevels); ++i) {
+    const Precision level = options.precision = kLevels[i];
+    const Distance found = distance_of(folder, floats, convert::convert(options).blob);
+    std::printf(" %s %.3f", precision_name(level), 1e4 * found.error);
+    if (found.answers > 0) std::printf(" (%zu/%zu)", found.differing, found.answers);
+    if (lower) {
+      EXPECT_LE(found.error, kMostWorse * *lower) << name << ", " << precision_name(level);
+      if (found.error > kMostWorse * *lower) std::printf(" WORSE");
+    }
+    lower = found.error;
+    differing[i] += found.differing;
+  }
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+void print_differing(const Differing& differing) {
+  const auto [fast, balanced, high] = differing;
+  std::printf("answers that differ: fast %zu, balanced %zu, high %zu\n", fast, balanced, high);
+}
+
+// Each line: a model, and by level its error in 1e-4 (answers that differ / answers).
+TEST(PrecisionLevels, OfTrainedModels) {
+  Differing differing = {};
+  std::vector<std::string> names = {"demo/tiny-intent"};
+  if (full_tests()) names.emplace_back("web/tiny-embed");
+  for (const std::string& name : names) {
+    expect_no_level_worse(name, std::filesystem::path(EMBERT_SOURCE_DIR) / "targets" / name,
+                          differing);
+  }
+}
+
+TEST(PrecisionLevels, OfTwelveLayers) {
+  if (!full_tests()) GTEST_SKIP() << "NOT TESTED: takes long; set EMBERT_FULL=1";
+  Differing differing = {};
+  const TempFolder folder;
+  write_model_folder(folder.path(), {.hidden = 64,
+                                     .layers = 12,
+                                     .heads = 4,
+                                     .intermediate = 256,
+                                     .positions = 64,
+                                     .tokenizer = true});
+  expect_no_level_worse("12 layers", folder.path(), differing);
+}
+
+TEST(PrecisionLevels, OfReferenceCases) {
+  std::vector<std::string> cases(std::begin(kFewCases), std::end(kFewCases));
+  if (full_tests()) cases = all_cases();
+  std::size_t tested = 0;
+  Differing differing = {};
+  for (const std::string& name : cases) {
+    const std::string why_not = why_no_golden_case(EMBERT_SHARED_DIR, name);
+    if (!why_not.empty()) {
+      std::printf("NOT TESTED: %s\n", why_not.c_str());
+      continue;
+    }
+    expect_no_level_worse(name, golden_folder(EMBERT_SHARED_DIR, name), differing);
+    ++tested;
+  }
+  if (tested == 0) GTEST_SKIP() << "NOT TESTED: no reference data";
+  print_differing(differing);
+}
+
+}  // namespace
+}  // namespace embert::test
