@@ -10,6 +10,9 @@ call with an error that this call can have, and once with SIGKILL at its entry. 
 - the exit code is 0 to 3, and stderr has a line that begins with "embert: " if it is not 0
 - after one more run, undisturbed, the folder holds the outputs and nothing else
 
+In three more runs the processor's files open but do not read, in the child that tries cpuinfo, too: each must refuse by
+name, or end with a whole output.
+
 Prints a table of calls, cases and results; ends with 1 if a case breaks a rule. --every N takes each N-th call. A crash
 where the library cpuinfo reads the processor's files is listed apart: the converter tries cpuinfo in a child and refuses
 machines on which it crashes, but cpuinfo survives no read that fails after that.
@@ -41,6 +44,7 @@ ERRORS = {
 FAULTS = {name: f"error={error}" for name, error in ERRORS.items()}
 FAULTS["brk"] = "retval=0"  # the kernel answers with an address below the one asked for
 LIBRARY_FILES = ("/sys/devices/system/cpu", "/proc/cpuinfo")  # only cpuinfo reads them
+LIBRARY_PATH = re.compile(rf'"((?:{"|".join(LIBRARY_FILES)})[^"]*)"')
 CALL = re.compile(r"^(?:\d+ +)?(\w+)\(")
 
 
@@ -120,6 +124,39 @@ def check(scenario, tool, folder, whole, fault):
     return "" if status == 0 else "killed" if killed else "refused"
 
 
+def with_unreadable_files(scenario, tool, folder, whole):
+    """Runs in which the processor's files open but do not read, in any process of the tool: by kind, how the run ended, and
+    what is wrong."""
+    trace = folder.parent / "trace"
+    scenario.reset(folder)
+    scenario.run(tool, folder, ["strace", "-f", "-qq", "-o", str(trace), "-e", "trace=openat"])
+    paths = sorted(set(LIBRARY_PATH.findall(trace.read_text())))
+    if not paths:
+        return {"all kinds": "reads none"}, []
+    lists = [path for path in paths if path.endswith(("/possible", "/present"))]
+    results, problems = {}, []
+    for kind, files, fault in (
+        ("no read succeeds", paths, "error=EIO"),
+        ("all are empty", paths, "retval=0"),
+        ("the lists of processors read only once", lists, "error=EIO:when=3+"),
+    ):
+        scenario.reset(folder)
+        only = [word for path in files for word in ("-P", path)]
+        strace = ["strace", "-f", "-qq", "-o", str(trace), *only, "-e", "trace=read", "-e", f"inject=read:{fault}"]
+        status, err = scenario.run(tool, folder, strace)
+        wrong = ""
+        if "(INJECTED)" not in trace.read_text():
+            wrong = "strace changed no read"
+        elif status not in (0, 1, 2, 3) or (status != 0 and not re.search(r"^embert: cpuinfo", err, re.M)):
+            wrong = f"ends with {status}: {err.strip()[-120:]!r}"
+        for output, (found, new) in zip(scenario.outputs, zip(scenario.contents(folder), whole)):
+            if found != OLD and not same(output, found, new):
+                wrong = wrong or f"{output} is neither the old one nor the new one"
+        results[kind] = "WRONG" if wrong else "whole output" if status == 0 else "refused by name"
+        problems += [f"files of the processor, {kind}: {wrong}"] if wrong else []
+    return results, problems
+
+
 def same(output, found, new):
     """A report has times, so only its form is compared."""
     if output.endswith(".json"):
@@ -145,7 +182,11 @@ def run_scenario(name, scenario, tool, every):
                 results[call][kind] += 1
                 if kind == "WRONG":
                     failures.append(f"{name}: {call} {number} {action}: {result}")
+        unreadable, problems = with_unreadable_files(scenario, tool, folder, whole)
+        failures += [f"{name}: {problem}" for problem in problems]
     print(f"\n{name}: {' '.join(scenario.arguments[:1])}, {len(calls)} calls")
+    for kind, result in unreadable.items():
+        print(f"files of the processor, {kind}: {result}")
     print(f"{'call':<18} {'cases':>6} {'refused':>8} {'no matter':>10} {'killed':>7} {'cpuinfo':>8} {'wrong':>6}")
     for call, counts in sorted(results.items()):
         print(
