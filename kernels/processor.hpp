@@ -69,12 +69,14 @@ enum Isa : uint32_t {
   kIsaAvx2 = 1u << 0,        ///< AVX2, and the SSE4.2 CRC instruction
   kIsaAvxVnni = 1u << 1,     ///< AVX2 and AVX-VNNI (VEX-coded VPDPBUSD)
   kIsaAvx512Vnni = 1u << 2,  ///< AVX-512 F, BW, DQ, VL and VNNI
-  kIsaNeon = 1u << 8,        ///< Advanced SIMD of ARMv7 or ARMv8.0
-  kIsaDotprod = 1u << 9,     ///< ARMv8.2 with SDOT, and the CRC instructions that ARMv8.1 demands
-  kIsaI8mm = 1u << 10,       ///< SMMLA, beside SDOT
-  kIsaMve = 1u << 16,        ///< Helium (integer M-profile vector extension)
-  kIsaDsp = 1u << 17,        ///< SMLAD and its like of Cortex-M4 and M7
-  kIsaSimd128 = 1u << 24,    ///< fixed-width SIMD of WebAssembly
+  /// The same instructions on a processor with vector pipes that products of bytes leave free.
+  kIsaAvx512FreePipes = 1u << 3 | kIsaAvx512Vnni,
+  kIsaNeon = 1u << 8,      ///< Advanced SIMD of ARMv7 or ARMv8.0
+  kIsaDotprod = 1u << 9,   ///< ARMv8.2 with SDOT, and the CRC instructions that ARMv8.1 demands
+  kIsaI8mm = 1u << 10,     ///< SMMLA, beside SDOT
+  kIsaMve = 1u << 16,      ///< Helium (integer M-profile vector extension)
+  kIsaDsp = 1u << 17,      ///< SMLAD and its like of Cortex-M4 and M7
+  kIsaSimd128 = 1u << 24,  ///< fixed-width SIMD of WebAssembly
 };
 
 /// The one list of ISA extensions, in the order of their bits. The name is the last word of kernels

@@ -34,8 +34,8 @@ uint32_t machine_isas() {
   constexpr uint64_t kAvx512Vnni = 1u << 11;                // leaf 7, ECX
   constexpr uint64_t kSavesAvx = 0x6, kSavesAvx512 = 0xe6;  // XCR0: SSE, AVX; masks, ZMM
 
-  const uint64_t basic = embert::cpuid(1, 0).ecx;
-  if (!all_bits(basic, kSse42 | kXgetbv | kAvx)) return EMBERT_ISA_SCALAR;
+  const embert::CpuidLeaf basic = embert::cpuid(1, 0);
+  if (!all_bits(basic.ecx, kSse42 | kXgetbv | kAvx)) return EMBERT_ISA_SCALAR;
   const embert::CpuidLeaf features = embert::cpuid(7, 0);
   const uint64_t saved = saved_registers();
   if (!all_bits(features.ebx, kAvx2) || !all_bits(saved, kSavesAvx)) return EMBERT_ISA_SCALAR;
@@ -44,7 +44,8 @@ uint32_t machine_isas() {
   if (embert::has_avxvnni()) mask |= EMBERT_ISA_AVXVNNI;
   if (all_bits(features.ebx, kAvx512F | kAvx512Dq | kAvx512Bw | kAvx512Vl) &&
       all_bits(features.ecx, kAvx512Vnni) && all_bits(saved, kSavesAvx512)) {
-    mask |= EMBERT_ISA_AVX512VNNI;
+    mask |= embert::is_amd_from_zen5(embert::cpuid(0, 0), basic.eax) ? EMBERT_ISA_AVX512_FREE_PIPES
+                                                                     : EMBERT_ISA_AVX512VNNI;
   }
   return mask;
 }

@@ -35,6 +35,11 @@ TEST(Dispatch, MasksGetTheBestOfTheirExtensions) {
   EXPECT_EQ(chosen(kIsaAvxVnni, "softmax"), "softmax_u8_s32_scalar");
   EXPECT_EQ(chosen(kIsaAvx2 | kIsaAvxVnni | kIsaAvx512Vnni, "softmax"),
             "softmax_u8_s32_avx512vnni");
+  EXPECT_EQ(chosen(kIsaAvx2 | kIsaAvx512Vnni, "dense_residual"), "dense_residual_scalar");
+  EXPECT_EQ(chosen(kIsaAvx512FreePipes & ~kIsaAvx512Vnni, "dense_residual"),
+            "dense_residual_scalar");
+  EXPECT_EQ(chosen(kIsaAvx512FreePipes, "dense_residual"), "dense_residual_avx512vnni");
+  EXPECT_EQ(chosen(kIsaAvx512FreePipes, "gemm"), "gemm_s32_n16k4_avx512vnni");
 }
 #elif EMBERT_AARCH64
 TEST(Dispatch, MasksGetTheBestOfTheirExtensions) {

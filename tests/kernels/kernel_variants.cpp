@@ -7,7 +7,6 @@
 #include <set>
 #include <string>
 
-#include "embert/embert.h"
 #include "kernels/dispatch.hpp"
 #include "kernels/processor.hpp"
 
@@ -31,8 +30,6 @@ class Announcement : public testing::Environment {
 };
 
 }  // namespace
-
-uint32_t runnable_isas() { return embert_isa_detect(); }
 
 void report_missing_isa(const char* variant, uint32_t isa) {
   static std::set<std::string> reported;

@@ -8,6 +8,7 @@
 
 #include "kernels/dispatch.hpp"
 #include "kernels/variants.hpp"
+#include "tests/support/system/isa_masks.hpp"
 
 namespace embert {
 
@@ -18,8 +19,6 @@ struct KernelVariant {
   uint32_t isa;
 };
 
-/// The ISA extensions of this machine that this build has kernels for, as a mask.
-uint32_t runnable_isas();
 /// Prints, once for each variant, that it is left out.
 void report_missing_isa(const char* variant, uint32_t isa);
 

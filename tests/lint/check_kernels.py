@@ -27,7 +27,8 @@ def problems(files):
     contracts = {match[1]: text for path, text in files.items() if (match := CONTRACT.match(path))}
     tests = {match[1]: text for path, text in files.items() if (match := TEST.match(path))}
     variants = [(path, *match.groups()) for path in files if (match := VARIANT.match(path))]
-    extensions = dict(EXTENSION.findall(files["kernels/processor.hpp"])) | {"kIsaScalar": "scalar"}
+    extensions = dict(EXTENSION.findall(files["kernels/processor.hpp"]))
+    extensions |= {"kIsaScalar": "scalar", "kIsaAvx512FreePipes": "avx512vnni"}
     rows = ROW.findall(files["kernels/variants.inc"])
     noun_of_type = {type_of(name): noun for noun, text in contracts.items() for name in FUNCTION_TYPE.findall(text)}
 

@@ -49,8 +49,7 @@ extern "C" {
 #define EMBERT_VERSION_MINOR 2
 #define EMBERT_VERSION_PATCH 0
 
-/** "0.2.0" */
-const char* embert_version(void);
+const char* embert_version(void); /**< "0.2.0" */
 
 /* ---- ISA extensions: instruction sets that have kernels of their own ------------------------- */
 
@@ -59,6 +58,7 @@ const char* embert_version(void);
 #define EMBERT_ISA_AVX2 1u
 #define EMBERT_ISA_AVXVNNI 2u
 #define EMBERT_ISA_AVX512VNNI 4u
+#define EMBERT_ISA_AVX512_FREE_PIPES 12u /**< AVX512VNNI whose products leave vector pipes free */
 #define EMBERT_ISA_NEON 0x100u
 #define EMBERT_ISA_DOTPROD 0x200u
 #define EMBERT_ISA_I8MM 0x400u

@@ -7,9 +7,9 @@
 namespace embert::hosted {
 
 /// ISA extensions, slowest first: a name allows all up to its own.
-static constexpr uint32_t kIsasBySpeed[] = {EMBERT_ISA_AVX2,       EMBERT_ISA_AVXVNNI,
-                                            EMBERT_ISA_AVX512VNNI, EMBERT_ISA_NEON,
-                                            EMBERT_ISA_DOTPROD,    EMBERT_ISA_I8MM};
+static constexpr uint32_t kIsasBySpeed[] = {
+    EMBERT_ISA_AVX2, EMBERT_ISA_AVXVNNI, EMBERT_ISA_AVX512_FREE_PIPES,
+    EMBERT_ISA_NEON, EMBERT_ISA_DOTPROD, EMBERT_ISA_I8MM};
 
 std::vector<std::string> isa_choices() {
   std::vector<std::string> names = {"auto", "scalar"};
@@ -34,7 +34,7 @@ uint32_t isa_mask_of(const std::string& name) {
   for (const uint32_t isa : kIsasBySpeed) {
     const std::string isa_name = embert_isa_name(isa);
     if ((machine & isa) != 0) {
-      mask |= isa;
+      mask |= machine & isa;
       known += ", " + isa_name;
       if (name == isa_name) return mask;
     }

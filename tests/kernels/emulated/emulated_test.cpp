@@ -9,7 +9,7 @@
 namespace embert {
 namespace {
 
-constexpr uint32_t kEmulated = kIsaAvxVnni | kIsaAvx512Vnni;
+constexpr uint32_t kEmulated = kIsaAvxVnni | kIsaAvx512FreePipes;
 
 const bool announced = announce_kernels("emulated:", kEmulated);
 

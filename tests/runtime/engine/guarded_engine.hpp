@@ -11,6 +11,7 @@
 #include "embert/embert_lm.h"
 #include "tests/runtime/engine/engine_session.hpp"
 #include "tests/support/system/guarded_buffer.hpp"
+#include "tests/support/system/isa_masks.hpp"
 
 namespace embert::test {
 
@@ -21,9 +22,9 @@ struct Way {
 
 inline std::vector<Way> all_ways() {
   std::vector<Way> ways = {{EMBERT_ISA_SCALAR, 1}, {EMBERT_ISA_SCALAR, 2}};
-  if (embert_isa_detect() != EMBERT_ISA_SCALAR) {
-    ways.push_back({embert_isa_detect(), 1});
-    ways.push_back({embert_isa_detect(), 2});
+  if (runnable_isas() != EMBERT_ISA_SCALAR) {
+    ways.push_back({runnable_isas(), 1});
+    ways.push_back({runnable_isas(), 2});
   }
   return ways;
 }

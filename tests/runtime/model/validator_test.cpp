@@ -7,6 +7,7 @@
 #include "embert/embert_run.h"
 
 #include "tests/runtime/model/blob_fields.hpp"
+#include "tests/support/system/isa_masks.hpp"
 
 namespace embert::test {
 namespace {
@@ -261,8 +262,7 @@ TEST_F(ModelCheck, RandomDamageIsRefusedOrSafe) {
     std::vector<std::int32_t> answers[2];
     embert_status statuses[2];
     for (int fast = 0; fast < 2; ++fast) {
-      statuses[fast] =
-          run(blob, fast == 0 ? EMBERT_ISA_SCALAR : embert_isa_detect(), answers[fast]);
+      statuses[fast] = run(blob, fast == 0 ? EMBERT_ISA_SCALAR : runnable_isas(), answers[fast]);
     }
     ran += statuses[0] == EMBERT_STATUS_OK ? 1 : 0;
     ASSERT_EQ(statuses[0], statuses[1]) << round;

@@ -12,7 +12,15 @@
 
 namespace embert {
 
-/// Scalar, then each ISA extension of this processor family together with those that it builds on.
+/// The ISA extensions that this machine has and this build has kernels for. Kernels for free vector
+/// pipes run wherever their instructions do.
+inline std::uint32_t runnable_isas() {
+  const std::uint32_t isas = embert_isa_detect();
+  return (isas & kIsaAvx512Vnni) != 0 ? isas | kIsaAvx512FreePipes : isas;
+}
+
+/// Scalar, then each ISA extension of this processor family together with those that it builds on;
+/// AVX512-VNNI without free pipes and with them.
 /// Prints the ones that the machine lacks and leaves them out.
 inline std::vector<std::uint32_t> isa_masks() {
   std::vector<std::uint32_t> masks = {EMBERT_ISA_SCALAR};
@@ -25,6 +33,8 @@ inline std::vector<std::uint32_t> isa_masks() {
       std::printf("[  NOTICE  ] NOT TESTED: this machine has no %s\n", extension.name);
     }
   }
+  const std::uint32_t free_pipes = kIsaAvx2 | kIsaAvx512FreePipes;
+  if ((free_pipes & ~runnable_isas()) == 0) masks.push_back(free_pipes);
   return masks;
 }
 
