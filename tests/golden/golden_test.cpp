@@ -71,7 +71,7 @@ class Golden : public testing::TestWithParam<std::string> {
   }
 
   std::filesystem::path folder_;
-  std::uint32_t isa_ = embert_isa_detect();
+  std::uint32_t isa_ = runnable_isas();
 };
 
 TEST_P(Golden, AgreesWithTheReference) {
