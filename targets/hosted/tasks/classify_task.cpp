@@ -124,7 +124,7 @@ TaskLines classify_lines(HostedModel& model, const ClassifyOptions& options,
   TaskLines result;
   result.lines.resize(texts.count);
   std::vector<uint8_t> truncated(texts.count);
-  classify_texts(model, texts, progress, [&](const TextRow<int32_t>& row) {
+  const auto write_line = [&](const TextRow<int32_t>& row) {
     const TextItem item = text_at(texts, row.text);
     truncated[row.text] = row.truncated ? 1 : 0;
     if (row.truncated && options.windows) return;
@@ -136,7 +136,9 @@ TaskLines classify_lines(HostedModel& model, const ClassifyOptions& options,
     Json object = item_json(item);
     add_labels(object, file, row, options);
     result.lines[row.text] = json_line(object);
-  });
+  };
+  classify_texts(model, texts, progress, write_line,
+                 options.windows ? LongTexts::kLeftOut : LongTexts::kCut);
   result.truncated =
       options.windows ? 0 : static_cast<size_t>(std::count(truncated.begin(), truncated.end(), 1));
   for (size_t i = 0; options.windows && i < texts.count; ++i) {

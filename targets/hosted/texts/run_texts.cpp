@@ -43,7 +43,7 @@ void run_chunk(HostedModel& model, const TokenChunk& chunk, Progress& progress, 
       progress);
   const size_t with_tokens = passes.empty() ? 0 : passes.back().end;
   for (size_t i = with_tokens; i < order.size(); ++i) {
-    sink(TextRow<T>{chunk.list_index(order[i]), 0, nullptr, {}, false});
+    sink(TextRow<T>{chunk.list_index(order[i]), 0, nullptr, {}, order[i].truncated});
   }
   progress.add(order.size() - with_tokens);
 }
@@ -97,13 +97,13 @@ auto classify_pass(const ModelFile& file) {
 
 void embed_texts(HostedModel& model, const embert_hosted_texts& texts, const EmbedPass& pass,
                  Progress& progress, const VectorSink& sink) {
-  run_texts<int16_t>(model, {texts, pass.prompt}, progress, embed_pass(model.file(), pass.pooling),
-                     sink);
+  run_texts<int16_t>(model, {texts, pass.prompt, pass.long_texts}, progress,
+                     embed_pass(model.file(), pass.pooling), sink);
 }
 
 void classify_texts(HostedModel& model, const embert_hosted_texts& texts, Progress& progress,
-                    const LogitSink& sink) {
-  run_texts<int32_t>(model, {texts, {}}, progress, classify_pass(model.file()), sink);
+                    const LogitSink& sink, LongTexts long_texts) {
+  run_texts<int32_t>(model, {texts, {}, long_texts}, progress, classify_pass(model.file()), sink);
 }
 
 void embed_tokens(HostedModel& model, const TokenLists& texts, embert_pooling pooling,

@@ -25,7 +25,7 @@ struct TokenLists;
 template <typename T>
 struct TextRow {
   size_t text;
-  uint32_t tokens;     ///< 0: the text has none
+  uint32_t tokens;     ///< 0: the text has none, or was left out
   const T* values;     ///< [width], valid during the call; null for a text without tokens
   embert_scale scale;  ///< the same for all texts that have tokens
   bool truncated;      ///< the text was cut to the model's length
@@ -37,13 +37,14 @@ using LogitSink = std::function<void(const TextRow<int32_t>& row)>;
 struct EmbedPass {
   embert_pooling pooling = EMBERT_POOLING_MODEL;
   std::string_view prompt;  ///< put before each text
+  LongTexts long_texts = LongTexts::kCut;
 };
 /// Calls sink with the vector of each text, [vector_size] values.
 void embed_texts(HostedModel& model, const embert_hosted_texts& texts, const EmbedPass& pass,
                  Progress& progress, const VectorSink& sink);
 /// Calls sink with the classifier's logits for each text, [num_labels] values.
 void classify_texts(HostedModel& model, const embert_hosted_texts& texts, Progress& progress,
-                    const LogitSink& sink);
+                    const LogitSink& sink, LongTexts long_texts = LongTexts::kCut);
 
 /// Texts that are tokens already, at most some thousands. Each has 1 to max_tokens ids of the
 /// model; its type ids are segments that the model has.

@@ -28,6 +28,12 @@ embert_hosted_texts checked_texts(const embert_hosted_texts* texts);
 
 Progress progress_of(const embert_hosted_texts& texts);
 
+/// Texts that are longer than the model.
+enum class LongTexts {
+  kCut,     ///< run as far as the model reads
+  kLeftOut  ///< have no tokens, so that they are in no pass; their rows say that they were cut
+};
+
 /// A list that owns its texts.
 class TextList {
  public:

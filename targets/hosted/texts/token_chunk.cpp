@@ -63,6 +63,10 @@ void TokenChunk::read_block(const HostedModel& model, const PromptedTexts& input
       const bool truncated =
           append_ids(*model.file().model(), item, model.max_tokens(), {block.ids, block.type_ids});
       model.check_cut(truncated);
+      if (truncated && input.long_texts == LongTexts::kLeftOut) {
+        block.ids.resize(block.starts.back());
+        block.type_ids.resize(std::min(block.type_ids.size(), block.starts.back()));
+      }
       block.truncated.push_back(truncated);
     } catch (const TextError& error) {
       throw TextError(i, error.what());

@@ -17,6 +17,7 @@ namespace embert::hosted {
 struct PromptedTexts {
   const embert_hosted_texts& texts;
   std::string_view prompt;
+  LongTexts long_texts = LongTexts::kCut;
 };
 
 /// Token ids of texts as the model reads them, special tokens included.

@@ -69,7 +69,9 @@ void text_vectors(HostedModel& model, const embert_hosted_texts& texts,
     sink(result);
   };
   const size_t size = file.info().vector_size;
-  embed_texts(model, texts, {options.pooling, prompt}, progress, [&](const TextRow<int16_t>& row) {
+  const LongTexts long_rows = options.windows ? LongTexts::kLeftOut : LongTexts::kCut;
+  const EmbedPass pass = {options.pooling, prompt, long_rows};
+  embed_texts(model, texts, pass, progress, [&](const TextRow<int16_t>& row) {
     if (row.truncated && options.windows) {
       const std::lock_guard lock(mutex);
       return long_texts.push_back(row.text);
