@@ -27,7 +27,7 @@ h2 { margin: 0 0 .5rem; font-size: 1.3rem; line-height: 1.3; }
 h3 { margin: 0 0 .6rem; font-size: 1rem; }
 p { margin: 0 0 1rem; max-width: 44rem; }
 a { color: var(--fill); }
-code { font: .92em ui-monospace, "DejaVu Sans Mono", monospace; }
+code { font: .92em ui-monospace, "DejaVu Sans Mono", monospace; white-space: nowrap; }
 .kicker { margin: 0; color: var(--soft-ink); font-size: .9rem; }
 .from { color: var(--soft-ink); }
 .lead { font-size: 1.1rem; }
@@ -56,13 +56,15 @@ bdi { overflow-wrap: anywhere; }
 .few th bdi { overflow-wrap: break-word; }
 .many td:not(:last-child) bdi { display: inline-block; max-width: 16rem; overflow-wrap: break-word; }
 .many td:last-child bdi { display: inline-block; min-width: 16rem; }
+.many .long { display: inline-block; min-width: 14rem; }
 td data, th data, td.n { white-space: nowrap; }
 .whole { white-space: nowrap; }
-.few { max-width: 44rem; }
+.few { max-width: 44rem; } .few tbody th.n { width: 7rem; }
 .n { text-align: right; }
 th:last-child, td:last-child { padding-right: 0; }
 details { margin: .6rem 0; font-size: .9rem; }
 summary { color: var(--fill); cursor: pointer; }
+td small { display: block; color: var(--soft-ink); font-size: .85em; }
 .bought { display: block; margin: -.15rem -.3rem; padding: .15rem .3rem; background: var(--old); }
 svg { display: block; overflow: visible; }
 svg svg { overflow: hidden; }
@@ -79,7 +81,7 @@ text { fill: var(--ink); } text.small { font-size: 12px; font-variant-numeric: t
   .wide { display: none; }
   .beside { display: block; position: relative; }
   .names { position: absolute; inset: 0; } .names text { paint-order: stroke; stroke: var(--ground); stroke-width: 4px; }
-  table { font-size: .84rem; } .many { min-width: 38rem; }
+  table { font-size: .84rem; } .many { min-width: 38rem; } .many thead th { white-space: nowrap; }
 }
 @media print {
   :root { --ground: #fff; --ink: #000; --soft-ink: #444; --rule: #bbb; --panel: #f3f3f3; --fill: #0b6e8a;

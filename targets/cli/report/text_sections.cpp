@@ -113,6 +113,10 @@ std::string objects_table(const Json& objects) {
     std::vector<std::string> cells;
     for (const auto& [key, value] : objects.front().items()) {
       const Json cell = object.value(key, Json());
+      if (cell.is_string() && (key == "text" || key == "pair")) {
+        cells.push_back("<span class=\"long\">" + shown_text(cell.get<std::string>()) + "</span>");
+        continue;
+      }
       cells.push_back(cell.is_number() ? number(cell, {.decimals = cell.is_number_float() ? 4 : 0})
                       : cell.is_string() ? shown_text(cell.get<std::string>())
                                          : markup_text(cell.dump()));
