@@ -217,6 +217,9 @@ TEST_F(Arguments, ModelInfoAndLabels) {
   EXPECT_STREQ(embert_model_label(&model_, 4), "label4");
   EXPECT_EQ(embert_model_label(&model_, 5), nullptr);
   EXPECT_EQ(embert_model_get_info(nullptr, &info), EMBERT_STATUS_NULL_ARGUMENT);
+  EXPECT_EQ(embert_model_layer_heads(&model_, 0, 0), shape_.num_heads);
+  EXPECT_EQ(embert_model_layer_heads(&model_, 0, info.num_layers), 0u);
+  EXPECT_EQ(embert_model_layer_heads(&model_, 1, 0), 0u);
 }
 
 TEST(Status, EachHasItsName) {

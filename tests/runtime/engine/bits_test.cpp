@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "embert/embert_lm.h"
+#include "kernels/arithmetic/fixed_point.hpp"
 #include "kernels/variants.hpp"
 #include "tests/runtime/generation/decoder_models.hpp"
 #include "tests/support/system/isa_masks.hpp"
@@ -266,6 +267,45 @@ INSTANTIATE_TEST_SUITE_P(
       return "hidden" + std::to_string(tested.param.hidden_size) + "heads" +
              std::to_string(tested.param.num_heads);
     });
+
+// Rows of the table times their multipliers, given as the caller's words with the table's scale.
+TEST(WordProjection, GivenWordsAreTheirIds) {
+  const SyntheticModel model = mobile(55, {33, 2, kBottleneckShared, 0}, true);
+  const AlignedBytes blob(make_synthetic_blob(model));
+  const auto* table = reinterpret_cast<const BlobSection*>(blob.data() + sizeof(BlobHeader));
+  const auto* header = reinterpret_cast<const BlobHeader*>(blob.data());
+  const auto* words = reinterpret_cast<const std::int8_t*>(blob.data() + table[1].offset);
+  const auto* multipliers = reinterpret_cast<const std::int32_t*>(blob.data() + table[2].offset);
+  const Texts texts(model, {9, 1, 4}, 7);
+  std::vector<std::int16_t> given;
+  for (const std::int32_t id : texts.ids) {
+    const auto word = static_cast<std::size_t>(id);
+    for (std::size_t c = 0; c < model.word_size; ++c) {
+      given.push_back(static_cast<std::int16_t>(
+          embedding_value(words[word * model.word_size + c], multipliers[word], 0, 0)));
+    }
+  }
+  const embert_model opened = open_model(blob);
+  embert_options options = embert_options_default(&opened);
+  options.max_batch = 3;
+  AlignedBytes arena(arena_bytes(opened, options));
+  embert_engine* engine = nullptr;
+  ASSERT_EQ(embert_engine_init(&opened, &options, arena.data(), arena.size(), &engine),
+            EMBERT_STATUS_OK);
+  std::vector<std::int16_t> hidden[2];
+  for (const bool by_id : {true, false}) {
+    embert_input input = texts.input();
+    if (!by_id) {
+      input.ids = nullptr;
+      input.embeddings = given.data();
+      input.embeddings_scale.float_bits = header->stacks[0].embedding_scale;
+    }
+    const std::int16_t* rows = nullptr;
+    ASSERT_EQ(embert_last_hidden_state(engine, &input, &rows, nullptr), EMBERT_STATUS_OK);
+    hidden[by_id].assign(rows, rows + texts.ids.size() * model.hidden_size);
+  }
+  EXPECT_EQ(hidden[0], hidden[1]);
+}
 
 }  // namespace
 }  // namespace embert::test

@@ -17,8 +17,11 @@ struct Session {
   embert_engine* engine = nullptr;
   Texts texts;
 
-  Session(std::uint32_t normalize, const std::vector<std::uint32_t>& lengths)
-      : shape(make_shape(normalize)), blob(make_synthetic_blob(shape)), texts(shape, lengths, 3) {
+  Session(std::uint32_t normalize, const std::vector<std::uint32_t>& lengths,
+          std::uint32_t heads = SyntheticModel().heads)
+      : shape(make_shape(normalize, heads)),
+        blob(make_synthetic_blob(shape)),
+        texts(shape, lengths, 3) {
     model = open_model(blob, embert_isa_detect());
     embert_options options = embert_options_default(&model);
     options.max_batch = static_cast<std::uint32_t>(lengths.size());
@@ -26,9 +29,10 @@ struct Session {
     EXPECT_EQ(embert_engine_init(&model, &options, arena.data(), arena.size(), &engine),
               EMBERT_STATUS_OK);
   }
-  static SyntheticModel make_shape(std::uint32_t normalize) {
+  static SyntheticModel make_shape(std::uint32_t normalize, std::uint32_t heads) {
     SyntheticModel shape;
     shape.normalize = normalize;
+    shape.heads = heads;
     return shape;
   }
   std::vector<std::int16_t> hidden() {
@@ -92,6 +96,18 @@ TEST(Embed, ModelPoolingIsTheBlobs) {
   ASSERT_EQ(embert_embed(run.engine, &input, EMBERT_POOLING_MEAN, mean.data(), nullptr),
             EMBERT_STATUS_OK);
   EXPECT_EQ(chosen, mean);
+}
+
+TEST(Pooler, WithoutDenseLayerIsTheFirstRow) {
+  Session run(0, {5, 2}, kHeadPooler | kHeadPooledAsIs | kHeadClassifier);
+  const std::vector<std::int16_t> hidden = run.hidden();
+  const std::size_t size = run.shape.hidden_size;
+  std::vector<std::int16_t> expected(hidden.data(), hidden.data() + size);
+  expected.insert(expected.end(), hidden.data() + 5 * size, hidden.data() + 6 * size);
+  std::vector<std::int16_t> pooled(2 * size);
+  const embert_input input = run.texts.input();
+  ASSERT_EQ(embert_pooler_output(run.engine, &input, pooled.data(), nullptr), EMBERT_STATUS_OK);
+  EXPECT_EQ(pooled, expected);
 }
 
 TEST(Classify, OneAtATimeIsTheBatch) {

@@ -146,6 +146,17 @@ TEST_F(OptionalSections, PromptsAreChecked) {
   EXPECT_EQ(status_of(prompts_section(kMaxPrompts + 1, 0, most)), "EMBERT_STATUS_BLOB_VALUE");
 }
 
+TEST_F(OptionalSections, NoByteBehindTheLastOne) {
+  std::vector<std::uint8_t> bytes(blob_.data(), blob_.data() + blob_.size());
+  bytes.resize(bytes.size() + 64);
+  AlignedBytes blob(bytes);
+  reinterpret_cast<BlobHeader*>(blob.data())->blob_bytes += 64;
+  seal_blob(blob.data(), blob.size());
+  embert_model model;
+  EXPECT_EQ(embert_model_open(blob.data(), blob.size(), EMBERT_ISA_SCALAR, &model),
+            EMBERT_STATUS_BLOB_SECTION);
+}
+
 TEST_F(OptionalSections, Version3HasNone) {
   expect(header().version, 3, EMBERT_STATUS_BLOB_HEADER, "version");
   AlignedBytes blob(make_synthetic_blob(model_with({})));

@@ -358,5 +358,17 @@ TEST(BytePairSection, PairsThatCollide) {
                 " merges need a table of more than 4194304 slots, the most that is supported");
 }
 
+TEST(BytePairs, AddedTokenTakesTheSpaceBehindIt) {
+  convert::TokenizerSpec spec = small_byte_level_spec({});
+  const auto id = static_cast<std::uint32_t>(spec.tokens.size());
+  spec.tokens.emplace_back("<n>");
+  spec.in_vocabulary.push_back(true);
+  spec.added_tokens.push_back(
+      {.content = "<n>", .id = id, .strip_right = true, .normalized = true});
+  const Tokens tokens = TestTokenizer(spec).encode("a<n> \t b", kPlain);
+  EXPECT_EQ(tokens.ids, (std::vector<std::int32_t>{'a', static_cast<std::int32_t>(id), 'b'}));
+  EXPECT_EQ(tokens.byte_offsets, (std::vector<std::uint32_t>{0, 1, 1, 7, 7, 8}));
+}
+
 }  // namespace
 }  // namespace embert::test

@@ -7,8 +7,6 @@
 
 namespace embert::test {
 
-using Json = nlohmann::json;
-
 std::vector<std::string> split_at(const std::string& text, char separator) {
   std::vector<std::string> pieces;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -24,18 +22,18 @@ std::vector<std::string> corpus_lines(const std::string& text, const std::string
   if (rule == "raw") return split_at(text, '\n');
   std::vector<std::string> lines;
   if (rule == "squad") {
-    const Json root = Json::parse(text);
-    for (const Json& article : root["data"]) {
-      for (const Json& paragraph : article["paragraphs"]) {
+    const nlohmann::json root = nlohmann::json::parse(text);
+    for (const nlohmann::json& article : root["data"]) {
+      for (const nlohmann::json& paragraph : article["paragraphs"]) {
         lines.push_back(paragraph["context"].get<std::string>());
-        for (const Json& question : paragraph["qas"])
+        for (const nlohmann::json& question : paragraph["qas"])
           lines.push_back(question["question"].get<std::string>());
       }
     }
   } else if (rule == "clinc") {
-    const Json root = Json::parse(text);  // keys come sorted by byte
+    const nlohmann::json root = nlohmann::json::parse(text);  // keys come sorted by byte
     for (const auto& [key, list] : root.items()) {
-      for (const Json& item : list) lines.push_back(item[0].get<std::string>());
+      for (const nlohmann::json& item : list) lines.push_back(item[0].get<std::string>());
     }
   } else if (rule == "conll") {
     std::string sentence;

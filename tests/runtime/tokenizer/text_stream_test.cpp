@@ -40,6 +40,7 @@ TEST(TokenizerText, SettingsChangeTheResult) {
   EXPECT_EQ(TestTokenizer(spec).strings("a\u200bb"), "a ##b");
   spec.wordpiece().clean_text = false;
   EXPECT_EQ(TestTokenizer(spec).strings("a\u200bb a\x0b b"), "[UNK] a b");
+  EXPECT_EQ(TestTokenizer(spec).strings("\x01 a"), "[UNK] a");
 }
 
 TEST(TokenizerText, InvalidUtf8IsDroppedAndCounted) {

@@ -202,6 +202,70 @@ TEST(Graphemes, FourByteControl) {
   EXPECT_TRUE(graphemes.breaks_before('\n'));
 }
 
+convert::TokenizerSpec normalized_spec(const Pieces& pieces,
+                                       std::vector<convert::NormalizerStep> steps) {
+  convert::TokenizerSpec spec = unigram_spec(pieces);
+  std::get<convert::UnigramSpec>(spec.model).normalizer = std::move(steps);
+  return spec;
+}
+
+using Offsets = std::vector<std::uint32_t>;
+using Ids = std::vector<std::int32_t>;
+
+// Marks come sorted by combining class. The first of them has the place of the text's first mark;
+// one that a decomposition inserts has the place of the mark before it.
+TEST(UnigramNormalizer, MarksInCanonicalOrder) {
+  const TestTokenizer tokenizer(normalized_spec(
+      {{"a", -1}, {"\u0323", -1}, {"\u0316", -1}, {"\u0301", -1}, {"\u0302", -1}, {"b", -1}},
+      {{.kind = convert::NormalizerStep::Kind::kNfkd}}));
+  Tokens tokens = tokenizer.encode("a\u0301\u0323b", kPlain);  // classes 230 and 220
+  EXPECT_EQ(tokens.ids, (Ids{1, 2, 4, 6}));
+  EXPECT_EQ(tokens.byte_offsets, (Offsets{0, 1, 1, 3, 3, 5, 5, 6}));
+  tokens = tokenizer.encode("\u1ead\u0316b", kPlain);  // a, U+0323, U+0302, then U+0316
+  EXPECT_EQ(tokens.ids, (Ids{1, 2, 3, 5, 6}));
+  EXPECT_EQ(tokens.byte_offsets, (Offsets{0, 3, 0, 3, 3, 5, 3, 5, 5, 6}));
+}
+
+TEST(UnigramNormalizer, CapitalIWithDotBecomesTwo) {
+  const TestTokenizer tokenizer(
+      normalized_spec({{"i", -1}, {"\u0307", -1}, {"b", -1}},
+                      {{.kind = convert::NormalizerStep::Kind::kLowercase}}));
+  const Tokens tokens = tokenizer.encode("\u0130B", kPlain);
+  EXPECT_EQ(tokens.ids, (Ids{1, 2, 3}));
+  EXPECT_EQ(tokens.byte_offsets, (Offsets{0, 2, 0, 2, 2, 3}));
+}
+
+// A character that a replacement adds shares the place of the one before it; but where a deletion
+// follows, it has the place of what is deleted.
+TEST(UnigramNormalizer, ADeletionBehindAnAddedCharacter) {
+  // The trie of "a", which becomes "xy", and of "b", which is deleted (runtime/tokenizer/unigram/
+  // charsmap.hpp): nodes at their own bytes, values at 16 and 17.
+  std::vector<std::uint32_t> units(100);
+  units['a'] = std::uint32_t{'a' ^ 16} << 10 | 1u << 8 | 'a';
+  units['b'] = std::uint32_t{'b' ^ 17} << 10 | 1u << 8 | 'b';
+  units[16] = 1u << 31;
+  units[17] = 1u << 31 | 2;
+  std::vector<std::uint8_t> map(4 + 4 * units.size());
+  const auto trie_bytes = static_cast<std::uint32_t>(4 * units.size());
+  std::memcpy(map.data(), &trie_bytes, 4);
+  std::memcpy(map.data() + 4, units.data(), trie_bytes);
+  for (const char c : {'x', 'y', '\0'}) map.push_back(static_cast<std::uint8_t>(c));
+  const TestTokenizer tokenizer(normalized_spec(
+      {{"x", -1}, {"y", -1}},
+      {{.kind = convert::NormalizerStep::Kind::kPrecompiled, .charsmap = std::move(map)}}));
+  const Tokens tokens = tokenizer.encode("aba", kPlain);
+  EXPECT_EQ(tokens.ids, (Ids{1, 2, 1, 2}));
+  EXPECT_EQ(tokens.byte_offsets, (Offsets{0, 1, 1, 2, 2, 3, 2, 3}));
+}
+
+TEST(UnigramNormalizer, AddedTokenTakesTheSpaceBehindIt) {
+  convert::TokenizerSpec spec = unigram_spec({{"a", -1}, {"<n>", -1}});
+  spec.added_tokens = {{.content = "<n>", .id = 2, .strip_right = true, .normalized = true}};
+  const Tokens tokens = TestTokenizer(spec).encode("a<n> \t a", kPlain);
+  EXPECT_EQ(tokens.ids, (Ids{1, 2, 1}));
+  EXPECT_EQ(tokens.byte_offsets, (Offsets{0, 1, 1, 7, 7, 8}));
+}
+
 class UnigramSectionTest : public testing::Test {
  protected:
   UnigramSectionTest() {
