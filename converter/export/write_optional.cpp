@@ -140,7 +140,9 @@ void add_stack_options(const QuantizedStack& stack, std::vector<OptionalSection>
   if (const auto& table = stack.embeddings_4bit) {
     add(kSectionEmbeddings4Bit, SectionParts().record(table->record).array(table->rows).bytes);
   }
-  if (!stack.planes.empty()) add(kSectionPlanes, SectionParts().array(stack.planes).bytes);
+  if (!stack.planes.empty()) {
+    add(kSectionPlanes, SectionParts().array(stack.planes).array(stack.copied_inputs).bytes);
+  }
 }
 
 }  // namespace

@@ -86,6 +86,7 @@ struct QuantizedLayer {
   // Feed-forward block:
   QuantizedNorm ffn_norm;
   QuantizedDense ffn_up, ffn_down;           ///< ffn_up gated: N(I) outputs, then N(I) of the gate
+  std::vector<std::uint16_t> copied_inputs;  ///< that ffn_up's columns behind the others read again
   QuantizedDense ffn_down_second;            ///< of the columns behind ffn_down's inputs, or empty
   std::vector<QuantizedStackedFfn> stacked;  ///< feed-forward networks behind that one
   std::optional<QuantizedBottleneck> bottleneck;  ///< its `value` in place of that in qkv, or empty
@@ -139,8 +140,9 @@ struct QuantizedStack {
   std::optional<QuantizedEmbeddings4Bit> embeddings_4bit;
   std::optional<QuantizedRotary> rotary;
   std::optional<BlobLocalAttention> local_attention;
-  std::vector<BlobGatedFfn> gated_ffn;  ///< [layers], or empty
-  std::vector<BlobPlanes> planes;       ///< [layers], or empty
+  std::vector<BlobGatedFfn> gated_ffn;       ///< [layers], or empty
+  std::vector<BlobPlanes> planes;            ///< [layers], or empty
+  std::vector<std::uint16_t> copied_inputs;  ///< of each layer in turn
 };
 
 /// The transform before a head's last product (BlobHeadTransform): dense, activation, LayerNorm.

@@ -40,20 +40,19 @@ std::vector<StackScales> choose_scales(const QuantizeSource& source, Precision p
                                        const CalibrationRanges& ranges,
                                        std::vector<std::string>& warnings) {
   std::vector<StackScales> scales;
-  const bool may_have_planes = why_no_planes(source.config).empty();
+  const std::optional<Precision> precision_of_stacks =
+      why_no_planes(source.config).empty() ? std::optional(precision) : std::nullopt;
   const bool pair = source.config.stacks.size() == 2;
   for (std::size_t s = 0; s < source.config.stacks.size(); ++s) {
-    scales.push_back(
-        choose_stack_scales({.config = source.config.stacks[s],
-                             .weights = source.weights.stacks[s],
-                             .ranges = ranges.stacks[s],
-                             .cross_scale = choose_cross_scale(source, ranges, scales),
-                             .prefix = !pair    ? ""
-                                       : s == 0 ? "encoder."
-                                                : "decoder.",
-                             .may_have_planes = may_have_planes,
-                             .wide_inputs = may_have_planes && precision == Precision::kHigh},
-                            warnings));
+    scales.push_back(choose_stack_scales({.config = source.config.stacks[s],
+                                          .weights = source.weights.stacks[s],
+                                          .ranges = ranges.stacks[s],
+                                          .cross_scale = choose_cross_scale(source, ranges, scales),
+                                          .prefix = !pair    ? ""
+                                                    : s == 0 ? "encoder."
+                                                             : "decoder.",
+                                          .precision = precision_of_stacks},
+                                         warnings));
   }
   return scales;
 }

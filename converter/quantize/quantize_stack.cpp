@@ -107,7 +107,7 @@ ChannelQuant sum_quant(const StackScales& scales) {
 
 QuantizedProjection quantize_projection(const StackScales& scales,
                                         const Dense16Rounding& rounding) {
-  const auto& [config, weights, ranges, cross_scale, prefix, may_have_planes, wide] = scales.source;
+  const auto& [config, weights, ranges, cross_scale, prefix, precision] = scales.source;
   const EmbeddingProjection& projection = *weights.projection;
   const Matrix& rows = ranges.embedding_rows;
   const double scale = std::max(2 * static_cast<double>(largest_magnitude(rows.data)) / 32767,
@@ -133,7 +133,7 @@ QuantizedProjection quantize_projection(const StackScales& scales,
 // each channel.
 QuantizedWordProjection quantize_word_projection(const StackScales& scales,
                                                  const Dense16Rounding& rounding) {
-  const auto& [config, weights, ranges, cross_scale, prefix, may_have_planes, wide] = scales.source;
+  const auto& [config, weights, ranges, cross_scale, prefix, precision] = scales.source;
   const ChannelQuant input = sum_quant(scales);
   QuantizedDense16 dense = quantize_dense16({.linear = *weights.word_projection,
                                              .rows = ranges.word_rows,
@@ -154,7 +154,7 @@ QuantizedWordProjection quantize_word_projection(const StackScales& scales,
 // each. A norm follows from the weights before it and behind it, so layers may share it, too.
 void assemble_input_norms(const StackScales& scales, const std::vector<double>& sum_scales,
                           QuantizedStack& out) {
-  const auto& [config, weights, ranges, cross_scale, prefix, may_have_planes, wide] = scales.source;
+  const auto& [config, weights, ranges, cross_scale, prefix, precision] = scales.source;
   const std::size_t layers = weights.input_norms.size();
   const auto same_norm = [&stack = config](std::size_t a, std::size_t b) {
     return a > 0 && stack.weights_of(a) == stack.weights_of(b) &&
@@ -181,12 +181,16 @@ void assemble_input_norms(const StackScales& scales, const std::vector<double>& 
   }
 }
 
-// BlobPlanes::first_columns of all layers, where one has two groups of columns.
-void add_column_groups(const StackConfig& config, QuantizedStack& out) {
+// Column groups and copied inputs of all layers, where one has them.
+void add_planes(const StackConfig& config, QuantizedStack& out) {
   const auto has_groups = [](const QuantizedLayer& layer) {
     return layer.ffn_down_second.outputs > 0;
   };
-  if (!std::ranges::any_of(out.layers, has_groups)) return;
+  if (!std::ranges::any_of(out.layers, [&](const QuantizedLayer& layer) {
+        return has_groups(layer) || !layer.copied_inputs.empty();
+      })) {
+    return;
+  }
   out.record.flags |= kStackPlanes;
   for (std::size_t l = 0; l < out.input_norms.size(); ++l) {
     const QuantizedLayer& layer = out.layers[config.weights_of(l)];
@@ -194,6 +198,9 @@ void add_column_groups(const StackConfig& config, QuantizedStack& out) {
     if (has_groups(layer)) {
       planes.first_columns = static_cast<std::uint16_t>(layer.ffn_down.inputs);
     }
+    planes.copied_inputs = static_cast<std::uint8_t>(layer.copied_inputs.size());
+    out.copied_inputs.insert(out.copied_inputs.end(), layer.copied_inputs.begin(),
+                             layer.copied_inputs.end());
   }
 }
 
@@ -230,8 +237,7 @@ StackScales choose_stack_scales(const StackSource& source, std::vector<std::stri
                               .score_bias = weights.score_bias,
                               .cross_rows = source.ranges.cross_rows,
                               .adds_to_input = source.config.adds_to_input(static_cast<int>(l)),
-                              .may_have_planes = source.may_have_planes,
-                              .wide_inputs = source.wide_inputs});
+                              .precision = source.precision});
     scales.layers.push_back(choose_layer_scales(scales.sources[l], warnings));
   }
   if (weights.word_projection && !source.config.layer_norms) {
@@ -304,7 +310,7 @@ QuantizedStack assemble_stack(const StackScales& scales, const std::vector<Round
   assemble_input_norms(scales, sum_scales, out);
   sum_scale = sum_scales[config.weights_of(weights.input_norms.size() - 1)];
   out.record = stack_record(scales, sum_scale);
-  add_column_groups(config, out);
+  add_planes(config, out);
   if (!weights.final_norm.is_there()) return out;
   out.final_norm = encode_norm({.norm = weights.final_norm,
                                 .output = per_tensor_quant(hidden, scales.hidden_scale),

@@ -3,6 +3,7 @@
 // weights, the integers.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,9 @@ struct StackSource {
   const StackConfig& config;
   const StackWeights& weights;
   const StackRanges& ranges;
-  double cross_scale;            ///< of the encoder states that cross-attention reads, 0 without it
-  std::string prefix;            ///< before the layers' names in messages
-  bool may_have_planes = false;  ///< the blob can have BlobPlanes of the stack
-  bool wide_inputs = false;      ///< all dense layers will read 16 bits
+  double cross_scale;  ///< of the encoder states that cross-attention reads, 0 without it
+  std::string prefix;  ///< before the layers' names in messages
+  std::optional<Precision> precision;  ///< none where the blob can not have BlobPlanes
 };
 
 /// Scales that the blob holds are float32 values.

@@ -111,27 +111,31 @@ class Measurement {
 struct LayerCost {
   double qkv, attn_out, ffn_up, ffn_down;
   double scores, context;  // the products with keys, and with both planes of the values
+  double copies;           // of inputs that ffn_up reads again
 
   double with_planes() const { return qkv + attn_out + ffn_up + ffn_down + context; }
   double all() const { return with_planes() + scores; }
 };
 
-LayerCost cost_of(const StackConfig& config, std::size_t layer) {
+LayerCost cost_of(const StackConfig& config, const QuantizedStack& stack, std::size_t layer) {
   const double hidden = config.hidden_size;
   const double width = config.head_size() * config.num_heads_of_layer[layer];
-  const double inner = config.intermediate_size;
+  const double up = (config.gated_ffn ? 2 : 1) * static_cast<double>(config.intermediate_size);
+  const std::size_t copies = stack.layers[config.weights_of(layer)].copied_inputs.size();
   return {.qkv = 3 * width * hidden,
           .attn_out = width * hidden,
-          .ffn_up = (config.gated_ffn ? 2 : 1) * inner * hidden,
-          .ffn_down = inner * hidden,
+          .ffn_up = up * hidden,
+          .ffn_down = config.intermediate_size * hidden,
           .scores = kCostTokens * width,
-          .context = 2 * kCostTokens * width};
+          .context = 2 * kCostTokens * width,
+          .copies = up * static_cast<double>(copies)};
 }
 
-double cost_of_layers(const StackConfig& config) {
+// Without copies.
+double cost_of_layers(const StackConfig& config, const QuantizedStack& stack) {
   double sum = 0;
   for (std::size_t l = 0; l < config.num_heads_of_layer.size(); ++l) {
-    sum += cost_of(config, l).all();
+    sum += cost_of(config, stack, l).all();
   }
   return sum;
 }
@@ -156,11 +160,11 @@ double& error_of(LayerPrecision& layer, const Step& step) {
 }
 
 // `most`: with 16 bits in every input.
-std::vector<Step> measure_steps(const StackConfig& config, const std::vector<BlobPlanes>& most,
-                                Measurement& measurement) {
+std::vector<Step> measure_steps(const StackConfig& config, const QuantizedStack& stack,
+                                const std::vector<BlobPlanes>& most, Measurement& measurement) {
   std::vector<BlobPlanes> planes = most;
   const std::size_t layers = planes.size();
-  const double whole = cost_of_layers(config);
+  const double whole = cost_of_layers(config, stack);
   const double least = measurement.error_with(planes);
   std::vector<Step> steps;
   for (std::size_t l = 0; l < layers; ++l) {
@@ -170,7 +174,7 @@ std::vector<Step> measure_steps(const StackConfig& config, const std::vector<Blo
       planes[l] = most[l];
       return error;
     };
-    const LayerCost cost = cost_of(config, l);
+    const LayerCost cost = cost_of(config, stack, l);
     const double none = error_with(&BlobPlanes::qkv, kPlanesNone);
     const double first = error_with(&BlobPlanes::qkv, kPlanesFirst);
     const double qkv = cost.qkv / whole;
@@ -200,7 +204,7 @@ std::vector<Step> measure_steps(const StackConfig& config, const std::vector<Blo
                        .cost = macs / whole});
     };
     add(&BlobPlanes::attn_out, cost.attn_out);
-    add(&BlobPlanes::ffn_up, cost.ffn_up);
+    add(&BlobPlanes::ffn_up, cost.ffn_up + cost.copies);
     add(&BlobPlanes::ffn_down, cost.ffn_down);
     add(&BlobPlanes::probabilities, cost.context);
   }
@@ -233,7 +237,8 @@ PrecisionReport choose_planes(const PlaneSource& source, Precision precision,
   const StackConfig& config = source.floats.folder.config.last();
   QuantizedStack& stack = model.stacks.front();
   const std::size_t layers = config.num_heads_of_layer.size();
-  const double whole = cost_of_layers(config);
+  const double whole = cost_of_layers(config, stack);
+  for (std::size_t l = 0; l < layers; ++l) report.cost += cost_of(config, stack, l).copies / whole;
   stack.record.flags |= kStackPlanes;
   stack.planes.resize(layers);  // those with column groups are there
   const std::vector<BlobPlanes> most = all_planes(config, stack);
@@ -245,7 +250,7 @@ PrecisionReport choose_planes(const PlaneSource& source, Precision precision,
       report.layers.resize(layers);
       PlanesBlob blob(write_blob(model, source.extras));
       Measurement measurement(source, blob, kMeasuredTokens);
-      std::vector<Step> steps = measure_steps(config, most, measurement);
+      std::vector<Step> steps = measure_steps(config, stack, most, measurement);
       std::stable_sort(steps.begin(), steps.end(),
                        [](const Step& a, const Step& b) { return a.worth() > b.worth(); });
       for (const Step& step : steps) {
@@ -260,15 +265,18 @@ PrecisionReport choose_planes(const PlaneSource& source, Precision precision,
     case Precision::kHigh:
       report.layers.resize(layers);
       stack.planes = most;
-      for (std::size_t l = 0; l < layers; ++l)
-        report.cost += cost_of(config, l).with_planes() / whole;
+      for (std::size_t l = 0; l < layers; ++l) {
+        const LayerCost cost = cost_of(config, stack, l);
+        report.cost += (cost.with_planes() + cost.copies) / whole;
+      }
       break;
   }
   for (std::size_t l = 0; l < report.layers.size(); ++l) report.layers[l].planes = stack.planes[l];
   const bool is_used = std::ranges::any_of(stack.planes, [](const BlobPlanes& planes) {
     return planes.qkv != kPlanesNone || planes.attn_out != kPlanesNone ||
            planes.ffn_up != kPlanesNone || planes.ffn_down != kPlanesNone ||
-           planes.probabilities != kPlanesNone || planes.first_columns > 0;
+           planes.probabilities != kPlanesNone || planes.first_columns > 0 ||
+           planes.copied_inputs > 0;
   });
   if (!is_used) {
     stack.record.flags &= ~std::uint32_t{kStackPlanes};

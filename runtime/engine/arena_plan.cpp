@@ -53,6 +53,15 @@ uint64_t widest_of_vector(const Model& model, uint64_t hidden) {
   return widest;
 }
 
+/// Of a layer's ffn_up.
+uint64_t most_copied_inputs(const Stack& stack) {
+  uint64_t most = 0;
+  for (uint32_t l = 0; stack.planes != nullptr && l < stack.config->num_layers; ++l) {
+    most = largest(most, stack.planes[l].copied_inputs);
+  }
+  return most;
+}
+
 /// The buffers of static embeddings: one row and its sum, whatever the number of tokens.
 StackPlan plan_static(Cursor arena, const Model& opened, const embert_options& options) {
   const uint64_t hidden = opened.header->stacks[0].hidden_size;
@@ -106,7 +115,8 @@ StackPlan plan_static(Cursor arena, const Model& opened, const embert_options& o
   const uint64_t words = stack.word_projection.words * stack.word_size;
   const uint64_t widest =
       largest(largest(hidden, largest(stack.embedding_size, words)), largest(states, vector));
-  plan.lhs_stride = static_cast<uint32_t>(pad_inputs(widest));
+  plan.lhs_stride =
+      static_cast<uint32_t>(pad_inputs(largest(widest, hidden + most_copied_inputs(stack))));
   plan.acc_columns = static_cast<uint32_t>(
       largest(kGemmColumns, 3 * largest(head_columns, pad_columns(last.head_size))));
   // Rows are quantised in place and padded to 4 bytes, for which a row of one 2-byte value would be

@@ -88,8 +88,9 @@ struct StackPlan {
   uint64_t vocab_sums;  ///< s32 [2][kVocabBlock]; logits in the first row afterwards
   uint64_t pool_sums;   ///< s32 [poolings][H]; in the memory of lhs or scores
 
-  uint32_t lhs_stride;   ///< bytes: K(max(H, E, words * W, cross_hidden_size, rows of the vector))
-  uint32_t acc_columns;  ///< max(kGemmColumns, 3 N(D))
+  uint32_t lhs_stride;       ///< bytes: K(max(H + BlobPlanes::copied_inputs, E, words * W,
+                             ///< cross_hidden_size, rows of the vector))
+  uint32_t acc_columns;      ///< max(kGemmColumns, 3 N(D))
   uint32_t context_stride;   ///< elements: heads * D, at least 4; with BlobPlanes a multiple of 4
   uint32_t products_stride;  ///< elements: N(keys + kBlockRows + 15)
   uint32_t ffn_rows;         ///< rows of a feed-forward block

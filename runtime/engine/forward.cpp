@@ -218,7 +218,7 @@ void feed_forward_rows(const Run& run, size_t task, const FeedForward& ffn, cons
   const Kernels& kernels = run.engine.kernels;
   const Dense& up = ffn.up;
   const RowRange rows = task_rows(run, to.queries, task);
-  const size_t width = to.stream.width, inputs = pad_inputs(width);
+  const size_t width = to.stream.width, inputs = pad_inputs(width + ffn.copied.count);
   const size_t inner = ffn.intermediate_size, stride = plan.ffn_stride;
   const int16_t* normalized = run.at<int16_t>(to.stream.normalized);  // [rows][width]
   uint16_t* activations =
@@ -231,7 +231,7 @@ void feed_forward_rows(const Run& run, size_t task, const FeedForward& ffn, cons
   for (size_t row = rows.begin; row < rows.end; row += m) {
     m = block_rows(rows.end - row, smaller(plan.ffn_rows, kBlockRows / planes));
     const size_t block = columns_at_a_time(plan, planes * m);
-    make_lhs(run, task, {normalized + row * width, m, width}, planes);
+    make_lhs(run, task, {normalized + row * width, m, width}, planes, ffn.copied);
     // Of n columns of `up` from `column` on: the product, its factors, and the activations.
     const auto product = [&](size_t column, size_t n) {
       return GemmArgs{.m = planes * m,

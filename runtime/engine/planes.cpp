@@ -5,7 +5,8 @@
 
 namespace embert {
 
-void make_lhs(const Run& run, size_t task, const Rows& rows, size_t planes) {
+void make_lhs(const Run& run, size_t task, const Rows& rows, size_t planes,
+              const CopiedInputs& copied) {
   const Kernels& kernels = run.engine.kernels;
   uint8_t* lhs = run.scratch<uint8_t>(task, run.plan.lhs);
   if (planes > 1) {
@@ -23,6 +24,15 @@ void make_lhs(const Run& run, size_t task, const Rows& rows, size_t planes) {
                             .src_stride = rows.k,
                             .dst = lhs,
                             .dst_stride = run.plan.lhs_stride});
+  }
+  if (copied.count == 0) return;
+  const size_t padded = pad_inputs(rows.k + copied.count) - rows.k;
+  for (size_t i = 0; i < planes * rows.m; ++i) {
+    const uint8_t* row = lhs + i * run.plan.lhs_stride;
+    uint8_t* copies = lhs + i * run.plan.lhs_stride + rows.k;
+    for (size_t c = 0; c < padded; ++c) {
+      copies[c] = c < copied.count ? row[copied.inputs[c]] : kSignedLhsFlip;
+    }
   }
 }
 

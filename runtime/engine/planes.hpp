@@ -15,8 +15,9 @@ struct Rows {
 };
 
 /// The left operand of a GEMM in the task's scratch: u8 [planes * m][lhs_stride], of rows of a
-/// LayerNorm's scale.
-void make_lhs(const Run& run, size_t task, const Rows& rows, size_t planes);
+/// LayerNorm's scale. Inputs that the layer reads a second time follow those of each row.
+void make_lhs(const Run& run, size_t task, const Rows& rows, size_t planes,
+              const CopiedInputs& copied = {});
 
 /// Sums of two planes a row.
 struct PlaneSums {

@@ -328,7 +328,7 @@ enum BlobOptionalKind : uint32_t {
   kSectionGatedFfn = 268,             ///< BlobGatedFfn [num_layers]
   kSectionStatic = 269,               ///< BlobStatic
   kSectionEmbeddings4Bit = 270,       ///< BlobEmbeddings4Bit, then V rows
-  kSectionPlanes = 271,               ///< BlobPlanes [num_layers]
+  kSectionPlanes = 271,               ///< BlobPlanes [num_layers], u16 copied inputs of each layer
   // Each if and only if the bit of its name is set in BlobHeader::task_heads:
   kSectionPooledTransform = 280,  ///< BlobHeadTransform, then norm if it has one
   kSectionTokenTransform = 281,   ///< BlobHeadTransform, dense [N(H)] x [K(H)], norm if it has one
@@ -384,12 +384,13 @@ struct BlobPlanes {
   uint8_t qkv;                         ///< any
   uint8_t attn_out, ffn_up, ffn_down;  ///< kPlanesNone or kPlanesAll
   uint8_t probabilities = 0;           ///< kPlanesNone or kPlanesAll: exponentials of 14 bits
-  uint8_t reserved = 0;                ///< 0
+  uint8_t copied_inputs = 0;           ///< of ffn_up: columns behind the others read them again
   /// Columns of ffn_down in the first of two groups, a multiple of kPanelColumns and fewer than
   /// intermediate_size; 0: there is one group.
   uint16_t first_columns = 0;
 };
 static constexpr int32_t kPlaneShift = 7;
+static constexpr size_t kMaxCopiedInputs = UINT8_MAX;
 
 /// Layers that use sections of others (Lan et al. 2020, section 3.1): a number that is not the
 /// layer's own stands for an earlier layer, which has its own.

@@ -269,6 +269,13 @@ Rotary layer_rotary(const Stack& stack, bool is_local) {
           factor(multipliers, record.shifts)};
 }
 
+CopiedInputs layer_copied_inputs(const Stack& stack, size_t l) {
+  if (stack.planes == nullptr) return {};
+  const auto* inputs = reinterpret_cast<const uint16_t*>(stack.planes + stack.config->num_layers);
+  for (size_t before = 0; before < l; ++before) inputs += stack.planes[before].copied_inputs;
+  return {inputs, stack.planes[l].copied_inputs};
+}
+
 }  // namespace
 
 Layer model_layer(const Model& model, const Stack& stack, size_t l) {
@@ -368,8 +375,9 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
   const size_t inner = record.intermediate_size;
   ffn.intermediate_size = inner;
   ffn.gate_shift = stack.gated_ffn != nullptr ? stack.gated_ffn[l].shift : -1;
-  ffn.up = dense(parts(kSectionFfnUp), ffn.is_gated() ? 2 * pad_columns(inner) : inner, intra,
-                 record.ffn_up);
+  ffn.copied = layer_copied_inputs(stack, l);
+  ffn.up = dense(parts(kSectionFfnUp), ffn.is_gated() ? 2 * pad_columns(inner) : inner,
+                 intra + ffn.copied.count, record.ffn_up);
   ffn.activation = model_activation(config.activation, record.activation_exponent);
   ffn.first_columns = stack.planes != nullptr ? stack.planes[l].first_columns : 0;
   Parts down = parts(kSectionFfnDown);

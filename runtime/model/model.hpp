@@ -102,12 +102,19 @@ struct ChannelRescale {
   const int32_t* offset;      ///< [H]
 };
 
+/// Inputs that a dense layer reads a second time, in columns behind those of all inputs.
+struct CopiedInputs {
+  const uint16_t* inputs;  ///< [count]
+  size_t count;
+};
+
 /// A feed-forward network.
 struct FeedForward {
   Norm norm;  ///< makes its input
   size_t intermediate_size;
-  Dense up;            ///< gated: [2 N(I)], the columns of the activation, then those of the gate
-  int32_t gate_shift;  ///< of the product; negative: not gated
+  Dense up;             ///< gated: [2 N(I)], the columns of the activation, then those of the gate
+  CopiedInputs copied;  ///< of `up`
+  int32_t gate_shift;   ///< of the product; negative: not gated
   Activation activation;
   ResidualDense down;
   size_t first_columns;  ///< of `down`, the others are down_second's; 0: it has them all
@@ -199,7 +206,7 @@ struct Stack {
   const BlobRotary* rotary;
   const BlobLocalAttention* local_attention;
   const BlobGatedFfn* gated_ffn;  ///< [num_layers]
-  const BlobPlanes* planes;       ///< [num_layers]
+  const BlobPlanes* planes;       ///< [num_layers], then u16 copied inputs of each layer in turn
 
   bool has_projection() const {
     return built(kStackEmbeddingProjection) && projection.dense.dense.weights != nullptr;

@@ -165,16 +165,25 @@ void check_embeddings_4bit(Walk& walk, const BlobStack& stack, size_t word_size,
 
 void check_planes(Walk& walk, const BlobStack& stack, const StackOptions& options,
                   const uint8_t* section, uint64_t bytes) {
-  walk.require(bytes == stack.num_layers * sizeof(BlobPlanes), EMBERT_STATUS_BLOB_SECTION);
+  const size_t bytes_of_records = stack.num_layers * sizeof(BlobPlanes);
+  walk.require(bytes >= bytes_of_records, EMBERT_STATUS_BLOB_SECTION);
   if (!walk.sound()) return;
   const BlobPlanes* records = reinterpret_cast<const BlobPlanes*>(section);
+  size_t copied = 0;
+  for (uint32_t l = 0; l < stack.num_layers; ++l) copied += records[l].copied_inputs;
+  walk.require(bytes == bytes_of_records + copied * sizeof(uint16_t), EMBERT_STATUS_BLOB_SECTION);
+  if (!walk.sound()) return;
+  walk.require_value(all_in<uint16_t>(reinterpret_cast<const uint16_t*>(records + stack.num_layers),
+                                      copied, 0, static_cast<uint16_t>(stack.hidden_size - 1)));
   const auto none_or_all = [](uint8_t rows) { return rows == kPlanesNone || rows == kPlanesAll; };
   for (uint32_t l = 0; l < stack.num_layers; ++l) {
     const BlobPlanes& r = records[l];
+    const BlobPlanes& owner = records[options.owner(l)];
     // check_stack has seen the numbers of columns of layers with sections of their own.
     walk.require_value(r.qkv <= kPlanesAll && none_or_all(r.attn_out) && none_or_all(r.ffn_up) &&
-                       none_or_all(r.ffn_down) && none_or_all(r.probabilities) && r.reserved == 0 &&
-                       r.first_columns == records[options.owner(l)].first_columns);
+                       none_or_all(r.ffn_down) && none_or_all(r.probabilities) &&
+                       r.copied_inputs == owner.copied_inputs &&
+                       r.first_columns == owner.first_columns);
   }
 }
 

@@ -19,6 +19,9 @@ struct StackOptions {
   size_t first_columns(size_t layer) const {
     return planes != nullptr ? planes[layer].first_columns : 0;
   }
+  size_t copied_inputs(size_t layer) const {
+    return planes != nullptr ? planes[layer].copied_inputs : 0;
+  }
   /// The layer whose sections a layer uses.
   size_t owner(size_t layer) const { return shared != nullptr ? shared[layer].layer : layer; }
   /// A layer that uses these scores has exponentials of 14 bits.

@@ -162,6 +162,7 @@ struct LayerOptions {
   const BlobBottleneck& bottleneck;
   bool rescaled;         ///< its input has a scale of its own in each channel
   size_t first_columns;  ///< BlobPlanes::first_columns
+  size_t copied_inputs;  ///< BlobPlanes::copied_inputs
   bool exact;            ///< its scores serve exponentials of 14 bits
 };
 
@@ -200,7 +201,8 @@ void check_layer(Walk& walk, const BlobStack& s, const BlobLayer& l, const Layer
   walk.norm(kSectionNormAfterCross, cross, hidden);
   const size_t inner = l.intermediate_size;
   const bool gated = (s.flags & kStackGatedFfn) != 0;
-  walk.dense(kSectionFfnUp, true, gated ? 2 * pad_columns(inner) : inner, intra);
+  walk.dense(kSectionFfnUp, true, gated ? 2 * pad_columns(inner) : inner,
+             intra + options.copied_inputs);
   check_ffn_down(walk, intra, inner, options.first_columns);
 }
 
@@ -255,7 +257,8 @@ void check_stack(Walk& walk, const BlobStack& s, uint32_t index, StackOptions& o
     const bool embedding_norm = l == 0 && (s.flags & kStackEmbeddingNorm) != 0;
     const bool rescaled = pre ? normalized && embedding_norm : normalized || projected;
     check_layer(walk, s, layer,
-                {options.bottleneck, rescaled, options.first_columns(l), options.exact_scores(l)});
+                {options.bottleneck, rescaled, options.first_columns(l), options.copied_inputs(l),
+                 options.exact_scores(l)});
   }
   // The header must give the sizes of the largest layer: the arena is planned from them. A wider
   // feed-forward network may stand in an optional section.

@@ -59,6 +59,7 @@ TEST(ConvertPrecision, LevelsOfTheBundledModel) {
   for (const BlobPlanes& layer : planes_of(fast.blob)) {
     EXPECT_NE(layer.qkv, kPlanesAll);
     EXPECT_EQ(layer.attn_out + layer.ffn_up + layer.ffn_down, kPlanesNone);
+    EXPECT_EQ(layer.copied_inputs, 0);
     EXPECT_EQ(layer.first_columns, 128);
   }
   for (const BlobPlanes& layer : planes_of(high.blob)) {
@@ -67,7 +68,7 @@ TEST(ConvertPrecision, LevelsOfTheBundledModel) {
     EXPECT_EQ(layer.first_columns, 128);
   }
   EXPECT_GT(high.precision.cost, 0.5);
-  EXPECT_LE(high.precision.cost, 1);
+  EXPECT_LE(high.precision.cost, 1.1);
 
   EXPECT_GT(balanced.precision.cost, 0);
   EXPECT_LE(balanced.precision.cost, 0.08);

@@ -254,10 +254,11 @@ class StackWriter {
       for (std::uint32_t k = kSectionCrossQuery; k <= kSectionNormAfterCross; ++k) out_.add(k);
     }
     const std::size_t inner = m_.intermediate_size;
-    auto packed = out_.weights(inner, intra_, sums);
+    const std::size_t copied = has(kStackPlanes) ? m_.planes.copied_inputs : 0;
+    auto packed = out_.weights(inner, intra_ + copied, sums);
     if (has(kStackGatedFfn)) {
       std::vector<std::int32_t> gate_sums;
-      const auto gate = out_.weights(inner, intra_, gate_sums);
+      const auto gate = out_.weights(inner, intra_ + copied, gate_sums);
       packed.insert(packed.end(), gate.begin(), gate.end());
       sums.insert(sums.end(), gate_sums.begin(), gate_sums.end());
     }
@@ -435,6 +436,10 @@ std::vector<SyntheticSection> optional_sections(const SyntheticModel& m) {
   if ((m.flags & kStackPlanes) != 0) {
     all.push_back({kSectionPlanes, {}});
     append_bytes(all.back().bytes, std::vector<BlobPlanes>(m.num_layers, m.planes));
+    for (std::size_t i = 0; i < m.num_layers * std::size_t{m.planes.copied_inputs}; ++i) {
+      append_bytes(all.back().bytes,
+                   std::vector<std::uint16_t>{static_cast<std::uint16_t>(7 * i % m.hidden_size)});
+    }
   }
   for (SyntheticSection& section : make_flag_sections(m)) all.push_back(std::move(section));
   std::ranges::stable_sort(all, {}, &SyntheticSection::kind);

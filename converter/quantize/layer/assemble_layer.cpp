@@ -19,29 +19,43 @@
 namespace embert::convert {
 namespace {
 
+// A feed-forward network.
+struct AssembledFfn {
+  QuantizedDense up;
+  BlobShifts up_shifts{};
+  std::vector<std::uint16_t> copied_inputs;  // of `up`
+  ResidualLayer down;
+  std::uint32_t channels = 0;  // split ones included
+  std::size_t copies = 0;
+};
+
 // The first feed-forward layer. `channels`: for each output the row of `rounded` that it copies.
 // Gated, as many outputs of the gate follow, from the second half of the rows.
-BlobShifts assemble_ffn_up(const FeedForwardScales& scales, const RoundedDense& rounded,
-                           const std::vector<std::size_t>& channels, const std::string& name,
-                           QuantizedDense& dense) {
+void assemble_ffn_up(const FeedForwardScales& scales, const RoundedDense& rounded,
+                     const std::vector<std::size_t>& channels, const std::string& name,
+                     AssembledFfn& out) {
+  const SplitWeights weights = split_outliers(rounded.codes);
+  out.copied_inputs.assign(
+      weights.source.begin() + static_cast<std::ptrdiff_t>(rounded.codes.inputs),
+      weights.source.end());
+  QuantizedDense& dense = out.up;
   const std::size_t parts = scales.activated.factor.empty() ? 1 : 2,
                     columns = pad_columns(channels.size());
   const std::size_t part_rows = rounded.codes.outputs / parts;
   dense.outputs = parts * columns;
-  dense.inputs = rounded.codes.inputs;
+  dense.inputs = weights.source.size();
   dense.weights.reserve(dense.outputs * dense.inputs);
   std::vector<double> factors;
   for (std::size_t part = 0; part < parts; ++part) {
     for (const std::size_t channel : channels) {
       const std::size_t n = part * part_rows + channel;
       const double acc_scale = rounded.scale[n] * scales.ffn_input.scale;
-      const std::int16_t* row = rounded.codes.row(n);
-      for (std::size_t c = 0; c < dense.inputs; ++c) {
-        dense.weights.push_back(static_cast<std::int8_t>(row[c]));
-      }
+      const std::int8_t* row = weights.codes.data() + n * dense.inputs;
+      dense.weights.insert(dense.weights.end(), row, row + dense.inputs);
       dense.bias.push_back(
           encode_integer(rounded.bias[n] / acc_scale, kMaxDenseBias, name + " bias"));
-      const bool dead = dense.bias.back() == 0 && all_zero(row, dense.inputs);
+      const bool dead =
+          dense.bias.back() == 0 && all_zero(rounded.codes.row(n), rounded.codes.inputs);
       const double scale = part == 0 ? std::ldexp(1.0, -scales.activation_exponent)
                                      : scales.activated.factor[channel] * scales.gate_scale;
       factors.push_back(dead ? 0.0 : acc_scale / scale);
@@ -52,7 +66,7 @@ BlobShifts assemble_ffn_up(const FeedForwardScales& scales, const RoundedDense& 
   }
   EncodedFactors encoded = encode_factors(factors, name);
   dense.multiplier = std::move(encoded.multipliers);
-  return encoded.shifts;
+  out.up_shifts = encoded.shifts;
 }
 
 // The layer's input as a hidden state, for callers that ask for it: the residual sum itself, or a
@@ -81,15 +95,6 @@ void assemble_hidden_state(const LayerSource& source, const ChannelQuant& input,
   }
 }
 
-// A feed-forward network.
-struct AssembledFfn {
-  QuantizedDense up;
-  BlobShifts up_shifts{};
-  ResidualLayer down;
-  std::uint32_t channels = 0;  // split ones included
-  std::size_t copies = 0;
-};
-
 // `sum`: what the sum is for; its residual and output are set, and what one scale needs.
 AssembledFfn assemble_ffn(const LayerSource& source, const LayerScales& scales,
                           const RoundedLayer& parts, std::size_t index, ResidualSource sum) {
@@ -101,8 +106,8 @@ AssembledFfn assemble_ffn(const LayerSource& source, const LayerScales& scales,
   if (grouped) sum.first_columns = kFirstColumns;
   out.channels = static_cast<std::uint32_t>(split.source.size());
   out.copies = split.source.size() - sum.rounded.codes.inputs;
-  out.up_shifts = assemble_ffn_up(of_ffn, part_of(parts, LayerPart::kFfnUp, index), split.source,
-                                  source.name + ".intermediate.dense", out.up);
+  assemble_ffn_up(of_ffn, part_of(parts, LayerPart::kFfnUp, index), split.source,
+                  source.name + ".intermediate.dense", out);
   sum.weights = std::move(split.codes);
   sum.input_scale = source.config.gated_ffn ? of_ffn.activated.scale / 127
                                             : std::ldexp(1.0 / 255, -of_ffn.activation_exponent);
@@ -253,6 +258,7 @@ class LayerAssembler {
     copies_ += made.copies;
     if (index == 0) {
       layer_.ffn_up = std::move(made.up);
+      layer_.copied_inputs = std::move(made.copied_inputs);
       layer_.record.ffn_up = made.up_shifts;
       layer_.ffn_down_second = std::move(made.down.second);
       layer_.ffn_down = finish(std::move(made.down), layer_.record.ffn_down);

@@ -147,11 +147,12 @@ void choose_ffn_scales(const LayerSource& source, const FeedForwardWeights& w,
   const Readers up(matrices, w.ffn_gate ? 2 : 1);
   const LayerNorm* norm = &w.ffn_norm;
   scales.ffn_input = channel_quant(ranges.ffn_input, norms_of(norm), up,
-                                   source.wide_inputs ? kWideAlpha : kFfnInputAlpha);
+                                   source.wide_inputs() ? kWideAlpha : kFfnInputAlpha);
   scales.activation_offset_q14 = activation_offset_q14(source.config.hidden_act);
   scales.activation_exponent = activation_exponent(ranges.preactivation);
   if (w.ffn_gate) choose_gate_scales(w, ranges, scales);
-  if (source.may_have_planes) scales.group = choose_column_groups(activated_reach(ranges, scales));
+  if (source.may_have_planes())
+    scales.group = choose_column_groups(activated_reach(ranges, scales));
   const auto reach = static_cast<double>(ranges.preactivation);
   if (reach > std::ldexp(32767, -scales.activation_exponent)) {
     warnings.push_back(source.name + ".intermediate.dense: inputs of the activation reach " +
@@ -198,7 +199,7 @@ std::int32_t activation_offset_q14(HiddenAct act) {
 
 LayerScales choose_layer_scales(const LayerSource& source, std::vector<std::string>& warnings) {
   LayerScales scales;
-  scales.wide_inputs = source.wide_inputs;
+  scales.wide_inputs = source.wide_inputs();
   const LayerWeights& w = source.weights;
   std::vector<const Matrix*> qkv = {&w.attention.query.weight, &w.attention.key.weight,
                                     &w.attention.value.weight};
@@ -208,10 +209,10 @@ LayerScales choose_layer_scales(const LayerSource& source, std::vector<std::stri
   scales.input = source.reads_embedding_sum
                      ? per_tensor_quant(readers.front()->cols, 128 * source.embedding_scale)
                      : channel_quant(source.ranges.input, source.input_norms, readers,
-                                     source.wide_inputs ? kWideAlpha : kInputAlpha);
+                                     source.wide_inputs() ? kWideAlpha : kInputAlpha);
   scales.context = context_quant(
       source.ranges.self.context, w.attention.out.weight,
-      source.wide_inputs ? kWideAlpha : kContextAlpha,
+      source.wide_inputs() ? kWideAlpha : kContextAlpha,
       value_scale(source.ranges.self.value, w.attention.value.weight, value_input(source, scales)));
   if (w.cross) choose_cross_scales(source, scales);
   choose_ffn_scales(source, w, source.ranges, scales, warnings);

@@ -2,10 +2,12 @@
 // The float32 weights and calibrated ranges from which a layer is quantised.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "converter/model/calibration_ranges.hpp"
+#include "converter/model/conversion.hpp"
 #include "converter/model/model_config.hpp"
 #include "converter/model/model_weights.hpp"
 
@@ -26,8 +28,13 @@ struct LayerSource {
   const Matrix& score_bias;  ///< StackWeights::score_bias
   const Matrix& cross_rows;  ///< [rows, cross_hidden_size] calibration rows of those states
   bool adds_to_input;        ///< StackConfig::adds_to_input
-  bool may_have_planes;      ///< the blob can have BlobPlanes of the stack
-  bool wide_inputs;          ///< all dense layers will read 16 bits
+  std::optional<Precision> precision;  ///< none where the blob can not have BlobPlanes
+
+  bool may_have_planes() const { return precision.has_value(); }
+  /// All dense layers will read 16 bits.
+  bool wide_inputs() const { return precision == Precision::kHigh; }
+  /// The first feed-forward layer may read inputs twice, for a few more multiply-adds.
+  bool may_copy_inputs() const { return precision.has_value() && precision != Precision::kFast; }
 };
 
 }  // namespace embert::convert

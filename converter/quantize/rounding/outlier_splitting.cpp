@@ -9,24 +9,19 @@
 namespace embert::convert {
 namespace {
 
-constexpr float kOutlierRatio = 1.5F;  // a row's largest weight / its second largest
-constexpr int kMostParts = 16;         // columns of one input
-constexpr double kHeadroom = 1.05;     // GPTQ may make an outlier larger
+constexpr int kMostParts = 16;      // columns of one input
+constexpr double kHeadroom = 1.05;  // GPTQ may make an outlier larger
 
-struct OutlierCandidate {
-  std::size_t column;
-  double gain;  // sum over rows of log(largest / second largest)
-};
-
-// Inputs that hold an outlier of some row, the most useful first.
-std::vector<OutlierCandidate> find_candidates(const Matrix& weights) {
+// The input that holds most outliers among the inputs that are not split: the largest sum over rows
+// of log(largest / second largest). The number of inputs where there is none.
+std::size_t find_outlier(const Matrix& weights, const std::vector<bool>& is_split) {
   std::vector<double> gain(weights.cols, 0.0);
   for (std::size_t n = 0; n < weights.rows; ++n) {
     const float* row = weights.row(n);
     float first = 0, second = 0;
     std::size_t at = 0;
     for (std::size_t c = 0; c < weights.cols; ++c) {
-      const float magnitude = std::fabs(row[c]);
+      const float magnitude = is_split[c] ? 0 : std::fabs(row[c]);
       if (magnitude > first) {
         second = first;
         first = magnitude;
@@ -35,27 +30,17 @@ std::vector<OutlierCandidate> find_candidates(const Matrix& weights) {
         second = magnitude;
       }
     }
-    if (first > kOutlierRatio * second) {
+    if (first > second) {
       gain[at] +=
           ieee::log(static_cast<double>(first) /
                     std::max(static_cast<double>(second), 1e-3 * static_cast<double>(first)));
     }
   }
-  std::vector<OutlierCandidate> found;
-  for (std::size_t c = 0; c < weights.cols; ++c) {
-    if (gain[c] > 0) found.push_back({c, gain[c]});
-  }
-  std::stable_sort(
-      found.begin(), found.end(),
-      [](const OutlierCandidate& a, const OutlierCandidate& b) { return a.gain > b.gain; });
-  return found;
+  const auto most = std::ranges::max_element(gain);
+  return *most > 0 ? static_cast<std::size_t>(most - gain.begin()) : weights.cols;
 }
 
-// The plan that splits the first `count` candidates.
-OutlierPlan plan_for(const Matrix& weights, const std::vector<OutlierCandidate>& candidates,
-                     std::size_t count) {
-  std::vector<bool> is_split(weights.cols, false);
-  for (std::size_t i = 0; i < count; ++i) is_split[candidates[i].column] = true;
+OutlierPlan plan_for(const Matrix& weights, const std::vector<bool>& is_split) {
   OutlierPlan plan{.scale = std::vector<double>(weights.rows),
                    .limit = std::vector<int>(weights.cols, 127)};
   for (std::size_t n = 0; n < weights.rows; ++n) {
@@ -67,8 +52,8 @@ OutlierPlan plan_for(const Matrix& weights, const std::vector<OutlierCandidate>&
     }
     const double scale = std::max(most_whole / 127, most_split * kHeadroom / (127 * kMostParts));
     plan.scale[n] = scale > 0 ? scale : 1.0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t c = candidates[i].column;
+    for (std::size_t c = 0; c < weights.cols; ++c) {
+      if (!is_split[c]) continue;
       const double parts = std::fabs(static_cast<double>(row[c])) / plan.scale[n] * kHeadroom / 127;
       plan.limit[c] = std::max(plan.limit[c], 127 * static_cast<int>(std::ceil(parts - 1e-9)));
     }
@@ -79,12 +64,17 @@ OutlierPlan plan_for(const Matrix& weights, const std::vector<OutlierCandidate>&
 }  // namespace
 
 OutlierPlan plan_outlier_splitting(const Matrix& weights, std::size_t most_copies) {
-  const std::vector<OutlierCandidate> candidates = find_candidates(weights);
-  for (std::size_t count = candidates.size();; count = count * 3 / 4) {
-    OutlierPlan plan = plan_for(weights, candidates, count);
+  std::vector<bool> is_split(weights.cols, false);
+  OutlierPlan plan = plan_for(weights, is_split);
+  for (;;) {
+    const std::size_t outlier = find_outlier(weights, is_split);
+    if (outlier == weights.cols) return plan;
+    is_split[outlier] = true;
+    OutlierPlan more = plan_for(weights, is_split);
     std::size_t copies = 0;
-    for (const int limit : plan.limit) copies += static_cast<std::size_t>(limit / 127 - 1);
-    if (count == 0 || copies <= most_copies) return plan;
+    for (const int limit : more.limit) copies += static_cast<std::size_t>(limit / 127 - 1);
+    if (copies > most_copies) return plan;
+    plan = std::move(more);
   }
 }
 

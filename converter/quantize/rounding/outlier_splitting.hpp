@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outlier channel splitting (OCS, Zhao et al. 2019) of the second feed-forward layer. Where one
-// weight of a row is much larger than all others, it alone decides the row's scale, and the others
-// lose their bits. OCS copies that weight's input channel, which means copying its row in the first
-// feed-forward layer, and splits the weight over the copies. The model computes the same, with a
-// finer scale; the runtime sees only a larger intermediate size.
+// Outlier channel splitting (OCS, Zhao et al. 2019) of a dense layer's inputs. Where one weight of
+// a row is much larger than all others, it alone decides the row's scale, and the others lose their
+// bits. OCS copies that weight's input and splits the weight over the copies. The layer computes the
+// same, with a finer scale. Inputs of the second feed-forward layer are copied by copying rows of
+// the first one, and the runtime sees only a larger intermediate size. Inputs of the first one are
+// copied by the runtime (BlobPlanes::copied_inputs).
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,8 @@ struct OutlierPlan {
   std::vector<int> limit;     ///< [inputs] 127 times the number of columns that an input may take
 };
 
-/// Splits as many outliers as `most_copies` additional columns allow, the most useful ones first.
+/// Splits inputs one by one while their copies are at most `most_copies`, each time the one that
+/// holds most outliers among those that are whole.
 OutlierPlan plan_outlier_splitting(const Matrix& weights, std::size_t most_copies);
 
 /// A layer's weights in 8 bits. The first columns are the inputs themselves, the others copies.

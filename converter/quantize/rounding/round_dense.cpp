@@ -6,7 +6,6 @@
 
 #include "converter/arithmetic/matrix_product.hpp"
 #include "converter/quantize/rounding/outlier_splitting.hpp"
-#include "runtime/format/blob_format.hpp"
 
 namespace embert::convert {
 namespace {
@@ -47,13 +46,10 @@ std::vector<double> row_scales(const Matrix& weights, const std::vector<std::uin
 }
 
 OutlierPlan plan_columns(const Matrix& weights, const DenseSource& source) {
-  if (!source.split_outliers) {
+  if (source.most_copies == 0) {
     return {row_scales(weights, source.group), std::vector<int>(weights.cols, 127)};
   }
-  const std::size_t inputs = weights.cols;
-  const std::size_t room =
-      kMaxIntermediateSize - std::min<std::size_t>(inputs, kMaxIntermediateSize);
-  return plan_outlier_splitting(weights, std::min(room, std::max<std::size_t>(16, inputs / 16)));
+  return plan_outlier_splitting(weights, source.most_copies);
 }
 
 // RoundedDense::second_reach, of about kReachRows rows.

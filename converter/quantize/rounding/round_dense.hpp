@@ -31,8 +31,8 @@ struct DenseSource {
   std::string name;                     ///< for messages
   std::vector<const Linear*> linears;   ///< they read one input; their outputs are stacked
   const ChannelQuant* input = nullptr;  ///< null: not smoothed
-  bool split_outliers = false;          ///< see outlier_splitting.hpp
-  std::vector<std::uint8_t> group{};    ///< RoundingProblem::group, not with split_outliers
+  std::size_t most_copies = 0;          ///< outlier_splitting.hpp: columns that it may add
+  std::vector<std::uint8_t> group{};    ///< RoundingProblem::group, not with copies
   std::vector<double> least_scale{};    ///< [outputs] lower bounds of the weights' scales, or empty
 };
 

@@ -258,6 +258,8 @@ INSTANTIATE_TEST_SUITE_P(
         with_planes(shape(60, 2, 30, 49, kActivationSilu),
                     {.ffn_down = kPlanesAll, .first_columns = 48}),
         with_planes(modern(22, 130, kActivationGelu), {.qkv = kPlanesFirst, .first_columns = 16}),
+        with_planes(shape(74, 2, 37, 64, kActivationGelu), {.copied_inputs = 5}),
+        with_planes(modern(26, 99, kActivationSilu), {.ffn_up = kPlanesAll, .copied_inputs = 255}),
         mobile(54, {21, 4, kBottleneckShared, 0}, false),
         mobile(55, {33, 2, kBottleneckShared, 0}, true),
         mobile(70, {30, 1, kBottleneckInput, 0}, false),

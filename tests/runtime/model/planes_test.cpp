@@ -24,6 +24,21 @@ class Planes : public BlobFields {
     blob_ = AlignedBytes(make_synthetic_blob(shape));
     return open(false);
   }
+  /// Last hidden state of three texts, from the blob as it is.
+  std::vector<std::int16_t> hidden_of_blob(const SyntheticModel& shape) {
+    const Texts texts(shape, {1, 5, shape.max_positions}, 3);
+    const embert_model model = open_model(blob_, embert_isa_detect());
+    embert_options options = embert_options_default(&model);
+    options.max_batch = 3;
+    AlignedBytes arena(arena_bytes(model, options));
+    embert_engine* engine = nullptr;
+    EXPECT_EQ(embert_engine_init(&model, &options, arena.data(), arena.size(), &engine),
+              EMBERT_STATUS_OK);
+    const embert_input input = texts.input();
+    const std::int16_t* rows = nullptr;
+    EXPECT_EQ(embert_last_hidden_state(engine, &input, &rows, nullptr), EMBERT_STATUS_OK);
+    return std::vector<std::int16_t>(rows, rows + texts.ids.size() * shape.hidden_size);
+  }
 };
 
 TEST_F(Planes, FlagAndSectionGoTogether) {
@@ -50,7 +65,7 @@ TEST_F(Planes, RowsAreChecked) {
       bad_value(records[l].ffn_down, rows, "ffn_down");
       bad_value(records[l].probabilities, rows, "probabilities");
     }
-    bad_value(records[l].reserved, 1, "reserved");
+    bad_section(records[l].copied_inputs, 1, "copied inputs of a layer without them");
     for (const std::uint16_t columns : std::initializer_list<std::uint16_t>{8, 128, 256, 65535}) {
       bad_value(records[l].first_columns, columns, "first columns");
     }
@@ -121,12 +136,82 @@ TEST_F(Planes, ColumnGroupsAreChecked) {
   }
 }
 
+TEST_F(Planes, CopiedInputsAreChecked) {
+  SyntheticModel shape = with_flags(kStackPlanes);
+  shape.planes.copied_inputs = 3;
+  ASSERT_EQ(open_shape(shape), EMBERT_STATUS_OK);
+  BlobSection& of_planes = section(kSectionPlanes);
+  ASSERT_EQ(of_planes.bytes, 2 * sizeof(BlobPlanes) + 6 * sizeof(std::uint16_t));
+  for (const std::uint32_t bytes : {16u, 26u, 30u}) bad_section(of_planes.bytes, bytes, "bytes");
+  auto* records = contents<BlobPlanes>(kSectionPlanes);
+  for (const std::uint8_t count : {std::uint8_t{2}, std::uint8_t{5}, std::uint8_t{255}}) {
+    bad_section(records[0].copied_inputs, count, "copied inputs");
+    bad_section(records[1].copied_inputs, count, "copied inputs");
+  }
+  auto* inputs = reinterpret_cast<std::uint16_t*>(records + 2);
+  for (std::size_t i = 0; i < 6; ++i) {
+    for (const std::uint32_t input : {shape.hidden_size, 65535u}) {
+      bad_value(inputs[i], input, "copied input");
+    }
+  }
+  inputs[5] = static_cast<std::uint16_t>(shape.hidden_size - 1);
+  EXPECT_EQ(open(), EMBERT_STATUS_OK);
+}
+
+// Weight that moves from an input's own column to that of its copy changes no bit, whatever reads
+// it: 8 bits, 16 bits, an activation or a gate. A copy of another input does.
+TEST_F(Planes, ACopyReadsItsInput) {
+  for (const std::uint32_t flags : {kStackPlanes + 0u, kStackPlanes | kStackGatedFfn}) {
+    for (const BlobPlaneRows rows : {kPlanesNone, kPlanesAll}) {
+      SyntheticModel shape = with_flags(flags);
+      shape.hidden_size = 22;  // the copies begin inside a group of 4 bytes
+      shape.planes = {.ffn_up = rows, .copied_inputs = 3};
+      ASSERT_EQ(open_shape(shape), EMBERT_STATUS_OK);
+      const std::vector<std::int16_t> before = hidden_of_blob(shape);
+      for (std::uint32_t layer = 0; layer < 2; ++layer) {
+        const auto* inputs =
+            reinterpret_cast<const std::uint16_t*>(contents<BlobPlanes>(kSectionPlanes) + 2);
+        auto* weights = contents<std::int8_t>(kSectionFfnUp, layer);
+        const std::size_t k = pad_inputs(shape.hidden_size + 3u),
+                          columns = (flags & kStackGatedFfn) != 0 ? 64 : 32;
+        for (std::size_t i = 0; i < 3; ++i) {
+          for (std::size_t n = 0; n < columns; ++n) {
+            std::int8_t& own = weights[n16k4_index(n, inputs[3 * layer + i], k)];
+            std::int8_t& copy = weights[n16k4_index(n, shape.hidden_size + i, k)];
+            const int sum = own + copy, half = sum / 2;
+            own = static_cast<std::int8_t>(half);
+            copy = static_cast<std::int8_t>(sum - half);
+          }
+        }
+      }
+      seal_blob(blob_.data(), blob_.size());
+      EXPECT_EQ(hidden_of_blob(shape), before);
+      auto& copied = *reinterpret_cast<std::uint16_t*>(contents<BlobPlanes>(kSectionPlanes) + 2);
+      copied = static_cast<std::uint16_t>(copied + 1);
+      seal_blob(blob_.data(), blob_.size());
+      EXPECT_NE(hidden_of_blob(shape), before);
+    }
+  }
+}
+
 TEST_F(Planes, LayersThatShareWeightsHaveTheSameColumnGroups) {
   SyntheticModel shape = with_flags(kStackPlanes | kStackSharedLayers);
   shape.shared = {{0, 0}, {0, 1}};
   shape.planes.first_columns = 16;
   ASSERT_EQ(open_shape(shape), EMBERT_STATUS_OK);
   bad_value(contents<BlobPlanes>(kSectionPlanes)[1].first_columns, 0, "those of the other layer");
+}
+
+TEST_F(Planes, LayersThatShareWeightsCopyAsManyInputs) {
+  SyntheticModel shape = with_flags(kStackPlanes | kStackSharedLayers);
+  shape.shared = {{0, 0}, {0, 1}};
+  shape.planes.copied_inputs = 2;
+  ASSERT_EQ(open_shape(shape), EMBERT_STATUS_OK);
+  contents<BlobPlanes>(kSectionPlanes)[1].copied_inputs = 1;
+  section(kSectionPlanes).bytes -= sizeof(std::uint16_t);  // the last section
+  header().blob_bytes -= sizeof(std::uint16_t);
+  seal_blob(blob_.data(), header().blob_bytes);
+  EXPECT_EQ(open(false), EMBERT_STATUS_BLOB_VALUE);
 }
 
 TEST_F(Planes, BelongToALoneStackWithoutBottlenecks) {
@@ -145,20 +230,9 @@ TEST_F(Planes, BelongToALoneStackWithoutBottlenecks) {
 
 // No input with planes: the bits of a blob without the section.
 TEST_F(Planes, OfNoDenseLayerChangeNoBit) {
-  const auto hidden = [](const SyntheticModel& shape) {
-    const AlignedBytes blob(make_synthetic_blob(shape));
-    const Texts texts(shape, {1, 5, 40}, 3);
-    const embert_model model = open_model(blob, embert_isa_detect());
-    embert_options options = embert_options_default(&model);
-    options.max_batch = 3;
-    AlignedBytes arena(arena_bytes(model, options));
-    embert_engine* engine = nullptr;
-    EXPECT_EQ(embert_engine_init(&model, &options, arena.data(), arena.size(), &engine),
-              EMBERT_STATUS_OK);
-    const embert_input input = texts.input();
-    const std::int16_t* rows = nullptr;
-    EXPECT_EQ(embert_last_hidden_state(engine, &input, &rows, nullptr), EMBERT_STATUS_OK);
-    return std::vector<std::int16_t>(rows, rows + texts.ids.size() * shape.hidden_size);
+  const auto hidden = [&](const SyntheticModel& shape) {
+    EXPECT_EQ(open_shape(shape), EMBERT_STATUS_OK);
+    return hidden_of_blob(shape);
   };
   // Larger than the others: with a few small scores 8 and 14 bits give the same context.
   SyntheticModel shape = with_flags(0);
