@@ -35,8 +35,8 @@ static void write_vocabulary(const Json& vocabulary, size_t blob_bytes) {
   output().line(line);
 }
 
-/// The inputs that keep 16 bits; of `balanced` also what 8 bits cost there, which was
-/// measured.
+/// Copied inputs of the first feed-forward layer, and the inputs that keep 16 bits; of `balanced`
+/// also what 8 bits cost there, which was measured.
 static void write_precision(const convert::PrecisionReport& report) {
   if (report.layers.empty()) return;
   const bool measured = report.precision == convert::Precision::kBalanced;
@@ -47,6 +47,8 @@ static void write_precision(const convert::PrecisionReport& report) {
   for (size_t i = 0; i < report.layers.size(); ++i) {
     const convert::LayerPrecision& layer = report.layers[i];
     std::string line = "    " + std::to_string(i) + ":";
+    const int copied = layer.planes.copied_inputs;
+    if (copied > 0) line += " " + std::to_string(copied) + " copied inputs";
     const auto add = [&](const char* name, double error, bool has_planes) {
       if (!has_planes) return;
       line += (line.back() == ':' ? " " : ", ") + std::string(name);
