@@ -159,7 +159,7 @@ double& error_of(LayerPrecision& layer, const Step& step) {
   return step.rows == kPlanesFirst ? layer.first : layer.qkv;
 }
 
-// `most`: with 16 bits in every input.
+// `most`: with 16 bits in every input. The stack has the planes that `fast` takes.
 std::vector<Step> measure_steps(const StackConfig& config, const QuantizedStack& stack,
                                 const std::vector<BlobPlanes>& most, Measurement& measurement) {
   std::vector<BlobPlanes> planes = most;
@@ -189,7 +189,7 @@ std::vector<Step> measure_steps(const StackConfig& config, const QuantizedStack&
                    .error = first,
                    .cost = qkv - to_first.cost};
     // The first token alone is a step where it is worth more than the others.
-    if (to_first.worth() > to_all.worth()) {
+    if (stack.planes[l].qkv == kPlanesFirst || to_first.worth() > to_all.worth()) {
       steps.push_back(to_first);
     } else {
       to_all.error = none;
@@ -248,6 +248,13 @@ PrecisionReport choose_planes(const PlaneSource& source, Precision precision,
       break;
     case Precision::kBalanced: {
       report.layers.resize(layers);
+      // No less than `fast`: what that takes is worth it on all models that it was measured on.
+      choose_first_tokens(source, model);
+      for (std::size_t l = 0; l < layers; ++l) {
+        if (stack.planes[l].qkv == kPlanesFirst) {
+          report.cost += cost_of(config, stack, l).qkv / whole / kCostTokens;
+        }
+      }
       PlanesBlob blob(write_blob(model, source.extras));
       Measurement measurement(source, blob, kMeasuredTokens);
       std::vector<Step> steps = measure_steps(config, stack, most, measurement);
@@ -256,6 +263,7 @@ PrecisionReport choose_planes(const PlaneSource& source, Precision precision,
       for (const Step& step : steps) {
         LayerPrecision& layer = report.layers[step.layer];
         error_of(layer, step) = step.error;
+        if (stack.planes[step.layer].*step.input >= step.rows) continue;
         if (step.error <= 0 || report.cost + step.cost > kBudget) continue;
         report.cost += step.cost;
         stack.planes[step.layer].*step.input = step.rows;

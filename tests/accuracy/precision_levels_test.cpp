@@ -37,8 +37,9 @@ constexpr double kMostWorse = 1.02;
 constexpr Precision kLevels[] = {Precision::kFast, Precision::kBalanced, Precision::kHigh};
 
 // Without EMBERT_FULL: different heads and stacks.
-constexpr const char* kFewCases[] = {"albert", "decoder_causal", "modernbert", "question_answering",
-                                     "token_classification"};
+constexpr const char* kFewCases[] = {
+    "albert",     "albert_question_answering", "decoder_causal",
+    "modernbert", "question_answering",        "token_classification"};
 
 ModelBatch texts_of(const convert::ModelFolder& folder, const IntegerModel& integers) {
   if (integers.info().has_tokenizer == 0) {
