@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outlier channel splitting (OCS, Zhao et al. 2019) of a dense layer's inputs. Where one weight of
 // a row is much larger than all others, it alone decides the row's scale, and the others lose their
-// bits. OCS copies that weight's input and splits the weight over the copies. The layer computes the
-// same, with a finer scale. Inputs of the second feed-forward layer are copied by copying rows of
-// the first one, and the runtime sees only a larger intermediate size. Inputs of the first one are
-// copied by the runtime (BlobPlanes::copied_inputs).
+// bits. OCS copies that weight's input and splits the weight over the copies. The layer computes
+// the same, with a finer scale. Inputs of the second feed-forward layer are copied by copying rows
+// of the first one, and the runtime sees only a larger intermediate size. Inputs of the first one
+// are copied by the runtime (BlobPlanes::copied_inputs).
 #pragma once
 
 #include <cstddef>

@@ -42,8 +42,8 @@ TEST(LeftOutTexts, HaveARowButNoPass) {
     return of_vectors;
   };
   const std::vector<FoundRow> cut = run(LongTexts::kCut), left_out = run(LongTexts::kLeftOut);
-  for (const size_t i : {0, 2, 3}) EXPECT_EQ(left_out[i], cut[i]) << i;
-  for (const size_t i : {1, 4}) {
+  for (const size_t i : {size_t{0}, size_t{2}, size_t{3}}) EXPECT_EQ(left_out[i], cut[i]) << i;
+  for (const size_t i : {size_t{1}, size_t{4}}) {
     EXPECT_EQ(cut[i], (FoundRow{model.max_tokens(), true, true})) << i;
     EXPECT_EQ(left_out[i], (FoundRow{0, false, true})) << i;
   }
