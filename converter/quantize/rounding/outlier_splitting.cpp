@@ -14,7 +14,8 @@ constexpr double kHeadroom = 1.05;  // GPTQ may make an outlier larger
 
 // The input that holds most outliers among the inputs that are not split: the largest sum over rows
 // of log(largest / second largest). The number of inputs where there is none.
-std::size_t find_outlier(const Matrix& weights, const std::vector<bool>& is_split) {
+std::size_t find_outlier(const Matrix& weights, const std::vector<bool>& is_split,
+                         double least_ratio) {
   std::vector<double> gain(weights.cols, 0.0);
   for (std::size_t n = 0; n < weights.rows; ++n) {
     const float* row = weights.row(n);
@@ -30,7 +31,7 @@ std::size_t find_outlier(const Matrix& weights, const std::vector<bool>& is_spli
         second = magnitude;
       }
     }
-    if (first > second) {
+    if (static_cast<double>(first) > least_ratio * static_cast<double>(second)) {
       gain[at] +=
           ieee::log(static_cast<double>(first) /
                     std::max(static_cast<double>(second), 1e-3 * static_cast<double>(first)));
@@ -63,17 +64,17 @@ OutlierPlan plan_for(const Matrix& weights, const std::vector<bool>& is_split) {
 
 }  // namespace
 
-OutlierPlan plan_outlier_splitting(const Matrix& weights, std::size_t most_copies) {
+OutlierPlan plan_outlier_splitting(const Matrix& weights, const OutlierCopies& copies) {
   std::vector<bool> is_split(weights.cols, false);
   OutlierPlan plan = plan_for(weights, is_split);
   for (;;) {
-    const std::size_t outlier = find_outlier(weights, is_split);
+    const std::size_t outlier = find_outlier(weights, is_split, copies.least_ratio);
     if (outlier == weights.cols) return plan;
     is_split[outlier] = true;
     OutlierPlan more = plan_for(weights, is_split);
-    std::size_t copies = 0;
-    for (const int limit : more.limit) copies += static_cast<std::size_t>(limit / 127 - 1);
-    if (copies > most_copies) return plan;
+    std::size_t columns = 0;
+    for (const int limit : more.limit) columns += static_cast<std::size_t>(limit / 127 - 1);
+    if (columns > copies.most) return plan;
     plan = std::move(more);
   }
 }

@@ -22,9 +22,16 @@ struct OutlierPlan {
   std::vector<int> limit;     ///< [inputs] 127 times the number of columns that an input may take
 };
 
-/// Splits inputs one by one while their copies are at most `most_copies`, each time the one that
+/// Columns that splitting may add.
+struct OutlierCopies {
+  std::size_t most = 0;
+  /// An outlier is a row's largest weight of more than so many times the second largest.
+  double least_ratio = 1;
+};
+
+/// Splits inputs one by one while that adds at most `copies.most` columns, each time the input that
 /// holds most outliers among those that are whole.
-OutlierPlan plan_outlier_splitting(const Matrix& weights, std::size_t most_copies);
+OutlierPlan plan_outlier_splitting(const Matrix& weights, const OutlierCopies& copies);
 
 /// A layer's weights in 8 bits. The first columns are the inputs themselves, the others copies.
 struct SplitWeights {

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "converter/arithmetic/matrix_product.hpp"
-#include "converter/quantize/rounding/outlier_splitting.hpp"
 
 namespace embert::convert {
 namespace {
@@ -46,10 +45,10 @@ std::vector<double> row_scales(const Matrix& weights, const std::vector<std::uin
 }
 
 OutlierPlan plan_columns(const Matrix& weights, const DenseSource& source) {
-  if (source.most_copies == 0) {
+  if (source.copies.most == 0) {
     return {row_scales(weights, source.group), std::vector<int>(weights.cols, 127)};
   }
-  return plan_outlier_splitting(weights, source.most_copies);
+  return plan_outlier_splitting(weights, source.copies);
 }
 
 // RoundedDense::second_reach, of about kReachRows rows.

@@ -13,6 +13,7 @@
 #include "converter/model/model_weights.hpp"
 #include "converter/model/quantized_rows.hpp"
 #include "converter/quantize/rounding/gptq.hpp"
+#include "converter/quantize/rounding/outlier_splitting.hpp"
 
 namespace embert::convert {
 
@@ -31,7 +32,7 @@ struct DenseSource {
   std::string name;                     ///< for messages
   std::vector<const Linear*> linears;   ///< they read one input; their outputs are stacked
   const ChannelQuant* input = nullptr;  ///< null: not smoothed
-  std::size_t most_copies = 0;          ///< outlier_splitting.hpp: columns that it may add
+  OutlierCopies copies{};               ///< of inputs that hold outliers
   std::vector<std::uint8_t> group{};    ///< RoundingProblem::group, not with copies
   std::vector<double> least_scale{};    ///< [outputs] lower bounds of the weights' scales, or empty
 };

@@ -159,7 +159,7 @@ TEST(OutlierSplitting, SplitExactlyIntoBytes) {
   weights.data[3 * 30 + 7] = 0.55F;   // takes about 5 columns
   weights.data[4 * 30 + 7] = -0.31F;  // the same input, fewer columns
   weights.data[9 * 30 + 2] = -0.24F;
-  const OutlierPlan plan = plan_outlier_splitting(weights, 10);
+  const OutlierPlan plan = plan_outlier_splitting(weights, {.most = 10, .least_ratio = 1.5});
   EXPECT_GE(plan.limit[7], 5 * 127);
   EXPECT_GE(plan.limit[2], 2 * 127);
   EXPECT_LT(plan.scale[3], 0.11 / 127);
@@ -189,14 +189,14 @@ TEST(OutlierSplitting, KeepsToTheRoomThereIs) {
   Matrix weights = test::random_matrix(random, 64, 64, 0.01F);
   for (std::size_t n = 0; n < 64; ++n) weights.data[n * 64 + n] = 1;  // every input has an outlier
   for (const std::size_t room : {0u, 3u, 40u, 10000u}) {
-    const OutlierPlan plan = plan_outlier_splitting(weights, room);
+    const OutlierPlan plan = plan_outlier_splitting(weights, {.most = room});
     std::size_t copies = 0;
     for (const int limit : plan.limit) copies += static_cast<std::size_t>(limit / 127 - 1);
     EXPECT_LE(copies, room);
     for (std::size_t n = 0; n < 64; ++n) EXPECT_LE(1 / plan.scale[n], plan.limit[n] + 0.5);
   }
   const Matrix zeros{8, 8, std::vector<float>(64, 0.0F)};
-  for (const double scale : plan_outlier_splitting(zeros, 8).scale) EXPECT_EQ(scale, 1.0);
+  for (const double scale : plan_outlier_splitting(zeros, {.most = 8}).scale) EXPECT_EQ(scale, 1.0);
 }
 
 }  // namespace
