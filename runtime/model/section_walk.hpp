@@ -95,7 +95,9 @@ class Walk {
     return reinterpret_cast<const T*>(next(kind, count * sizeof(T)));
   }
 
-  void weights(const int8_t* weights, size_t columns, size_t inputs, const int32_t* sums) {
+  // noinline: the loops of eleven callers would be 15 KB of code.
+  [[gnu::noinline]] void weights(const int8_t* weights, size_t columns, size_t inputs,
+                                 const int32_t* sums) {
     require_value(all_in<int8_t>(weights, columns * inputs, -127, 127) &&
                   sums_ok(weights, columns, inputs, sums));
   }
