@@ -150,7 +150,7 @@ TEST_F(Planes, CopiedInputsAreChecked) {
   }
   auto* inputs = reinterpret_cast<std::uint16_t*>(records + 2);
   for (std::size_t i = 0; i < 6; ++i) {
-    for (const std::uint32_t input : {shape.hidden_size, 65535u}) {
+    for (const std::uint32_t input : {shape.hidden_size, std::uint32_t{65535}}) {
       bad_value(inputs[i], input, "copied input");
     }
   }
@@ -210,7 +210,7 @@ TEST_F(Planes, LayersThatShareWeightsCopyAsManyInputs) {
   contents<BlobPlanes>(kSectionPlanes)[1].copied_inputs = 1;
   section(kSectionPlanes).bytes -= sizeof(std::uint16_t);  // the last section
   header().blob_bytes -= sizeof(std::uint16_t);
-  seal_blob(blob_.data(), header().blob_bytes);
+  seal_blob(blob_.data(), static_cast<std::size_t>(header().blob_bytes));
   EXPECT_EQ(open(false), EMBERT_STATUS_BLOB_VALUE);
 }
 
