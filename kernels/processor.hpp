@@ -69,7 +69,7 @@ enum Isa : uint32_t {
   kIsaAvx2 = 1u << 0,        ///< AVX2, and the SSE4.2 CRC instruction
   kIsaAvxVnni = 1u << 1,     ///< AVX2 and AVX-VNNI (VEX-coded VPDPBUSD)
   kIsaAvx512Vnni = 1u << 2,  ///< AVX-512 F, BW, DQ, VL and VNNI
-  /// The same instructions on a processor with vector pipes that products of bytes leave free.
+  /// AVX512-VNNI of a processor with more vector pipes than its byte products use.
   kIsaAvx512FreePipes = 1u << 3 | kIsaAvx512Vnni,
   kIsaNeon = 1u << 8,      ///< Advanced SIMD of ARMv7 or ARMv8.0
   kIsaDotprod = 1u << 9,   ///< ARMv8.2 with SDOT, and the CRC instructions that ARMv8.1 demands

@@ -21,7 +21,7 @@ double cosine(std::span<const double> a, std::span<const std::int32_t> b);
 enum class Compared { kEmbeddings, kLogits, kTokenLogits, kVocabularyLogits };
 const char* compared_name(Compared compared);
 
-/// What counts as an answer, where both models are asked.
+/// The answers of a task that Comparison counts as equal or differing between the two models.
 enum class AnswerKind {
   kNone,      ///< embeddings, and scores of several labels
   kLabel,     ///< the label with the largest logit

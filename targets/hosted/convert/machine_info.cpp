@@ -22,7 +22,7 @@ void check_cpuinfo() {
     for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE}) std::signal(signal, SIG_DFL);
     const rlimit no_core = {0, 0};
     (void)setrlimit(RLIMIT_CORE, &no_core);
-    // Where all its files are empty, it finds no processor and reads behind its empty list of them,
+    // cpuinfo finds no processor where its files are empty and reads behind its empty list of them,
     // which crashes in one process and not in another.
     _exit(cpuinfo_initialize() && cpuinfo_get_processors_count() == 0 ? 1 : 0);
   }

@@ -290,10 +290,9 @@ TEST(WordProjection, GivenWordsAreTheirIds) {
   const embert_model opened = open_model(blob);
   embert_options options = embert_options_default(&opened);
   options.max_batch = 3;
-  AlignedBytes arena(arena_bytes(opened, options));
-  embert_engine* engine = nullptr;
-  ASSERT_EQ(embert_engine_init(&opened, &options, arena.data(), arena.size(), &engine),
-            EMBERT_STATUS_OK);
+  AlignedBytes arena(0);
+  embert_engine* engine = make_engine(opened, options, arena);
+  ASSERT_NE(engine, nullptr);
   std::vector<std::int16_t> hidden[2];
   for (const bool by_id : {true, false}) {
     embert_input input = texts.input();

@@ -38,6 +38,16 @@ inline std::size_t arena_bytes(const embert_model& model, const embert_options& 
   return bytes;
 }
 
+/// An engine in `arena`, which gets exactly the needed size; null after a failure.
+inline embert_engine* make_engine(const embert_model& model, const embert_options& options,
+                                  AlignedBytes& arena) {
+  arena = AlignedBytes(arena_bytes(model, options));
+  embert_engine* engine = nullptr;
+  EXPECT_EQ(embert_engine_init(&model, &options, arena.data(), arena.size(), &engine),
+            EMBERT_STATUS_OK);
+  return engine;
+}
+
 /// Random texts for a model.
 struct Texts {
   std::vector<std::int32_t> ids, type_ids;

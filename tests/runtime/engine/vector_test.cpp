@@ -169,10 +169,9 @@ class Vector : public ::testing::Test {
     const Texts texts(shape, {1, 7, 64}, 3);
     embert_options options = embert_options_default(&model);
     options.max_batch = 3;
-    AlignedBytes arena(arena_bytes(model, options));
-    embert_engine* engine = nullptr;
-    ASSERT_EQ(embert_engine_init(&model, &options, arena.data(), arena.size(), &engine),
-              EMBERT_STATUS_OK);
+    AlignedBytes arena(0);
+    embert_engine* engine = make_engine(model, options, arena);
+    ASSERT_NE(engine, nullptr);
     const embert_input input = texts.input();
     const std::int16_t* rows = nullptr;
     ASSERT_EQ(embert_last_hidden_state(engine, &input, &rows, nullptr), EMBERT_STATUS_OK);

@@ -30,10 +30,8 @@ class Planes : public BlobFields {
     const embert_model model = open_model(blob_, embert_isa_detect());
     embert_options options = embert_options_default(&model);
     options.max_batch = 3;
-    AlignedBytes arena(arena_bytes(model, options));
-    embert_engine* engine = nullptr;
-    EXPECT_EQ(embert_engine_init(&model, &options, arena.data(), arena.size(), &engine),
-              EMBERT_STATUS_OK);
+    AlignedBytes arena(0);
+    embert_engine* engine = make_engine(model, options, arena);
     const embert_input input = texts.input();
     const std::int16_t* rows = nullptr;
     EXPECT_EQ(embert_last_hidden_state(engine, &input, &rows, nullptr), EMBERT_STATUS_OK);

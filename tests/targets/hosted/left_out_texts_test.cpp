@@ -10,7 +10,7 @@
 namespace embert::hosted {
 namespace {
 
-/// What a sink gets of each text.
+/// A sink gets this of each text.
 struct FoundRow {
   uint32_t tokens = 0;
   bool has_values = false, truncated = false;
