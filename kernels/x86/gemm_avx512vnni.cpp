@@ -38,7 +38,7 @@ void row_tile(const GemmArgs& args, size_t rows, const TilePlace& at, const __m5
     case 8:
       return tile<8, Panels>(args, at, start, Nothing{});
     default:
-      if constexpr (Panels < kTilePanels) return tile<9, Panels>(args, at, start, Nothing{});
+      return tile<9, Panels>(args, at, start, Nothing{});
   }
 }
 
@@ -62,8 +62,7 @@ void gemm_s32_n16k4_avx512vnni(const GemmArgs& args) {
   for (size_t j = 0; j < args.n;) {
     const size_t panels = (args.n - j) / kPanelColumns;
     // 2 + 2 rather than 3 + 1: the 8 sums of one panel do not hide the latency.
-    const size_t most = panels == 4 || has_ninth_row(args.m) ? 2 : kTilePanels;
-    const size_t take = panels < most ? panels : most;
+    const size_t take = panels == 4 ? 2 : panels < kTilePanels ? panels : kTilePanels;
     if (take == 1) column_tile<1>(args, j);
     if (take == 2) column_tile<2>(args, j);
     if (take == 3) column_tile<3>(args, j);
