@@ -41,7 +41,7 @@ struct ConvertS32S32x2Args {
   size_t m, n;
   const int32_t* acc;   ///< [2 m][n]
   size_t acc_stride;    ///< elements
-  int32_t join_shift;   ///< 0..38
+  int32_t join_shift;   ///< 0..8
   const int32_t* bias;  ///< [n], or null for zeros
   int32_t* dst;         ///< [m][n]; may be acc with dst_stride = 2 * acc_stride
   size_t dst_stride;    ///< elements

@@ -28,12 +28,13 @@ enum Part {
   kActivation,
   kRequantize,
   kQuantize,
+  kPlanes,
   kEmbedding,
   kParts
 };
 const char* const kNames[kParts] = {
-    "dense GEMM", "dense, one step", "scores GEMM",    "context GEMM", "softmax",
-    "LayerNorm",  "activation",      "requantisation", "quantisation", "embedding"};
+    "dense GEMM", "dense, one step", "scores GEMM",  "context GEMM", "softmax",  "LayerNorm",
+    "activation", "requantisation",  "quantisation", "planes",       "embedding"};
 
 double seconds[kParts];
 embert::Kernels inner;    // the kernels that are measured
@@ -100,6 +101,12 @@ void wrap(embert::Kernels& kernels) {
   };
   kernels.quantize_u8_u16 = [](const embert::QuantizeU8U16Args& a) {
     timed(kQuantize, inner.quantize_u8_u16, a);
+  };
+  kernels.convert_s8x2_s16 = [](const embert::ConvertS8x2S16Args& a) {
+    timed(kPlanes, inner.convert_s8x2_s16, a);
+  };
+  kernels.convert_s32_s32x2 = [](const embert::ConvertS32S32x2Args& a) {
+    timed(kPlanes, inner.convert_s32_s32x2, a);
   };
   kernels.embedding = [](const embert::EmbeddingArgs& a) { timed(kEmbedding, inner.embedding, a); };
 }

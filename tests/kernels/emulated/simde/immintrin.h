@@ -163,6 +163,7 @@ static inline __m512i _mm512_mask_i32gather_epi32(__m512i other, __mmask16 mask,
 #undef _mm512_cvtepi8_epi32
 #undef _mm512_cvtepi16_epi32
 #undef _mm512_cvtepu16_epi32
+#undef _mm512_cvtepi32_epi64
 static inline __m256i _mm256_dpbusd_avx_epi32(__m256i sum, __m256i lhs, __m256i rhs) {
   return from_lanes<uint32_t, __m256i>(
       [sum = lanes<uint32_t>(sum), lhs = lanes<uint8_t>(lhs), rhs = lanes<int8_t>(rhs)](size_t i) {
@@ -202,6 +203,9 @@ static inline __m512i _mm512_srav_epi64(__m512i x, __m512i counts) {
 static inline __m512i _mm512_cvtepi8_epi32(__m128i x) { return widen<int8_t>(x); }
 static inline __m512i _mm512_cvtepi16_epi32(__m256i x) { return widen<int16_t>(x); }
 static inline __m512i _mm512_cvtepu16_epi32(__m256i x) { return widen<uint16_t>(x); }
+static inline __m512i _mm512_cvtepi32_epi64(__m256i x) {
+  return from_lanes<int64_t>([x = lanes<int32_t>(x)](size_t i) { return x[i]; });
+}
 
 // The order of lanes.
 #undef _mm512_movehdup_ps
