@@ -33,7 +33,7 @@ struct ConvertOptions {
   std::optional<std::filesystem::path> calibration_texts, calibration_ids;
   Rounding rounding = Rounding::kGptq;
   EmbeddingBits embeddings = EmbeddingBits::k8;
-  Precision precision = Precision::kFast;
+  Precision precision = Precision::kFast;  ///< the tools' default is kBalanced
   std::optional<int> max_tokens;
   VocabularyOptions vocabulary;
   int threads = 1;

@@ -34,7 +34,7 @@ struct Join512 {
   __m512i round;                   ///< half of the last bit that is kept
   __m512i shift_wide, round_wide;  ///< in 64-bit lanes
   /// Bits that no magnitude of a high sum, and none of a low sum or bias, has where 32 bits serve:
-  /// the joined sum is at most 2^30 + 2^29 + 2^29 - 3.
+  /// joined sums stay below 2^30 + 2^29 + 2^29.
   __m512i high_bits, low_bits;
 };
 EMBERT_INLINE Join512 make_join(int32_t join_shift) {

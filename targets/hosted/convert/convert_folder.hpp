@@ -16,9 +16,9 @@ namespace embert::hosted {
 
 struct ConvertArguments {
   ConvertPaths paths;
-  std::string rounding = "gptq";    ///< or nearest
-  std::string embeddings = "8bit";  ///< or 4bit
-  std::string precision = "fast";   ///< or balanced, high
+  std::string rounding = "gptq";       ///< or nearest
+  std::string embeddings = "8bit";     ///< or 4bit
+  std::string precision = "balanced";  ///< or fast, high
   std::optional<int> max_tokens;
   std::vector<std::string> scripts;  ///< of tokens that stay
   std::optional<int> vocabulary_size;

@@ -27,7 +27,7 @@ def convert(
     calibration_ids: Optional[StrPath] = None,
     rounding: str = "gptq",
     embeddings: str = "8bit",
-    precision: str = "fast",
+    precision: str = "balanced",
     max_tokens: Optional[int] = None,
     keep_vocabulary: Optional[StrPath] = None,
     scripts: Optional[Sequence[str]] = None,
@@ -41,8 +41,8 @@ def convert(
     The file appears whole or not at all; an existing one survives a conversion that fails. `calibration` is a file with texts,
     one a line (default: built-in text); `calibration_ids` one with token ids, for folders without tokenizer. `rounding` is
     "gptq" or "nearest" (fast). `embeddings` is "8bit" or "4bit": half the space for the word embeddings; the report has the cosine
-    of both. `precision` is "fast", "balanced" (at most 8 % more multiply-adds at 128 tokens) or "high" (about twice as many): how close to
-    float32 the model is. `max_tokens` is the default length of a text. `progress(stage, done)` is called with a name
+    of both. `precision` is "balanced", "fast" (without its multiply-adds, at most 8 % more at 128 tokens) or "high" (about twice as many): how
+    close to float32 the model is. `max_tokens` is the default length of a text. `progress(stage, done)` is called with a name
     such as "calibrate" and 0..1; what it raises ends the conversion. The bytes of the file do not depend on `threads`.
 
     Of a vocabulary that is too large for a board, these tokens stay: with `keep_vocabulary` those that the texts of a file

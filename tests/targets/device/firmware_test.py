@@ -135,7 +135,7 @@ def main():
     parser.add_argument("--all", action="store_true", help="all 4,500 sentences in scope, not 500 of them")
     parser.add_argument("--faults", type=float, default=0,
                         help="percent of the frames that are lost, repeated, cut or changed on the way")
-    parser.add_argument("--precision", choices=["fast", "balanced", "high"], default="fast")
+    parser.add_argument("--precision", choices=["fast", "balanced", "high"], default="balanced")
     parser.add_argument("--unigram", action="store_true", help="the model with a Unigram tokenizer")
     options = parser.parse_args()
     if options.faults and not FAULTY_LINE.exists():
