@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shows a page in headless Chromium (CHROMIUM names the program; default chromium), for tests and bench.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 export const { CHROMIUM = "chromium" } = process.env;
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".json": "application/json" };
@@ -43,7 +44,15 @@ export async function showPage(path, answer, ended) {
     await gone;
     server.closeAllConnections?.();
     server.close();
-    // The browser's child processes write into the profile a little longer than it lives: 20 retries wait up to 21 s.
-    rmSync(profile, { recursive: true, force: true, maxRetries: 20 });
+    // The browser's child processes write into the profile a little longer than it lives. maxRetries of rmSync only tries to
+    // remove the folder again, not the files that are new in it.
+    for (let tries = 1; existsSync(profile); ++tries) {
+      try {
+        rmSync(profile, { recursive: true });
+      } catch (error) {
+        if (tries === 20) throw error;
+        await sleep(50 * tries);
+      }
+    }
   }
 }
