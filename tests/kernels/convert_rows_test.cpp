@@ -129,14 +129,15 @@ TEST_F(ConvertS8x2S16Test, EveryShape) {
   }
 }
 
-// Numbers of one sign up to 2^bits, most of them that or 1 less; at a number that variants take as
-// the largest for 32-bit lanes, the joined sums are around the ends of 32 bits.
+// Numbers of one sign, most of them 2^bits - 1, in some rows a few of up to twice as much. At the
+// numbers that variants take as the largest for 32-bit lanes the joined sums are around the ends of
+// 32 bits.
 void fill_near(Draws& draws, int32_t bits, int32_t* values, size_t count) {
-  const int32_t sign = draws.below(2) != 0 ? 1 : -1, bound = int32_t{1} << bits;
+  const int32_t sign = draws.below(2) != 0 ? 1 : -1, most = (int32_t{1} << bits) - 1;
   const bool beyond = draws.below(2) != 0;
   for (size_t i = 0; i < count; ++i) {
-    values[i] = sign * (draws.below(4) == 0 ? draws.in32(0, bound - 1) : bound - 1);
-    if (beyond && draws.below(16) == 0) values[i] = sign * bound;
+    values[i] = sign * (draws.below(4) == 0 ? draws.in32(0, most) : most);
+    if (beyond && draws.below(16) == 0) values[i] += sign * draws.in32(1, int64_t{most} + 1);
   }
 }
 
