@@ -46,6 +46,10 @@ struct ConvertS32S32x2Args {
   int32_t* dst;         ///< [m][n]; may be acc with dst_stride = 2 * acc_stride
   size_t dst_stride;    ///< elements
 };
+/// 32 bits serve where no magnitude of a high sum has one of join_high_bits() and none of a low sum
+/// or bias one of kJoinLowBits: the joined sum stays below 2^30 + 2^29 + 2^29.
+static constexpr int32_t join_high_bits(int32_t join_shift) { return -(1 << (22 + join_shift)); }
+static constexpr int32_t kJoinLowBits = -(1 << 29);
 using ConvertS32S32x2Fn = void (*)(const ConvertS32S32x2Args&);
 
 /// Hidden states as an output: a LayerNorm's rows, which have a scale and an offset of their own

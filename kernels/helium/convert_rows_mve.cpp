@@ -40,9 +40,8 @@ void convert_s8x2_s16_mve(const ConvertS8x2S16Args& all) {
 void convert_s32_s32x2_mve(const ConvertS32S32x2Args& all) {
   const ConvertS32S32x2Args args = all;  // a copy, which no store can change
   const int32_t left = 8 - args.join_shift;
-  // Bits that no magnitude has where 32 bits serve: joined sums stay below 2^30 + 2^29 + 2^29.
-  const int32x4_t high_bits = vdupq_n_s32(-(1 << (30 - left)));
-  const int32x4_t low_bits = vdupq_n_s32(-(1 << 29));
+  const int32x4_t high_bits = vdupq_n_s32(join_high_bits(args.join_shift));
+  const int32x4_t low_bits = vdupq_n_s32(kJoinLowBits);
   for (size_t i = 0; i < args.m; ++i) {
     const int32_t* high = args.acc + 2 * i * args.acc_stride;
     const int32_t* low = high + args.acc_stride;

@@ -55,9 +55,8 @@ void convert_s8x2_s16_simd128(const ConvertS8x2S16Args& args) {
 void convert_s32_s32x2_simd128(const ConvertS32S32x2Args& args) {
   const uint32_t shift = static_cast<uint32_t>(args.join_shift), left = 8 - shift;
   const v128_t round = wasm_i32x4_splat(shift > 0 ? 1 << (shift - 1) : 0);
-  // Bits that no magnitude has where 32 bits serve: joined sums stay below 2^30 + 2^29 + 2^29.
-  const v128_t high_bits = wasm_i32x4_splat(-(1 << (30 - left)));
-  const v128_t low_bits = wasm_i32x4_splat(-(1 << 29));
+  const v128_t high_bits = wasm_i32x4_splat(join_high_bits(args.join_shift));
+  const v128_t low_bits = wasm_i32x4_splat(kJoinLowBits);
   for (size_t i = 0; i < args.m; ++i) {
     const int32_t* high = args.acc + 2 * i * args.acc_stride;
     const int32_t* low = high + args.acc_stride;

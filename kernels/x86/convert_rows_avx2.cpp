@@ -84,9 +84,8 @@ void convert_s8x2_s16_avx2(const ConvertS8x2S16Args& args) {
 void convert_s32_s32x2_avx2(const ConvertS32S32x2Args& args) {
   const size_t whole = args.n / 8 * 8;
   const int32_t left = 8 - args.join_shift;
-  // Bits that no magnitude has where 32 bits serve: joined sums stay below 2^30 + 2^29 + 2^29.
-  const __m256i high_bits = _mm256_set1_epi32(-(1 << (30 - left)));
-  const __m256i low_bits = _mm256_set1_epi32(-(1 << 29));
+  const __m256i high_bits = _mm256_set1_epi32(join_high_bits(args.join_shift));
+  const __m256i low_bits = _mm256_set1_epi32(kJoinLowBits);
   for (size_t i = 0; i < args.m; ++i) {
     const int32_t* high = args.acc + 2 * i * args.acc_stride;
     const int32_t* low = high + args.acc_stride;
