@@ -106,8 +106,9 @@ void write_summary(const convert::ConvertResult& result, const std::string& outp
                        held_out["compared"].get<std::string>() + ": cosine mean " +
                        held_out["cosine_mean"].dump() + ", worst " + held_out["cosine_min"].dump();
     if (held_out.contains("answers")) {
-      line += ", " + held_out["agreement"].dump() + " of " + held_out["answers"]["count"].dump() +
-              " " + held_out["answers"]["kind"].get<std::string>() + " are the same";
+      line += ", " + fixed(100 * held_out["agreement"].get<double>(), 1) + " % of " +
+              held_out["answers"]["count"].dump() + " " +
+              held_out["answers"]["kind"].get<std::string>() + " are the same";
     }
     if (held_out.contains("logit_error_max")) {
       line += ", largest logit error " + held_out["logit_error_max"].dump();

@@ -187,6 +187,7 @@ Section precision_section(const Json& data) {
     std::vector<Column> columns = {{"layer"}};
     const Json& shown = errors.empty() ? layers : errors;
     for (const auto& [key, value] : shown.front().items()) columns.push_back({name_of(key)});
+    columns.push_back({"feed-forward up: copied inputs"});
     const double most = largest_of(errors);
     Table table(columns);
     for (size_t i = 0; i < layers.size(); ++i) {
@@ -200,15 +201,19 @@ Section precision_section(const Json& data) {
                                : markup_text(value.get<std::string>());
         cells.push_back(bought ? "<span class=\"bought\">" + cell + "</span>" : cell);
       }
+      cells.push_back(number(precision["copied_inputs"][i], kCount));
       table.row(cells);
     }
-    body += figure("Inputs with 16 bits", table.markup(),
-                   errors.empty()
-                       ? "Rows of each input that keep 16 bits: of no token, the first one or all."
+    const std::string rows =
+        errors.empty() ? "Rows of each input that keep 16 bits: of no token, the first one or all."
                        : "In 1e-4: by how much 1 - cosine to float32 grows when this input alone "
                          "has 8 bits. Marked: it keeps 16 bits (attention probabilities 14), so "
                          "this error is gone. The others cost more multiply-adds than they were "
-                         "worth, or the budget was spent.");
+                         "worth, or the budget was spent.";
+    body += figure("Inputs with 16 bits, and copied inputs", table.markup(),
+                   rows +
+                       " Copied inputs: so many inputs stand twice in a row of 8 bits, and their "
+                       "large weights are split over the two.");
   }
   section.body = body;
   return section;

@@ -60,10 +60,10 @@ Json ranges_of(const convert::ConvertResult& result) {
   return layers;
 }
 
-/// Of each layer the rows of its inputs that keep 16 bits.
+/// Of each layer the rows of its inputs that keep 16 bits, and the inputs that are copied.
 Json precision_of(const convert::PrecisionReport& report) {
   const char* const names[] = {"none", "first", "all"};
-  Json layers = Json::array();
+  Json layers = Json::array(), copied = Json::array();
   for (const convert::LayerPrecision& layer : report.layers) {
     const BlobPlanes& planes = layer.planes;
     layers.push_back({{"qkv", names[planes.qkv]},
@@ -71,10 +71,12 @@ Json precision_of(const convert::PrecisionReport& report) {
                       {"ffn_up", names[planes.ffn_up]},
                       {"ffn_down", names[planes.ffn_down]},
                       {"probabilities", names[planes.probabilities]}});
+    copied.push_back(planes.copied_inputs);
   }
   Json json = {{"level", convert::precision_name(report.precision)},
                {"more_multiply_adds", report.cost},
-               {"inputs_of_16_bits", std::move(layers)}};
+               {"inputs_of_16_bits", std::move(layers)},
+               {"copied_inputs", std::move(copied)}};
   if (report.precision != convert::Precision::kBalanced) return json;  // nothing was measured
   for (const convert::LayerPrecision& layer : report.layers) {
     json["error_of_8_bits"].push_back({{"first", layer.first},

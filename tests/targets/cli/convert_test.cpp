@@ -259,7 +259,7 @@ TEST(Verify, ComparesADecodersLogits) {
     return "against float32 on 64 other texts (" + which + "), word logits: cosine mean";
   };
   EXPECT_NE(converted.out.find(compared("built-in texts")), std::string::npos) << converted.out;
-  const std::string counted = " of 64 tokens are the same, largest logit error ";
+  const std::string counted = " % of 64 tokens are the same, largest logit error ";
   EXPECT_NE(converted.out.find(counted), std::string::npos) << converted.out;
   const ToolResult result = run_tool({"verify", model, folder.path(), "--texts", texts, "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
