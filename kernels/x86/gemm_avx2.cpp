@@ -3,12 +3,12 @@
 // inputs are widened to 16 bits in place. Both products of VPMADDWD then belong to the same column,
 // and one 32-bit lane holds its whole sum. (VPMADDUBSW would saturate: 2 * 255 * 127 does not fit
 // 16 bits. With factors of 1 and 0 it widens the even weights in one instruction.) Rows are split
-// once for all columns, weights in the loop. Measured on an Intel Xeon, family 6, model 207
-// (tests/bench/gemm_bench): 85-86 % of the peak of VPMADDWD and VPADDD at MiniLM's dense layers,
-// 77-79 % at scores with k = 32; two shifts for the even weights reached 80-82 %. Splitting
-// weights takes 4 of a step's 44 vector operations. 6 rows, with the weights of 8 columns at a
-// time: 80 %. Fetching the next call's weights into L2 makes a pass of MiniLM 2 to 3 % faster on
-// Zen 5.
+// once for all columns. The first tile splits the weights of a panel and keeps them in 12 KB, the
+// others load them: 40 vector operations a step for 44. Measured on an Intel Xeon, family 6, model
+// 207 (tests/bench/gemm_bench): 93 to 97 % of the peak of VPMADDWD and VPADDD at MiniLM's dense
+// layers with 16 and 32 rows, 89 % at scores with k = 32; with weights split in each tile 85 and
+// 79 %, in a loop before the tiles 90 to 94 % and no gain where the weights come from L3. Fetching
+// the next call's weights into L2 makes a pass of MiniLM 2 to 3 % faster on Zen 5.
 #if !defined(__AVX2__)
 #error "this file needs the flags of avx2 (kernels/sources.cmake)"
 #endif
@@ -20,35 +20,72 @@ namespace embert {
 namespace {
 
 constexpr size_t kTileRows = 5;
-constexpr size_t kVectors = 2;  // of 8 columns in a panel
+constexpr size_t kMaxTiles = 7;  // that share a panel's split weights
+constexpr size_t kVectors = 2;   // of 8 columns in a panel
 constexpr size_t kLanes = 8;
-constexpr size_t kChunkSteps = 128;
+constexpr size_t kChunkSteps = 96;
 
-// The inputs of a tile's rows in up to kChunkSteps steps, as 2 x 16 bits a step.
-struct SplitRows {
-  size_t rows, steps;  // 1..kTileRows, 1..kChunkSteps
-  size_t ahead;        // bytes from a weight to the one that is fetched into L2 for the next call
-  alignas(32) uint32_t even[kTileRows][kChunkSteps];
-  alignas(32) uint32_t odd[kTileRows][kChunkSteps];
+// The inputs of a row in the steps of a chunk, as 2 x 16 bits a step.
+struct SplitRow {
+  alignas(32) uint32_t even[kChunkSteps];
+  alignas(32) uint32_t odd[kChunkSteps];
+};
+// The weights of a panel in one step, as 2 x 16 bits a column.
+struct SplitStep {
+  __m256i even[kVectors], odd[kVectors];
 };
 
 __m256i load(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
 void store(void* p, __m256i x) { _mm256_storeu_si256(static_cast<__m256i*>(p), x); }
 
-void split_row(const uint8_t* lhs, size_t steps, uint32_t* even, uint32_t* odd) {
+void split_row(const uint8_t* lhs, size_t steps, SplitRow& row) {
   size_t s = 0;
   for (; s + kLanes <= steps; s += kLanes) {
     const __m256i inputs = load(lhs + s * kStepInputs);
-    store(even + s, _mm256_and_si256(inputs, _mm256_set1_epi16(0xff)));
-    store(odd + s, _mm256_srli_epi16(inputs, 8));
+    store(row.even + s, _mm256_and_si256(inputs, _mm256_set1_epi16(0xff)));
+    store(row.odd + s, _mm256_srli_epi16(inputs, 8));
   }
   for (; s < steps; ++s) {
     uint32_t inputs;
     __builtin_memcpy(&inputs, lhs + s * kStepInputs, sizeof(inputs));
-    even[s] = inputs & 0x00ff00ff;
-    odd[s] = inputs >> 8 & 0x00ff00ff;
+    row.even[s] = inputs & 0x00ff00ff;
+    row.odd[s] = inputs >> 8 & 0x00ff00ff;
   }
 }
+
+// The weights of a panel as the blob holds them. The first tile splits each step where it reads it,
+// and keeps it for the tiles that follow.
+template <bool kKeeps>
+struct PackedWeights {
+  const int8_t* rhs;
+  size_t ahead;     // bytes from a weight to the one that is fetched into L2 for the next call
+  SplitStep* kept;  // [kChunkSteps]
+
+  SplitStep step(size_t s) const {
+    const int8_t* packed = rhs + s * kStepBytes;
+    _mm_prefetch(packed + ahead, _MM_HINT_T1);
+    SplitStep split;
+#pragma GCC unroll 2
+    for (size_t v = 0; v < kVectors; ++v) {
+      const __m256i weights = load(packed + v * kLanes * kStepInputs);
+      split.even[v] = _mm256_maddubs_epi16(_mm256_set1_epi16(1), weights);
+      split.odd[v] = _mm256_srai_epi16(weights, 8);
+      if (!kKeeps) continue;
+      store(&kept[s].even[v], split.even[v]);
+      store(&kept[s].odd[v], split.odd[v]);
+    }
+    return split;
+  }
+};
+struct SplitWeights {
+  const SplitStep* steps;
+
+  // Vector by vector: gcc 12 copies the struct through the stack.
+  SplitStep step(size_t s) const {
+    const SplitStep& from = steps[s];
+    return {{load(&from.even[0]), load(&from.even[1])}, {load(&from.odd[0]), load(&from.odd[1])}};
+  }
+};
 
 // gcc would reorder the additions of several steps and spill sums; the barrier keeps their order.
 void add_products(__m256i& sum, __m256i inputs, __m256i weights) {
@@ -56,12 +93,11 @@ void add_products(__m256i& sum, __m256i inputs, __m256i weights) {
   asm("" : "+x"(sum));
 }
 
-// Adds the products of one chunk to start and writes the sums to dst. The loops over rows and
-// vectors unroll completely.
-template <size_t kRows>
-[[gnu::noinline]] void add_chunk(const SplitRows& lhs, const int8_t* rhs,
+// Adds the products of one chunk to start and writes the sums of a tile to dst. The loops over rows
+// and vectors unroll completely.
+template <size_t kRows, class Weights>
+[[gnu::noinline]] void add_chunk(const SplitRow* rows, size_t steps, Weights weights,
                                  MatrixView<const int32_t> start, MatrixView<int32_t> dst) {
-  const size_t steps = lhs.steps;
   __m256i sum[kRows][kVectors];
 #pragma GCC unroll 5
   for (size_t r = 0; r < kRows; ++r) {
@@ -69,23 +105,16 @@ template <size_t kRows>
     for (size_t v = 0; v < kVectors; ++v)
       sum[r][v] = load(start.data + r * start.stride + v * kLanes);
   }
-  for (size_t s = 0; s < steps; ++s, rhs += kStepBytes) {
-    _mm_prefetch(rhs + lhs.ahead, _MM_HINT_T1);
-    __m256i even[kVectors], odd[kVectors];
-#pragma GCC unroll 2
-    for (size_t v = 0; v < kVectors; ++v) {
-      const __m256i weights = load(rhs + v * kLanes * kStepInputs);
-      even[v] = _mm256_maddubs_epi16(_mm256_set1_epi16(1), weights);
-      odd[v] = _mm256_srai_epi16(weights, 8);
-    }
+  for (size_t s = 0; s < steps; ++s) {
+    const SplitStep split = weights.step(s);
 #pragma GCC unroll 5
     for (size_t r = 0; r < kRows; ++r) {
-      const __m256i even_inputs = _mm256_set1_epi32(static_cast<int32_t>(lhs.even[r][s]));
+      const __m256i even_inputs = _mm256_set1_epi32(static_cast<int32_t>(rows[r].even[s]));
 #pragma GCC unroll 2
-      for (size_t v = 0; v < kVectors; ++v) add_products(sum[r][v], even_inputs, even[v]);
-      const __m256i odd_inputs = _mm256_set1_epi32(static_cast<int32_t>(lhs.odd[r][s]));
+      for (size_t v = 0; v < kVectors; ++v) add_products(sum[r][v], even_inputs, split.even[v]);
+      const __m256i odd_inputs = _mm256_set1_epi32(static_cast<int32_t>(rows[r].odd[s]));
 #pragma GCC unroll 2
-      for (size_t v = 0; v < kVectors; ++v) add_products(sum[r][v], odd_inputs, odd[v]);
+      for (size_t v = 0; v < kVectors; ++v) add_products(sum[r][v], odd_inputs, split.odd[v]);
     }
   }
 #pragma GCC unroll 5
@@ -95,19 +124,20 @@ template <size_t kRows>
   }
 }
 
-void add_rows(const SplitRows& lhs, const int8_t* rhs, MatrixView<const int32_t> start,
-              MatrixView<int32_t> dst) {
-  switch (lhs.rows) {
+template <class Weights>
+void add_tile(size_t count, const SplitRow* rows, size_t steps, Weights weights,
+              MatrixView<const int32_t> start, MatrixView<int32_t> dst) {
+  switch (count) {
     case 1:
-      return add_chunk<1>(lhs, rhs, start, dst);
+      return add_chunk<1>(rows, steps, weights, start, dst);
     case 2:
-      return add_chunk<2>(lhs, rhs, start, dst);
+      return add_chunk<2>(rows, steps, weights, start, dst);
     case 3:
-      return add_chunk<3>(lhs, rhs, start, dst);
+      return add_chunk<3>(rows, steps, weights, start, dst);
     case 4:
-      return add_chunk<4>(lhs, rhs, start, dst);
+      return add_chunk<4>(rows, steps, weights, start, dst);
     default:
-      return add_chunk<5>(lhs, rhs, start, dst);
+      return add_chunk<5>(rows, steps, weights, start, dst);
   }
 }
 
@@ -123,34 +153,47 @@ void panel_start(const GemmArgs& args, size_t j, int32_t* start) {
   }
 }
 
+// Adds the products of m rows, at most kMaxTiles * kTileRows, in the steps that begin with first.
+void add_rows(const GemmArgs& args, size_t i, size_t m, size_t first, size_t steps) {
+  SplitRow rows[kMaxTiles * kTileRows];
+  SplitStep split[kChunkSteps];
+  alignas(32) int32_t panel[kPanelColumns];
+  for (size_t r = 0; r < m; ++r) {
+    split_row(args.lhs + (i + r) * args.lhs_stride + first * kStepInputs, steps, rows[r]);
+  }
+  for (size_t j = 0; j < args.n; j += kPanelColumns) {
+    const int8_t* rhs = args.rhs + j * args.k + first * kStepBytes;
+    const size_t ahead = args.n * args.k;
+    if (first == 0) panel_start(args, j, panel);
+    size_t tiles = (m + kTileRows - 1) / kTileRows;
+    for (size_t r = 0, count; r < m; r += count, --tiles) {
+      count = (m - r) / tiles;
+      const MatrixView<int32_t> dst = {args.dst + (i + r) * args.dst_stride + j, args.dst_stride};
+      const MatrixView<const int32_t> start = first == 0
+                                                  ? MatrixView<const int32_t>{panel, 0}
+                                                  : MatrixView<const int32_t>{dst.data, dst.stride};
+      if (count == m) {
+        add_tile(count, rows, steps, PackedWeights<false>{rhs, ahead, split}, start, dst);
+      } else if (r == 0) {
+        add_tile(count, rows, steps, PackedWeights<true>{rhs, ahead, split}, start, dst);
+      } else {
+        add_tile(count, rows + r, steps, SplitWeights{split}, start, dst);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void gemm_s32_n16k4_avx2(const GemmArgs& args) {
   const size_t steps = args.k / kStepInputs;
-  SplitRows lhs;
-  lhs.ahead = args.n * args.k;
-  alignas(32) int32_t start[kPanelColumns];
-  size_t tiles = (args.m + kTileRows - 1) / kTileRows;
-  for (size_t i = 0; i < args.m; --tiles) {
-    lhs.rows = (args.m - i) / tiles;
-    for (size_t first = 0; first == 0 || first < steps; first += kChunkSteps) {
-      lhs.steps = steps - first < kChunkSteps ? steps - first : kChunkSteps;
-      for (size_t r = 0; r < lhs.rows; ++r) {
-        split_row(args.lhs + (i + r) * args.lhs_stride + first * kStepInputs, lhs.steps,
-                  lhs.even[r], lhs.odd[r]);
-      }
-      for (size_t j = 0; j < args.n; j += kPanelColumns) {
-        const int8_t* rhs = args.rhs + j * args.k + first * kStepBytes;
-        const MatrixView<int32_t> dst = {args.dst + i * args.dst_stride + j, args.dst_stride};
-        if (first == 0) {
-          panel_start(args, j, start);
-          add_rows(lhs, rhs, {start, 0}, dst);
-        } else {
-          add_rows(lhs, rhs, {dst.data, dst.stride}, dst);
-        }
-      }
+  for (size_t i = 0, m; i < args.m; i += m) {
+    m = args.m - i < kMaxTiles * kTileRows ? args.m - i : kMaxTiles * kTileRows;
+    size_t chunks = (steps + kChunkSteps - 1) / kChunkSteps;
+    for (size_t first = 0, count; first < steps; first += count, --chunks) {
+      count = (steps - first) / chunks;
+      add_rows(args, i, m, first, count);
     }
-    i += lhs.rows;
   }
 }
 

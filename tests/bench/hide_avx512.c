@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A preload library for Linux on x86-64: the program sees a processor of AVX2, without AVX-512,
+ * AVX-VNNI and AMX. So a server that has them compares embert and its peers as they run on most
+ * laptops. All of them ask CPUID which kernels may run. Linux lets CPUID fault (arch_prctl(2),
+ * ARCH_SET_CPUID; `cpuid_fault` in /proc/cpuinfo), and the handler executes it and clears the bits.
+ * glibc has chosen its own string functions before.
+ *
+ *   LD_PRELOAD=$PWD/build/release/tests/bench/libhide_avx512.so tests/bench/compare_peers.py ...
+ *
+ * Bits: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2A, CPUID, leaf 7.
+ */
+#define _GNU_SOURCE
+#include <cpuid.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { kSetCpuid = 0x1012, kFaults = 0, kExecutes = 1, kCpuidBytes = 2 };
+
+// Leaf 7, subleaf 0. EBX: AVX512F, DQ, IFMA, PF, ER, CD, BW, VL. ECX: VBMI, VBMI2, VNNI, BITALG,
+// VPOPCNTDQ. EDX: 4VNNIW, 4FMAPS, VP2INTERSECT, AMX-BF16, AVX512-FP16, AMX-TILE, AMX-INT8.
+static const uint32_t kHiddenEbx =
+    1u << 16 | 1u << 17 | 1u << 21 | 1u << 26 | 1u << 27 | 1u << 28 | 1u << 30 | 1u << 31;
+static const uint32_t kHiddenEcx = 1u << 1 | 1u << 6 | 1u << 11 | 1u << 12 | 1u << 14;
+static const uint32_t kHiddenEdx =
+    1u << 2 | 1u << 3 | 1u << 8 | 1u << 22 | 1u << 23 | 1u << 24 | 1u << 25;
+
+static void execute_cpuid(int signal_number, siginfo_t* info, void* context) {
+  greg_t* const registers = ((ucontext_t*)context)->uc_mcontext.gregs;
+  const uint8_t* const code = (const uint8_t*)registers[REG_RIP];
+  if (info->si_code != SI_KERNEL || code[0] != 0x0f || code[1] != 0xa2) {
+    // A fault of the program's own: the instruction runs again and ends it.
+    signal(signal_number, SIG_DFL);
+    return;
+  }
+  const uint32_t leaf = (uint32_t)registers[REG_RAX];
+  const uint32_t subleaf = (uint32_t)registers[REG_RCX];
+  uint32_t a, b, c, d;
+  syscall(SYS_arch_prctl, kSetCpuid, kExecutes);
+  __cpuid_count(leaf, subleaf, a, b, c, d);
+  syscall(SYS_arch_prctl, kSetCpuid, kFaults);
+  if (leaf == 7 && subleaf == 0) {
+    b &= ~kHiddenEbx;
+    c &= ~kHiddenEcx;
+    d &= ~kHiddenEdx;
+  } else if (leaf == 7) {  // AVX-VNNI, AVX512-BF16, AVX-VNNI-INT8, AVX10: all are later than AVX2
+    a = b = c = d = 0;
+  }
+  registers[REG_RAX] = a;
+  registers[REG_RBX] = b;
+  registers[REG_RCX] = c;
+  registers[REG_RDX] = d;
+  registers[REG_RIP] += kCpuidBytes;
+}
+
+// Threads inherit the fault, programs that exec starts do not: each of them loads this library.
+__attribute__((constructor)) static void hide(void) {
+  struct sigaction action = {.sa_sigaction = execute_cpuid, .sa_flags = SA_SIGINFO | SA_NODEFER};
+  if (sigaction(SIGSEGV, &action, NULL) != 0 || syscall(SYS_arch_prctl, kSetCpuid, kFaults) != 0) {
+    fprintf(stderr, "hide_avx512: this processor or kernel does not let CPUID fault\n");
+    exit(1);
+  }
+}
