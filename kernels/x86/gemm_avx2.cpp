@@ -93,11 +93,22 @@ void add_products(__m256i& sum, __m256i inputs, __m256i weights) {
   asm("" : "+x"(sum));
 }
 
-// Adds the products of one chunk to start and writes the sums of a tile to dst. The loops over rows
-// and vectors unroll completely.
+// Rows of one panel in the steps of a chunk.
+struct Tile {
+  const SplitRow* rows;  // [count]
+  size_t count, steps;   // 1..kTileRows, 1..kChunkSteps
+  MatrixView<const int32_t> start;
+  MatrixView<int32_t> dst;
+};
+
+// Adds the products to start and writes the sums to dst. The loops over rows and vectors unroll
+// completely.
 template <size_t kRows, class Weights>
-[[gnu::noinline]] void add_chunk(const SplitRow* rows, size_t steps, Weights weights,
-                                 MatrixView<const int32_t> start, MatrixView<int32_t> dst) {
+[[gnu::noinline]] void add_chunk(const Tile& tile, Weights weights) {
+  const SplitRow* rows = tile.rows;
+  const size_t steps = tile.steps;
+  const MatrixView<const int32_t> start = tile.start;
+  const MatrixView<int32_t> dst = tile.dst;
   __m256i sum[kRows][kVectors];
 #pragma GCC unroll 5
   for (size_t r = 0; r < kRows; ++r) {
@@ -125,19 +136,18 @@ template <size_t kRows, class Weights>
 }
 
 template <class Weights>
-void add_tile(size_t count, const SplitRow* rows, size_t steps, Weights weights,
-              MatrixView<const int32_t> start, MatrixView<int32_t> dst) {
-  switch (count) {
+void add_tile(const Tile& tile, Weights weights) {
+  switch (tile.count) {
     case 1:
-      return add_chunk<1>(rows, steps, weights, start, dst);
+      return add_chunk<1>(tile, weights);
     case 2:
-      return add_chunk<2>(rows, steps, weights, start, dst);
+      return add_chunk<2>(tile, weights);
     case 3:
-      return add_chunk<3>(rows, steps, weights, start, dst);
+      return add_chunk<3>(tile, weights);
     case 4:
-      return add_chunk<4>(rows, steps, weights, start, dst);
+      return add_chunk<4>(tile, weights);
     default:
-      return add_chunk<5>(rows, steps, weights, start, dst);
+      return add_chunk<5>(tile, weights);
   }
 }
 
@@ -169,15 +179,14 @@ void add_rows(const GemmArgs& args, size_t i, size_t m, size_t first, size_t ste
     for (size_t r = 0, count; r < m; r += count, --tiles) {
       count = (m - r) / tiles;
       const MatrixView<int32_t> dst = {args.dst + (i + r) * args.dst_stride + j, args.dst_stride};
-      const MatrixView<const int32_t> start = first == 0
-                                                  ? MatrixView<const int32_t>{panel, 0}
-                                                  : MatrixView<const int32_t>{dst.data, dst.stride};
+      Tile tile = {rows + r, count, steps, {dst.data, dst.stride}, dst};
+      if (first == 0) tile.start = {panel, 0};
       if (count == m) {
-        add_tile(count, rows, steps, PackedWeights<false>{rhs, ahead, split}, start, dst);
+        add_tile(tile, PackedWeights<false>{rhs, ahead, split});
       } else if (r == 0) {
-        add_tile(count, rows, steps, PackedWeights<true>{rhs, ahead, split}, start, dst);
+        add_tile(tile, PackedWeights<true>{rhs, ahead, split});
       } else {
-        add_tile(count, rows + r, steps, SplitWeights{split}, start, dst);
+        add_tile(tile, SplitWeights{split});
       }
     }
   }

@@ -10,7 +10,6 @@
  * Bits: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2A, CPUID, leaf 7.
  */
 #define _GNU_SOURCE
-#include <cpuid.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,7 +40,7 @@ static void execute_cpuid(int signal_number, siginfo_t* info, void* context) {
   const uint32_t subleaf = (uint32_t)registers[REG_RCX];
   uint32_t a, b, c, d;
   syscall(SYS_arch_prctl, kSetCpuid, kExecutes);
-  __cpuid_count(leaf, subleaf, a, b, c, d);
+  __asm__("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(leaf), "c"(subleaf));
   syscall(SYS_arch_prctl, kSetCpuid, kFaults);
   if (leaf == 7 && subleaf == 0) {
     b &= ~kHiddenEbx;

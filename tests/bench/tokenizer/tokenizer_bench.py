@@ -4,7 +4,7 @@
 
     pip install tokenizers==0.19.1        (in a virtual environment)
     cmake --build build --target tokenizer_bench
-    python tests/bench/tokenizer_bench.py build/tests/bench/tokenizer_bench ../shared/data [TOKENIZER.json...]
+    python tests/bench/tokenizer/tokenizer_bench.py build/tests/bench/tokenizer_bench ../shared/data [TOKENIZER.json...]
 
 Without files it takes uncased BERT. Prints a markdown table for each file: median and spread (10th to 90th percentile) of both in ms for all lines of each corpus, once
 calling encode() line by line and once encode_batch() over all lines (which the wheel does faster), and the ratio.

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "embert/embert_tokenizer.h"
-#include "tests/bench/folder_tokenizer.hpp"
+#include "tests/bench/tokenizer/folder_tokenizer.hpp"
 
 namespace {
 
