@@ -69,10 +69,13 @@ void add_flash_remedies(const FitModel& model, const MemoryNeed& need, uint64_t 
 }  // namespace
 
 MemoryNeed memory_need(const FitModel& model, const KernelSet& kernels) {
+  // In an image a byte marks the model's end (targets/cortex-m/model.S), and what follows it is
+  // aligned to 8.
+  const size_t in_image = (model.blob.size() + 1 + 7) / 8 * 8;
   const embert_model_info info = info_of(model);
   const size_t tokenizer = tokenizer_of(model), arena = arena_bytes(model, model.tokens);
   return {.code = kernels.code[tokenizer],
-          .model = model.blob.size(),
+          .model = kernels.bare_metal ? in_image : model.blob.size(),
           .loaded_model = kernels.bare_metal ? 0 : model.blob.size(),
           .arena = arena,
           .buffers = device::firmware_memory(info, model.tokens, arena) - arena,
