@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// VPMADDWD on 256 bits, tiles of 5 rows x 16 columns. The even and the odd bytes of a step's 4
-// inputs are widened to 16 bits in place. Both products of VPMADDWD then belong to the same column,
-// and one 32-bit lane holds its whole sum. (VPMADDUBSW would saturate: 2 * 255 * 127 does not fit
-// 16 bits. With factors of 1 and 0 it widens the even weights in one instruction.) Rows are split
-// once for all columns. The first tile splits the weights of a panel and keeps them in 12 KB, the
-// others load them: 40 vector operations a step for 44. Measured on an Intel Xeon, family 6, model
-// 207 (tests/bench/gemm_bench): 93 to 97 % of the peak of VPMADDWD and VPADDD at MiniLM's dense
-// layers with 16 and 32 rows, 89 % at scores with k = 32; with weights split in each tile 85 and
-// 79 %, in a loop before the tiles 90 to 94 % and no gain where the weights come from L3. Fetching
-// the next call's weights into L2 makes a pass of MiniLM 2 to 3 % faster on Zen 5.
+// Tiles of 5 rows x 16 columns. A step multiplies 4 inputs of a row with the weights of 16 columns,
+// in one of two ways that give the same sums:
+//
+// - VPMADDUBSW adds two products of an unsigned input and a weight, and saturates at 16 bits. Where
+//   two inputs are 0 and more and their sum is at most 256, nothing saturates whatever the weights
+//   are. VPMADDWD by ones then adds two such sums: with VPADDD three instructions for 32 products.
+//   An offset is taken from signed inputs first, so that they fit, too.
+// - Else inputs and weights are widened to 16 bits, even and odd ones by themselves, and go through
+//   two VPMADDWD and two VPADDD.
+//
+// Each tile looks up once which steps fit for all of its rows, takes these in one loop, then the
+// others. Of MiniLM 2 % of the steps of second feed-forward layers do not fit, 4 % of scores, 8 %
+// of attention outputs, 22 to 27 % of first feed-forward layers and of queries, keys and values.
+//
+// Measured on Zen 3 (tests/bench/gemm_bench): dense layers at 102 to 110 % of the rate of VPMADDWD
+// with VPADDD each, where the second way alone reached 88 to 91 %. That rate is no bound here: four
+// pipes share additions and products, and Zen 3 starts 1.6 products a cycle with an addition
+// each, 2 with half as many additions. Fetching the next call's weights into L2 makes a pass of
+// MiniLM 2 to 3 % faster on Zen 5.
 #if !defined(__AVX2__)
 #error "this file needs the flags of avx2 (kernels/sources.cmake)"
 #endif
@@ -20,93 +29,133 @@ namespace embert {
 namespace {
 
 constexpr size_t kTileRows = 5;
-constexpr size_t kMaxTiles = 7;  // that share a panel's split weights
+constexpr size_t kMaxTiles = 7;  // whose inputs are prepared before a panel is read
 constexpr size_t kVectors = 2;   // of 8 columns in a panel
 constexpr size_t kLanes = 8;
-constexpr size_t kChunkSteps = 96;
+constexpr size_t kChunkSteps = 96;  // a multiple of kLanes
 
-// The inputs of a row in the steps of a chunk, as 2 x 16 bits a step.
-struct SplitRow {
-  alignas(32) uint32_t even[kChunkSteps];
-  alignas(32) uint32_t odd[kChunkSteps];
+// The products of two inputs up to this sum with any weights fit 16 bits: 256 * -128 = -2^15.
+constexpr int16_t kMaxPair = 256;
+// What is taken from inputs. Of signed ones, 0..255 around 128, 50: with 40 to 58 pairs of MiniLM
+// seldom have an input below 0 or a sum above kMaxPair, with 50 least often.
+constexpr int16_t offset(LhsType type) { return type == LhsType::kSigned ? 50 : 0; }
+
+// The inputs of a tile's rows in the steps of a chunk, less offset().
+struct TileInputs {
+  alignas(32) uint32_t bytes[kTileRows][kChunkSteps];  // 4 x 8 bits a step
+  alignas(32) uint32_t even[kTileRows][kChunkSteps];   // 2 x 16 bits
+  alignas(32) uint32_t odd[kTileRows][kChunkSteps];    // 2 x 16 bits
+  // The steps in which two inputs fit 16 bits in all rows, and the others.
+  uint32_t fitting[kChunkSteps], other[kChunkSteps];
+  size_t fitting_count, other_count;
 };
-// The weights of a panel in one step, as 2 x 16 bits a column.
-struct SplitStep {
-  __m256i even[kVectors], odd[kVectors];
+
+// By byte: the indices of its set bits, from the lowest on.
+struct BitIndices {
+  uint8_t of[256][kLanes];
 };
+constexpr BitIndices bit_indices() {
+  BitIndices indices = {};
+  for (size_t byte = 0; byte < 256; ++byte) {
+    size_t count = 0;
+    for (uint8_t bit = 0; bit < kLanes; ++bit) {
+      if (byte >> bit & 1) indices.of[byte][count++] = bit;
+    }
+  }
+  return indices;
+}
+constexpr BitIndices kBitIndices = bit_indices();
 
 __m256i load(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
 void store(void* p, __m256i x) { _mm256_storeu_si256(static_cast<__m256i*>(p), x); }
 
-void split_row(const uint8_t* lhs, size_t steps, SplitRow& row) {
-  size_t s = 0;
-  for (; s + kLanes <= steps; s += kLanes) {
-    const __m256i inputs = load(lhs + s * kStepInputs);
-    store(row.even + s, _mm256_and_si256(inputs, _mm256_set1_epi16(0xff)));
-    store(row.odd + s, _mm256_srli_epi16(inputs, 8));
-  }
-  for (; s < steps; ++s) {
-    uint32_t inputs;
-    __builtin_memcpy(&inputs, lhs + s * kStepInputs, sizeof(inputs));
-    row.even[s] = inputs & 0x00ff00ff;
-    row.odd[s] = inputs >> 8 & 0x00ff00ff;
-  }
+// Rows of a tile in the steps of a chunk, in the left operand.
+struct TileSource {
+  const uint8_t* lhs;
+  size_t stride, count, steps;  // bytes, 1..kTileRows, 1..kChunkSteps
+  LhsType type;
+};
+
+// Writes first plus the index of each set bit, and something behind them up to 8 steps. Returns the
+// number of set bits.
+size_t append(size_t first, uint32_t bits, uint32_t* steps) {
+  const __m128i indices = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kBitIndices.of[bits]));
+  store(steps, _mm256_add_epi32(_mm256_cvtepu8_epi32(indices),
+                                _mm256_set1_epi32(static_cast<int32_t>(first))));
+  return static_cast<size_t>(__builtin_popcount(bits));
 }
 
-// The weights of a panel as the blob holds them. The first tile splits each step where it reads it,
-// and keeps it for the tiles that follow.
-template <bool kKeeps>
-struct PackedWeights {
-  const int8_t* rhs;
-  size_t ahead;     // bytes from a weight to the one that is fetched into L2 for the next call
-  SplitStep* kept;  // [kChunkSteps]
-
-  SplitStep step(size_t s) const {
-    const int8_t* packed = rhs + s * kStepBytes;
-    _mm_prefetch(packed + ahead, _MM_HINT_T1);
-    SplitStep split;
-#pragma GCC unroll 2
-    for (size_t v = 0; v < kVectors; ++v) {
-      const __m256i weights = load(packed + v * kLanes * kStepInputs);
-      split.even[v] = _mm256_maddubs_epi16(_mm256_set1_epi16(1), weights);
-      split.odd[v] = _mm256_srai_epi16(weights, 8);
-      if (!kKeeps) continue;
-      store(&kept[s].even[v], split.even[v]);
-      store(&kept[s].odd[v], split.odd[v]);
+void read_inputs(const TileSource& source, TileInputs& tile) {
+  const __m256i offset8 = _mm256_set1_epi8(static_cast<int8_t>(offset(source.type)));
+  const __m256i offset16 = _mm256_set1_epi16(offset(source.type));
+  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  size_t fitting_count = 0, other_count = 0;
+  for (size_t s = 0; s < source.steps; s += kLanes) {
+    const __m256i rest = _mm256_set1_epi32(static_cast<int32_t>(source.steps - s));
+    const __m256i present = _mm256_cmpgt_epi32(rest, lanes);
+    __m256i least = _mm256_set1_epi8(-1), greatest = _mm256_setzero_si256();
+    for (size_t r = 0; r < source.count; ++r) {
+      const uint8_t* row = source.lhs + r * source.stride + s * kStepInputs;
+      const __m256i inputs = _mm256_maskload_epi32(reinterpret_cast<const int*>(row), present);
+      const __m256i bytes = _mm256_sub_epi8(inputs, offset8);
+      store(tile.bytes[r] + s, bytes);
+      const __m256i even = _mm256_and_si256(inputs, _mm256_set1_epi16(0xff));
+      store(tile.even[r] + s, _mm256_sub_epi16(even, offset16));
+      store(tile.odd[r] + s, _mm256_sub_epi16(_mm256_srli_epi16(inputs, 8), offset16));
+      const __m256i pairs = _mm256_maddubs_epi16(bytes, _mm256_set1_epi8(1));
+      greatest = _mm256_max_epi16(greatest, pairs);
+      least = _mm256_min_epu8(least, inputs);
     }
-    return split;
+    const __m256i above = _mm256_cmpgt_epi16(greatest, _mm256_set1_epi16(kMaxPair));
+    const __m256i below = _mm256_subs_epu8(offset8, least);
+    const __m256i fits = _mm256_cmpeq_epi32(_mm256_or_si256(above, below), _mm256_setzero_si256());
+    const auto all = static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(present)));
+    const auto fitting = static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(fits))) & all;
+    fitting_count += append(s, fitting, tile.fitting + fitting_count);
+    other_count += append(s, all & ~fitting, tile.other + other_count);
   }
-};
-struct SplitWeights {
-  const SplitStep* steps;
-
-  // Vector by vector: gcc 12 copies the struct through the stack.
-  SplitStep step(size_t s) const {
-    const SplitStep& from = steps[s];
-    return {{load(&from.even[0]), load(&from.even[1])}, {load(&from.odd[0]), load(&from.odd[1])}};
-  }
-};
+  tile.fitting_count = fitting_count;
+  tile.other_count = other_count;
+}
 
 // gcc would reorder the additions of several steps and spill sums; the barrier keeps their order.
-void add_products(__m256i& sum, __m256i inputs, __m256i weights) {
-  sum = _mm256_add_epi32(sum, _mm256_madd_epi16(inputs, weights));
-  asm("" : "+x"(sum));
+// Both products come before both additions: with additions in between, Zen 3 starts 1.43 products a
+// cycle, in this order 1.57.
+void add_both(__m256i (&sums)[kVectors], __m256i left, __m256i right) {
+  asm("" : "+x"(left), "+x"(right), "+x"(sums[0]), "+x"(sums[1]));
+  sums[0] = _mm256_add_epi32(sums[0], left);
+  sums[1] = _mm256_add_epi32(sums[1], right);
 }
 
-// Rows of one panel in the steps of a chunk.
+void add_bytes(__m256i (&sums)[kVectors], uint32_t inputs, const __m256i (&weights)[kVectors]) {
+  const __m256i four = _mm256_set1_epi32(static_cast<int32_t>(inputs));
+  const __m256i ones = _mm256_set1_epi16(1);
+  const __m256i left = _mm256_maddubs_epi16(four, weights[0]);
+  const __m256i right = _mm256_maddubs_epi16(four, weights[1]);
+  add_both(sums, _mm256_madd_epi16(left, ones), _mm256_madd_epi16(right, ones));
+}
+
+void add_words(__m256i (&sums)[kVectors], uint32_t inputs, const __m256i (&weights)[kVectors]) {
+  const __m256i two = _mm256_set1_epi32(static_cast<int32_t>(inputs));
+  add_both(sums, _mm256_madd_epi16(two, weights[0]), _mm256_madd_epi16(two, weights[1]));
+}
+
+// A tile and a panel in the steps of a chunk.
 struct Tile {
-  const SplitRow* rows;  // [count]
-  size_t count, steps;   // 1..kTileRows, 1..kChunkSteps
+  const TileInputs* inputs;
+  const int8_t* rhs;
+  size_t count, steps;  // 1..kTileRows, 1..kChunkSteps
+  size_t ahead;         // bytes from a weight to the one that is fetched into L2 for the next call
   MatrixView<const int32_t> start;
   MatrixView<int32_t> dst;
 };
 
 // Adds the products to start and writes the sums to dst. The loops over rows and vectors unroll
 // completely.
-template <size_t kRows, class Weights>
-[[gnu::noinline]] void add_chunk(const Tile& tile, Weights weights) {
-  const SplitRow* rows = tile.rows;
-  const size_t steps = tile.steps;
+template <size_t kRows>
+[[gnu::noinline]] void add_chunk(const Tile& tile) {
+  const TileInputs& inputs = *tile.inputs;
+  const int8_t* rhs = tile.rhs;
   const MatrixView<const int32_t> start = tile.start;
   const MatrixView<int32_t> dst = tile.dst;
   __m256i sum[kRows][kVectors];
@@ -116,16 +165,28 @@ template <size_t kRows, class Weights>
     for (size_t v = 0; v < kVectors; ++v)
       sum[r][v] = load(start.data + r * start.stride + v * kLanes);
   }
-  for (size_t s = 0; s < steps; ++s) {
-    const SplitStep split = weights.step(s);
+  const size_t ahead = tile.ahead;
+  for (size_t i = 0; i < inputs.fitting_count; ++i) {
+    const size_t s = inputs.fitting[i];
+    const int8_t* packed = rhs + s * kStepBytes;
+    _mm_prefetch(packed + ahead, _MM_HINT_T1);
+    const __m256i weights[] = {load(packed), load(packed + kLanes * kStepInputs)};
+#pragma GCC unroll 5
+    for (size_t r = 0; r < kRows; ++r) add_bytes(sum[r], inputs.bytes[r][s], weights);
+  }
+  for (size_t i = 0; i < inputs.other_count; ++i) {
+    const size_t s = inputs.other[i];
+    const int8_t* packed = rhs + s * kStepBytes;
+    _mm_prefetch(packed + ahead, _MM_HINT_T1);
+    const __m256i weights[] = {load(packed), load(packed + kLanes * kStepInputs)};
+    const __m256i ones = _mm256_set1_epi16(1);
+    const __m256i even[] = {_mm256_maddubs_epi16(ones, weights[0]),
+                            _mm256_maddubs_epi16(ones, weights[1])};
+    const __m256i odd[] = {_mm256_srai_epi16(weights[0], 8), _mm256_srai_epi16(weights[1], 8)};
 #pragma GCC unroll 5
     for (size_t r = 0; r < kRows; ++r) {
-      const __m256i even_inputs = _mm256_set1_epi32(static_cast<int32_t>(rows[r].even[s]));
-#pragma GCC unroll 2
-      for (size_t v = 0; v < kVectors; ++v) add_products(sum[r][v], even_inputs, split.even[v]);
-      const __m256i odd_inputs = _mm256_set1_epi32(static_cast<int32_t>(rows[r].odd[s]));
-#pragma GCC unroll 2
-      for (size_t v = 0; v < kVectors; ++v) add_products(sum[r][v], odd_inputs, split.odd[v]);
+      add_words(sum[r], inputs.even[r][s], even);
+      add_words(sum[r], inputs.odd[r][s], odd);
     }
   }
 #pragma GCC unroll 5
@@ -135,19 +196,18 @@ template <size_t kRows, class Weights>
   }
 }
 
-template <class Weights>
-void add_tile(const Tile& tile, Weights weights) {
+void add_tile(const Tile& tile) {
   switch (tile.count) {
     case 1:
-      return add_chunk<1>(tile, weights);
+      return add_chunk<1>(tile);
     case 2:
-      return add_chunk<2>(tile, weights);
+      return add_chunk<2>(tile);
     case 3:
-      return add_chunk<3>(tile, weights);
+      return add_chunk<3>(tile);
     case 4:
-      return add_chunk<4>(tile, weights);
+      return add_chunk<4>(tile);
     default:
-      return add_chunk<5>(tile, weights);
+      return add_chunk<5>(tile);
   }
 }
 
@@ -156,7 +216,8 @@ void panel_start(const GemmArgs& args, size_t j, int32_t* start) {
   for (size_t c = 0; c < kPanelColumns; c += kLanes) {
     __m256i x = args.bias != nullptr ? load(args.bias + j + c) : _mm256_setzero_si256();
     if (args.lhs_type == LhsType::kSigned) {
-      const __m256i correction = _mm256_set1_epi32(lhs_correction(LhsType::kSigned));
+      const __m256i correction =
+          _mm256_set1_epi32(lhs_correction(LhsType::kSigned) + offset(LhsType::kSigned));
       x = _mm256_add_epi32(x, _mm256_mullo_epi32(load(args.sums + j + c), correction));
     }
     store(start + c, x);
@@ -165,29 +226,27 @@ void panel_start(const GemmArgs& args, size_t j, int32_t* start) {
 
 // Adds the products of m rows, at most kMaxTiles * kTileRows, in the steps that begin with first.
 void add_rows(const GemmArgs& args, size_t i, size_t m, size_t first, size_t steps) {
-  SplitRow rows[kMaxTiles * kTileRows];
-  SplitStep split[kChunkSteps];
-  alignas(32) int32_t panel[kPanelColumns];
-  for (size_t r = 0; r < m; ++r) {
-    split_row(args.lhs + (i + r) * args.lhs_stride + first * kStepInputs, steps, rows[r]);
+  TileInputs inputs[kMaxTiles];
+  const size_t tiles = (m + kTileRows - 1) / kTileRows;
+  const auto begin = [&](size_t t) { return t * m / tiles; };
+  for (size_t t = 0; t < tiles; ++t) {
+    const uint8_t* lhs = args.lhs + (i + begin(t)) * args.lhs_stride + first * kStepInputs;
+    read_inputs({lhs, args.lhs_stride, begin(t + 1) - begin(t), steps, args.lhs_type}, inputs[t]);
   }
+  alignas(32) int32_t panel[kPanelColumns];
   for (size_t j = 0; j < args.n; j += kPanelColumns) {
-    const int8_t* rhs = args.rhs + j * args.k + first * kStepBytes;
-    const size_t ahead = args.n * args.k;
     if (first == 0) panel_start(args, j, panel);
-    size_t tiles = (m + kTileRows - 1) / kTileRows;
-    for (size_t r = 0, count; r < m; r += count, --tiles) {
-      count = (m - r) / tiles;
-      const MatrixView<int32_t> dst = {args.dst + (i + r) * args.dst_stride + j, args.dst_stride};
-      Tile tile = {rows + r, count, steps, {dst.data, dst.stride}, dst};
-      if (first == 0) tile.start = {panel, 0};
-      if (count == m) {
-        add_tile(tile, PackedWeights<false>{rhs, ahead, split});
-      } else if (r == 0) {
-        add_tile(tile, PackedWeights<true>{rhs, ahead, split});
-      } else {
-        add_tile(tile, SplitWeights{split});
-      }
+    for (size_t t = 0; t < tiles; ++t) {
+      const size_t row = i + begin(t);
+      const MatrixView<int32_t> dst = {args.dst + row * args.dst_stride + j, args.dst_stride};
+      add_tile({.inputs = inputs + t,
+                .rhs = args.rhs + j * args.k + first * kStepBytes,
+                .count = begin(t + 1) - begin(t),
+                .steps = steps,
+                .ahead = t == 0 ? args.n * args.k : 0,
+                .start = first == 0 ? MatrixView<const int32_t>{panel, 0}
+                                    : MatrixView<const int32_t>{dst.data, dst.stride},
+                .dst = dst});
     }
   }
 }

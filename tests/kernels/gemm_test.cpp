@@ -2,6 +2,7 @@
 // Every GEMM variant against the scalar one, to the bit, with all buffers between guard pages.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -38,6 +39,13 @@ class Problem {
   void fill(uint8_t lhs, int8_t weight) {
     memset(lhs_.data(), lhs, lhs_.size());
     memset(rhs_.data(), weight, rhs_.size());
+    set_sums();
+  }
+  /// Each input is one of the values, each weight one of the weights.
+  void draw(const std::vector<uint8_t>& values, const std::vector<int8_t>& weights,
+            Random& random) {
+    for (size_t i = 0; i < lhs_.size(); ++i) lhs_[i] = values[random.below(values.size())];
+    for (size_t i = 0; i < rhs_.size(); ++i) rhs_[i] = weights[random.below(weights.size())];
     set_sums();
   }
   void zero_bias() { memset(bias_.data(), 0, bias_.size() * sizeof(int32_t)); }
@@ -180,6 +188,52 @@ TEST_F(GemmTest, ModelShapes) {
         GemmShape{3, 16, 1060}, GemmShape{31, 80, 1564}, GemmShape{24, 192, 1564},
         GemmShape{23, 32, 4212}, GemmShape{36, 16, 64}, GemmShape{73, 48, 1060}}) {
     Problem(shape, random).expect_equal_in_all_modes();
+  }
+}
+
+// The AVX2 kernel takes steps of small inputs another way than those of large ones. Most steps here
+// are of small ones, and each row has its large inputs in other steps.
+TEST_F(GemmTest, FewLargeInputs) {
+  Random random(7);
+  std::vector<uint8_t> signed_values, unsigned_values;
+  for (int i = 0; i < 60; ++i) {
+    signed_values.push_back(static_cast<uint8_t>(128 - 30 + i));
+    unsigned_values.push_back(static_cast<uint8_t>(i));
+  }
+  for (const uint8_t value : {uint8_t{0}, uint8_t{255}}) signed_values.push_back(value);
+  unsigned_values.push_back(255);
+  for (size_t m = 1; m <= 37; ++m) {
+    const size_t n = kPanelColumns * (1 + random.below(4)),
+                 k = kStepInputs * (1 + random.below(200));
+    Problem problem(GemmShape{m, n, k}, random);
+    problem.draw(signed_values, {-128, -127, 0, 127}, random);
+    problem.expect_equal(LhsType::kSigned, true);
+    problem.draw(unsigned_values, {-128, -127, 0, 127}, random);
+    problem.expect_equal(LhsType::kUnsigned, true);
+  }
+}
+
+// Sums of two products around the ends of 16 bits, for any offset that a kernel takes from inputs.
+TEST_F(GemmTest, PairsAtTheEndsOf16Bits) {
+  Random random(8);
+  for (int offset = 0; offset <= 128; ++offset) {
+    const std::vector<uint8_t> values = {static_cast<uint8_t>(offset),
+                                         static_cast<uint8_t>(offset + 1),
+                                         static_cast<uint8_t>(offset + 126),
+                                         static_cast<uint8_t>(offset + 127),
+                                         static_cast<uint8_t>(offset + 127),
+                                         static_cast<uint8_t>(std::min(offset + 128, 255)),
+                                         static_cast<uint8_t>(std::min(offset + 129, 255))};
+    for (const int8_t weight : {int8_t{-128}, int8_t{-127}, int8_t{127}}) {
+      Problem problem(GemmShape{1 + random.below(12), 16, kStepInputs * (1 + random.below(30))},
+                      random);
+      problem.draw(values, {weight}, random);
+      problem.expect_equal_in_all_modes();
+    }
+    Problem below(GemmShape{4, 16, 64}, random);
+    below.draw({static_cast<uint8_t>(std::max(offset - 1, 0)), static_cast<uint8_t>(offset)},
+               {-128, 127}, random);
+    below.expect_equal_in_all_modes();
   }
 }
 
