@@ -25,7 +25,7 @@ std::string name_of(const std::string& key) {
        {"ffn2", "feed-forward down"},
        {"ffn_up", "feed-forward up"},
        {"ffn_down", "feed-forward down"},
-       {"copied_channels", "channels copied"},
+       {"copied_channels", "feed-forward down: inputs split"},
        {"probabilities", "attention probabilities"}}};
   for (const auto& [one, name] : kNames) {
     if (key == one) return name;
@@ -60,20 +60,21 @@ std::string rounding_figure(const Json& layers) {
     }
     table.row(cells);
   }
-  return figure("Rounding of the weights", table.markup(),
-                "What rounding its weights to 8 bits adds to the output of each dense layer, on "
-                "calibration rows: error as a share of the output, by root mean square. Channels "
-                "copied: those whose largest weight was split over copies.");
+  return figure(
+      "Rounding of the weights", table.markup(),
+      "What rounding its weights to 8 bits adds to the output of each dense layer, on "
+      "calibration rows: error as a share of the output, by root mean square. Inputs split: "
+      "those whose largest weight was split over copies.");
 }
 
 std::string growth_figure(const Json& errors) {
   double most = 0;
   for (const Json& error : errors) most = std::max(most, error.get<double>());
-  Table table({{"hidden state", Align::kText}, {"error"}, {"added here"}});
+  Table table({{"hidden state", Align::kText}, {"error"}, {"change"}});
   double before = 0;
   for (size_t i = 0; i < errors.size(); ++i) {
     const double error = errors[i].get<double>();
-    table.row({i == 0 ? "embeddings" : "behind layer " + std::to_string(i - 1),
+    table.row({i == 0 ? "embeddings" : "after layer " + std::to_string(i - 1),
                number(errors[i], kPercent) + bar(error / most),
                i == 0 ? "–" : fixed(100 * (error - before), 2) + " %"});
     before = error;
@@ -81,15 +82,14 @@ std::string growth_figure(const Json& errors) {
   return figure("Error from layer to layer", table.markup(),
                 "Difference of the hidden states of int8 and float32 as a share of float32's, by "
                 "root mean square over up to 64 texts: weights, 8-bit inputs and all else "
-                "together. Added here: the change from the row above.");
+                "together. Change: from the row above.");
 }
 
 std::string heads_figure(const Json& data) {
   Table table({{"layer", Align::kText}, {"error"}});
   for (const auto& [key, value] : data.items()) {
     if (key.size() < 7 || key.substr(key.size() - 6) != "_error") continue;
-    table.row({markup_text(key.substr(0, key.size() - 6)),
-               number(value, {.decimals = 4, .factor = 100, .unit = " %"})});
+    table.row({markup_text(key.substr(0, key.size() - 6)), number(value, kPercent)});
   }
   if (table.is_empty()) return "";
   return figure("Rounding of the task heads", table.markup(),
@@ -100,8 +100,9 @@ std::string outliers_of(const Json& channels, double median) {
   constexpr size_t kMost = 4;
   if (channels.empty()) return "none";
   const auto text = [&](const Json& one) {
-    return number(one["channel"], kCount) + " (" + number(one["reach"], {.decimals = 2}) + ", " +
-           fixed(one["reach"].get<double>() / median, 1) + "×)";
+    return "<span class=\"whole\">" + number(one["channel"], {.grouped = false}) + " (" +
+           number(one["reach"], {.decimals = 2}) + ", " +
+           fixed(one["reach"].get<double>() / median, 1) + "×)</span>";
   };
   std::string first, more;
   for (size_t i = 0; i < channels.size(); ++i) {
@@ -144,10 +145,10 @@ Section range_section(const Json& data) {
   }
   Table table({{"layer"},
                {"input of", Align::kText},
-               {"reaches"},
+               {"largest magnitude"},
                {"median channel"},
                {"channels"},
-               {"outlier channels: number (reach, times the median)", Align::kText}});
+               {"outlier channels: number (magnitude, times the median)", Align::kText}});
   const auto reach = [&](const Json& value) {
     return number(value, {.decimals = 2}) + bar(share_of(value, most));
   };
@@ -178,8 +179,9 @@ Section precision_section(const Json& data) {
   const Json& layers = precision["inputs_of_16_bits"];
   const Json errors = precision.value("error_of_8_bits", Json::array());
   const std::string cost = number(precision["more_multiply_adds"], kPercent);
-  std::string body = paragraph("Level <b>" + level + "</b>: " + cost +
-                               " more multiply-adds at 128 tokens than with 8 bits in all inputs." +
+  std::string body = paragraph("Level <b>" + level +
+                               "</b>: inputs of 16 bits and inputs that are read twice cost " +
+                               cost + " more multiply-adds at 128 tokens." +
                                (errors.empty() ? " <code>--precision balanced</code> measures what "
                                                  "16 bits buy in each input."
                                                : ""));
@@ -187,7 +189,7 @@ Section precision_section(const Json& data) {
     std::vector<Column> columns = {{"layer"}};
     const Json& shown = errors.empty() ? layers : errors;
     for (const auto& [key, value] : shown.front().items()) columns.push_back({name_of(key)});
-    columns.push_back({"feed-forward up: copied inputs"});
+    columns.push_back({"feed-forward up: inputs read twice"});
     const double most = largest_of(errors);
     Table table(columns);
     for (size_t i = 0; i < layers.size(); ++i) {
@@ -196,7 +198,8 @@ Section precision_section(const Json& data) {
         const bool is_first = key == "first";
         const Json& rows = layers[i][is_first ? "qkv" : key];
         const bool bought = rows == "all" || (is_first && rows == "first");
-        std::string cell = value.is_number()
+        std::string cell = is_first && value == 0 ? "–"  // measured with the other tokens
+                           : value.is_number()
                                ? number(value, kTenThousandths) + bar(share_of(value, most))
                                : markup_text(value.get<std::string>());
         cells.push_back(bought ? "<span class=\"bought\">" + cell + "</span>" : cell);
@@ -206,14 +209,16 @@ Section precision_section(const Json& data) {
     }
     const std::string rows =
         errors.empty() ? "Rows of each input that keep 16 bits: of no token, the first one or all."
-                       : "In 1e-4: by how much 1 - cosine to float32 grows when this input alone "
-                         "has 8 bits. Marked: it keeps 16 bits (attention probabilities 14), so "
-                         "this error is gone. The others cost more multiply-adds than they were "
-                         "worth, or the budget was spent.";
-    body += figure("Inputs with 16 bits, and copied inputs", table.markup(),
+                       : "In 1e-4: by how much 1 − cosine to float32 grows when this input alone "
+                         "has 8 bits; below 0 is the noise of the measurement. Marked: it keeps "
+                         "16 bits (attention probabilities 14), so this error is gone. Inputs are "
+                         "taken in the order of error per multiply-add; the others bring nothing "
+                         "or do not fit into the budget.";
+    body += figure("Inputs of 16 bits, and inputs read twice", table.markup(),
                    rows +
-                       " Copied inputs: so many inputs stand twice in a row of 8 bits, and their "
-                       "large weights are split over the two.");
+                       " Inputs read twice: so many inputs of feed-forward up are read a second "
+                       "time, so that their large weights are split over two columns and the "
+                       "scale of all weights is finer.");
   }
   section.body = body;
   return section;

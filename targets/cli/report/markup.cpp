@@ -41,7 +41,7 @@ std::string number(const Json& value, const NumberStyle& style) {
   if (!value.is_number()) return "–";
   const double shown = value.get<double>() * style.factor;
   const std::string text =
-      style.decimals == 0 && shown >= 0
+      style.decimals == 0 && style.grouped && shown >= 0
           ? hosted::grouped(static_cast<unsigned long long>(std::llround(shown)))
           : fixed(shown, style.decimals);
   return "<data value=\"" + value.dump() + "\">" + text + style.unit + "</data>";

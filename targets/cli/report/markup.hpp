@@ -22,6 +22,7 @@ struct NumberStyle {
   int decimals = 0;
   double factor = 1;
   const char* unit = "";
+  bool grouped = true;  ///< thousands, where there are no decimals
 };
 inline constexpr NumberStyle kCount = {};
 inline constexpr NumberStyle kPercent = {.decimals = 2, .factor = 100, .unit = " %"};

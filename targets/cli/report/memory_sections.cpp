@@ -61,12 +61,20 @@ std::string file_strip(const std::vector<FilePart>& parts, double whole) {
 }
 
 std::string all_tensors(const Json& tensors) {
-  Table table({{"tensor", Align::kText}, {"stack"}, {"layer"}, {"offset"}, {"bytes"}});
+  const bool has_stacks = std::any_of(tensors.begin(), tensors.end(), [](const Json& tensor) {
+    return tensor.value("stack", Json()).is_number();
+  });
+  std::vector<Column> columns = {{"tensor", Align::kText}};
+  if (has_stacks) columns.push_back({"stack"});
+  columns.insert(columns.end(), {{"layer"}, {"offset"}, {"bytes"}});
+  Table table(columns);
   for (const Json& tensor : tensors) {
-    table.row({markup_text(tensor["name"].get<std::string>()),
-               number(tensor.value("stack", Json()), kCount),
-               number(tensor.value("layer", Json()), kCount), number(tensor["offset"], kCount),
-               number(tensor["bytes"], kCount)});
+    std::vector<std::string> cells = {markup_text(tensor["name"].get<std::string>())};
+    if (has_stacks) cells.push_back(number(tensor.value("stack", Json()), kCount));
+    for (const Json& value : {tensor.value("layer", Json()), tensor["offset"], tensor["bytes"]}) {
+      cells.push_back(number(value, kCount));
+    }
+    table.row(cells);
   }
   return folded("Every tensor with its place", table.markup());
 }
@@ -86,8 +94,8 @@ std::string parts_figure(const Json& tensors, const Json& whole) {
   return figure("Map of the file", file_strip(parts, bytes) + table.markup() + all_tensors(tensors),
                 "The parts of the model file from its first byte to its last. The whole file has " +
                     number(whole, kCount) +
-                    " bytes; what is missing to that are its header and "
-                    "the gaps between parts.");
+                    " bytes; the rest is its header and the gaps "
+                    "between parts.");
 }
 
 std::string arena_sizes_figure(const Json& sizes) {
@@ -103,7 +111,7 @@ std::string arena_sizes_figure(const Json& sizes) {
 }
 
 std::string areas_table(const Json& areas) {
-  Table table({{"area", Align::kText}, {"offset"}, {"bytes"}});
+  Table table({{"buffer", Align::kText}, {"offset"}, {"bytes"}});
   for (const Json& area : areas) {
     table.row({markup_text(area["name"].get<std::string>()), number(area["offset"], kCount),
                number(area["bytes"], kCount)});

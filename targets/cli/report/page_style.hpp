@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The style of a report. Text has a contrast of at least 4.5 on its ground, marks of at least 3, in
-// both colour schemes.
+// The style of a report. Text has a contrast of at least 4.5 on its ground, bars of at least 3, in
+// both colour schemes; grounds that only group have less.
 #pragma once
 
 namespace embert::cli {
@@ -65,11 +65,12 @@ th:last-child, td:last-child { padding-right: 0; }
 details { margin: .6rem 0; font-size: .9rem; }
 summary { color: var(--fill); cursor: pointer; }
 td small { display: block; color: var(--soft-ink); font-size: .85em; }
-.bought { display: block; margin: -.15rem -.3rem; padding: .15rem .3rem; background: var(--old); }
+.bought { display: block; font-weight: 600; margin: -.15rem -.3rem; padding: .15rem .3rem; background: var(--old); }
 svg { display: block; overflow: visible; }
 svg svg { overflow: hidden; }
 text { fill: var(--ink); } text.small { font-size: 12px; font-variant-numeric: tabular-nums; }
-.bar { margin-top: 3px; background: var(--panel); } .bar rect, .fill { fill: var(--fill); }
+.bar { margin-top: 3px; background: var(--panel); } .many .bar { width: 0; min-width: 100%; }
+.strip { margin-bottom: .8rem; } .bar rect, .fill { fill: var(--fill); }
 .old { fill: var(--old); } .part0 { fill: var(--part0); } .part1 { fill: var(--part1); }
 .rule { stroke: var(--rule); stroke-width: 1; }
 .key { display: inline-block; width: .8em; height: .8em; margin-right: .25em; border: 1px solid var(--rule); }
@@ -81,7 +82,9 @@ text { fill: var(--ink); } text.small { font-size: 12px; font-variant-numeric: t
   .wide { display: none; }
   .beside { display: block; position: relative; }
   .names { position: absolute; inset: 0; } .names text { paint-order: stroke; stroke: var(--ground); stroke-width: 4px; }
-  table { font-size: .84rem; } .many { min-width: 38rem; } .many thead th { white-space: nowrap; }
+  table { font-size: .84rem; } .many { min-width: 38rem; } .many thead th { min-width: 5.5rem; }
+  .many th:first-child { position: sticky; left: 0; min-width: 0; background: var(--ground) padding-box; }
+  .bar { width: 0; min-width: 100%; }
 }
 @media print {
   :root { --ground: #fff; --ink: #000; --soft-ink: #444; --rule: #bbb; --panel: #f3f3f3; --fill: #0b6e8a;
@@ -89,7 +92,7 @@ text { fill: var(--ink); } text.small { font-size: 12px; font-variant-numeric: t
   body { padding: 0; max-width: none; font-size: 10.5pt; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   nav { display: none; }
-  h2, h3 { break-after: avoid; } tr, svg, .tiles { break-inside: avoid; }
+  h2, h3 { break-after: avoid; } figcaption { break-before: avoid; } p, figcaption { orphans: 3; widows: 3; } tr, svg, .tiles { break-inside: avoid; }
   details::details-content { content-visibility: visible; display: block; height: auto; }
   .scroll { overflow: visible; }
 }

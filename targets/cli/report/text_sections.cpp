@@ -85,8 +85,10 @@ std::string worst_table(const Json& worst) {
     std::vector<std::string> cells = {number(entry["cosine"], kCosine)};
     if (labelled) {
       const auto label = [&](const char* key) { return isolated_text(entry.value(key, "")); };
-      cells.insert(cells.end(), {label("float_label"), label("int8_label"),
-                                 number(entry.value("margin", Json()), kShare)});
+      const bool differs = entry.value("float_label", "") != entry.value("int8_label", "");
+      cells.insert(cells.end(),
+                   {label("float_label"), label("int8_label"),
+                    differs ? number(entry.value("margin", Json()), kShare) : std::string("–")});
     }
     cells.push_back(shown_text(entry.value("text", "")));
     table.row(cells);
@@ -172,14 +174,13 @@ Section cosine_section(const Json& data) {
   facts.row({"texts", number(compared["texts"], kCount)});
   facts.row({"tokens of these texts", number(compared["tokens"], kCount)});
   facts.row({"mean cosine", number(compared["cosine_mean"], {.decimals = 6})});
-  facts.row(
-      {"cosine that 1 % of the texts are below", number(compared["cosine_p01"], {.decimals = 6})});
+  facts.row({"1st percentile of the cosine", number(compared["cosine_p01"], {.decimals = 6})});
   facts.row({"worst cosine", number(compared["cosine_min"], {.decimals = 6})});
   if (compared.contains("agreement")) {
     if (compared.contains("answers")) {
       const Json& answers = compared["answers"];
       const std::string kind = markup_text(answers["kind"].get<std::string>());
-      facts.row({kind + " of one of the models or both", number(answers["count"], kCount)});
+      facts.row({kind + " compared", number(answers["count"], kCount)});
       facts.row({kind + " that differ", number(answers["differing"], kCount)});
     }
     facts.row({"same answers", number(compared["agreement"], kPercent)});

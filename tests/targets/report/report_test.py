@@ -92,7 +92,7 @@ class Reports(unittest.TestCase):
         page = self.check_page(self.scratch / "convert.html", data)
         headings = self.headings(page)
         for heading in ("Cosine between the two models, text by text", "Worst texts", "Error from layer to layer", "Rounding of the weights",
-                        "How far the inputs of the dense layers reach", "Inputs with 16 bits, and copied inputs", "Map of the file", "The arena over a pass",
+                        "How far the inputs of the dense layers reach", "Inputs of 16 bits, and inputs read twice", "Map of the file", "The arena over a pass",
                         "Time of one text"):
             self.assertIn(heading, headings)
         held_out = data["held_out"]
