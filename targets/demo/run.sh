@@ -16,14 +16,16 @@ HELP
 fi
 
 step() { printf '\n== %s\n' "$*"; }
+# show COMMAND...: prints the command, with $texts as its stdin, and runs it.
 show() {
-  printf '$ %s\n' "${*//$root\//}"
+  printf '$ %s\n' "${*//$root\//}${texts:+ <${texts#"$root/"}}"
   "$@"
 }
 
 build=$root/build/release
 embert=$build/targets/cli/embert
 model=$build/tiny-intent.emb
+texts=
 
 step "Build the tool"
 "$root/toolchains/build_tool.sh"
@@ -35,7 +37,7 @@ step "Memory to run the model on any machine, to the byte"
 show "$embert" inspect "$model"
 
 step "Intents: score and label, three best"
-show "$embert" classify "$model" --top 3 <"$here/sentences.txt"
+texts=$here/sentences.txt show "$embert" classify "$model" --top 3 <"$here/sentences.txt"
 
 step "Time of the encoder for a short and a long sentence"
 show "$embert" bench "$model" --tokens 16,64

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/hosted/line_text.hpp"
 
+#include <array>
 #include <cstdio>
 
 namespace embert::hosted {
@@ -27,15 +28,20 @@ static size_t utf8_length(std::string_view text) {
 }
 
 Json parse_json(std::string_view text) {
-  bool is_deep = false;
-  const auto check = [&is_deep](int level, Json::parse_event_t event, Json&) {
-    const bool begins =
-        event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
-    is_deep = is_deep || (begins && level >= kMostJsonLevels);
-    return !is_deep;  // nothing deeper is stored
+  using Event = Json::parse_event_t;
+  bool is_large = false;
+  std::array<int, kMostJsonLevels + 1> keys = {};  // of the object that is open at each level
+  const auto check = [&](int level, Event event, Json&) {
+    const bool begins = event == Event::object_start || event == Event::array_start;
+    is_large = is_large || (begins && level >= kMostJsonLevels);
+    if (is_large) return false;  // nothing more is stored
+    const auto depth = static_cast<size_t>(level);
+    if (begins) keys[depth + 1] = 0;
+    if (event == Event::key) is_large = ++keys[depth] > kMostJsonKeys;
+    return !is_large;
   };
   Json value = Json::parse(text.begin(), text.end(), check, /*allow_exceptions=*/false);
-  return is_deep ? Json(Json::value_t::discarded) : value;
+  return is_large ? Json(Json::value_t::discarded) : value;
 }
 
 std::string one_line(std::string_view text) {

@@ -11,10 +11,13 @@ namespace embert::hosted {
 /// Keys keep the order in which they are set.
 using Json = nlohmann::ordered_json;
 
-/// Deeper JSON is refused: the library that reads and writes it calls itself for each level.
+/// Deeper JSON is refused, as the library that reads and writes it calls itself for each level, and
+/// so are objects of more keys, as it compares each key with all before it.
 inline constexpr int kMostJsonLevels = 64;
+inline constexpr int kMostJsonKeys = 1024;
+inline constexpr const char* kJsonLimits = "of at most 64 levels and 1024 keys an object";
 
-/// Returns the value; a discarded one if the text is not JSON or has more than kMostJsonLevels.
+/// Returns the value; a discarded one if the text is not JSON or goes beyond these limits.
 Json parse_json(std::string_view text);
 
 /// Returns the value without line breaks. Bytes that are not UTF-8 become U+FFFD.

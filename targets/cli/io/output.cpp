@@ -10,6 +10,7 @@
 
 #include "targets/cli/tool_error.hpp"
 #include "targets/cli/usage/command_line.hpp"
+#include "targets/hosted/convert/convert_outputs.hpp"
 
 namespace embert::cli {
 namespace {
@@ -33,15 +34,20 @@ void write_to_stdout(std::string_view rest) {
 void check_is_no_input(const CLI::App& command, const std::string& option,
                        const std::string& path) {
   namespace fs = std::filesystem;
+  if (path.empty()) throw UsageError("--" + option + " \"\": expected the name of a file");
+  std::error_code error;
+  // The file that is written: "x/../m.emb" is m.emb, whether there is x or not.
+  const fs::path target = fs::weakly_canonical(path, error);
   for (const CLI::Option* other : command.get_options()) {
     const bool is_text = other->get_name() == kTextArguments;
     if (is_text || other->check_lname(option)) continue;
     const bool is_output = other->check_lname("output") || other->check_lname("report");
     for (const std::string& value : other->results()) {
-      std::error_code error;
-      const bool is_same = fs::equivalent(without_mark(value), path, error) ||
-                           (is_output && fs::weakly_canonical(without_mark(value), error) ==
-                                             fs::weakly_canonical(path, error));
+      const fs::path named = without_mark(value);
+      const bool is_same =
+          fs::equivalent(named, target, error) ||
+          (is_output ? fs::weakly_canonical(named, error) == target
+                     : fs::is_directory(named, error) && hosted::is_folder_input(target, named));
       if (!is_same) continue;
       throw UsageError("--" + option + " " + quoted_path(path) + ": the call " +
                        (is_output ? "writes" : "reads") + " this file as " + other->get_name() +

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 /// The converter may read files with these extensions from a model folder, down to
 /// 1_Pooling/config.json.
-constexpr std::array<const char*, 3> kInputExtensions = {".safetensors", ".json", ".txt"};
+constexpr std::array<const char*, 4> kInputExtensions = {".safetensors", ".json", ".txt", ".model"};
 constexpr int kInputDepth = 1;
 
 bool same_file(const fs::path& one, const fs::path& other) {
@@ -33,8 +33,7 @@ bool may_be_input(const fs::path& file) {
          kInputExtensions.end();
 }
 
-/// Whether `output` is a file of the model folder, directly or by a link.
-bool is_input(const fs::path& output, const fs::path& folder, int depth = kInputDepth) {
+bool is_input(const fs::path& output, const fs::path& folder, int depth) {
   const std::vector<std::string> names = convert::folder_names(folder);
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     const fs::path entry = folder / name;
@@ -44,28 +43,34 @@ bool is_input(const fs::path& output, const fs::path& folder, int depth = kInput
 }
 
 void check_output(const std::string& path, const ConvertPaths& paths) {
+  fs::path target;  // the file that is written: "x/../m.emb" is m.emb, whether there is x or not
   try {
     convert::check_output_path(path);
+    target = convert::output_target(path);
   } catch (const convert::ConvertError& error) {
     throw WriteError(error.what());
   }
-  std::error_code error;
-  if (fs::is_regular_file(path, error) && is_input(path, paths.folder)) {
+  if (is_folder_input(target, paths.folder)) {
     throw UsageError(quoted_path(path) + ": is a file of the model folder, which is read; give " +
                      "another output");
   }
   for (const auto& input : {paths.calibration, paths.calibration_ids}) {
-    if (input && same_file(path, *input) && !fs::is_character_file(path)) {
+    if (input && same_file(target, *input) && !fs::is_character_file(target)) {
       throw UsageError(quoted_path(path) + ": is the calibration file; give another output");
     }
   }
   if (const auto& input = paths.keep_vocabulary;
-      input && same_file(path, *input) && !fs::is_character_file(path)) {
+      input && same_file(target, *input) && !fs::is_character_file(target)) {
     throw UsageError(quoted_path(path) + ": is the file of --keep-vocabulary; give another output");
   }
 }
 
 }  // namespace
+
+bool is_folder_input(const fs::path& path, const fs::path& folder) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && is_input(path, folder, kInputDepth);
+}
 
 void check_outputs(const ConvertPaths& paths) {
   check_output(paths.model, paths);

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/targets/cli/tool_runner.hpp"
@@ -150,6 +151,30 @@ TEST(OutputOption, WhatCannotBeWrittenIsRefusedBeforeTheWork) {
       run_tool({"embed", kBundledModel, "a", "-o", scratch.path("x"), "--npy", scratch.path("y")});
   EXPECT_EQ(both.exit_code, 1);
   EXPECT_TRUE(scratch.names() == std::vector<std::string>{"m.emb"});
+}
+
+TEST(OutputOption, AnInputIsRefusedByAnyName) {
+  const ScratchFolder scratch;
+  const std::string model = scratch.write("m.emb", read_bytes(kBundledModel));
+  const std::string folder = scratch.path("folder");
+  std::filesystem::copy(kBundledFolder, folder);
+  const std::string weights = folder + "/model.safetensors", before = read_bytes(weights);
+  const std::string by_no_folder = scratch.path("none/../m.emb");
+  for (const std::vector<std::string>& call :
+       {std::vector<std::string>{"inspect", model, "-o", by_no_folder},
+        {"embed", model, "a", "--npy", model},
+        {"embed", model, "a", "--npy", by_no_folder},
+        {"verify", model, folder, "-o", weights},
+        {"verify", model, folder, "--report", folder + "/config.json"},
+        {"fit", folder, "--flash", "2M", "--ram", "512K", "-o", weights}}) {
+    expect_refused(run_tool(call), 1, "the call reads this file");
+  }
+  for (const char* option : {"-o", "--npy"}) {
+    expect_refused(run_tool({"embed", model, "a", option, ""}), 1, "expected the name of a file");
+  }
+  expect_refused(run_tool({"embed", model, "a", "--npy", "-"}), 1, "expected the name of a file");
+  EXPECT_EQ(read_bytes(model), read_bytes(kBundledModel));
+  EXPECT_EQ(read_bytes(weights), before);
 }
 
 TEST(OutputOption, AFileThatGrowsTooLargeLeavesTheOldOne) {

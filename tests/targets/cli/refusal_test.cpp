@@ -141,6 +141,18 @@ TEST(Refusal, RecordsThatAreNone) {
     expect_refused(run_tool({"similarity", model, "--jsonl"}, line), 2,
                    "stdin line 1: is no JSON object");
   }
+  const auto with_keys = [](int count) {  // "text", "pair" and others
+    std::string object = R"({"text": "a", "pair": "b")";
+    for (int key = 2; key < count; ++key) object += ", \"" + std::to_string(key) + "\": {\"k\": 1}";
+    return object + "}\n";
+  };
+  // Each key is compared with all before it: 100,000 would take half a minute.
+  for (const int count : {1025, 100000}) {
+    expect_refused(run_tool({"similarity", model, "--jsonl"}, with_keys(count)), 2,
+                   "stdin line 1: is no JSON object");
+  }
+  EXPECT_EQ(run_tool({"similarity", model, "--jsonl"}, with_keys(1024)).err.find("JSON"),
+            std::string::npos);
   const std::string deep = "{\"text\": \"a\", \"pair\": \"b\", \"id\": " + nested(63) + "}\n";
   EXPECT_EQ(run_tool({"similarity", model, "--jsonl"}, deep).err.find("JSON"), std::string::npos);
   for (const char* line : {"{}", R"({"text": 1, "pair": "b"})", R"({"text": null, "pair": "b"})"}) {

@@ -6,8 +6,10 @@
 
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/npy_file.hpp"
+#include "targets/cli/io/output.hpp"
 #include "targets/cli/tasks/task_arguments.hpp"
 #include "targets/cli/tasks/text_call.hpp"
+#include "targets/cli/tool_error.hpp"
 #include "targets/hosted/tasks/embed_task.hpp"
 
 namespace embert::cli {
@@ -58,9 +60,15 @@ void add_embed_command(CLI::App& app) {
   add_on_long_windows_option(*command, arguments->call, "vectors");
   add_vector_options(*command, arguments->options);
   command
-      ->add_option("--npy", arguments->npy,
-                   "Write the vectors as a numpy array [texts][values] instead of lines: float32; "
-                   "int8 for int8, int8-unit and binary; uint8 for the other bits")
+      ->add_option_function<std::string>(
+          "--npy",
+          [command, arguments](const std::string& path) {
+            if (path == "-") throw UsageError("--npy -: expected the name of a file");
+            check_is_no_input(*command, "npy", path);
+            arguments->npy = path;
+          },
+          "Write the vectors as a numpy array [texts][values] instead of lines: float32; "
+          "int8 for int8, int8-unit and binary; uint8 for the other bits")
       ->excludes("--json")
       ->excludes("--output")
       ->type_name("FILE");

@@ -22,8 +22,7 @@ JsonOptions::JsonOptions(const std::string& task, const char* json)
 JsonOptions::JsonOptions(const std::string& task, Json object)
     : task_(task), object_(std::move(object)) {
   if (!object_.is_object()) {
-    throw UsageError(task_ + ": options is no JSON object of at most " +
-                     std::to_string(kMostJsonLevels) + " levels");
+    throw UsageError(task_ + ": options is no JSON object " + kJsonLimits);
   }
 }
 
