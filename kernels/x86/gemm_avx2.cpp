@@ -32,7 +32,8 @@ constexpr size_t kTileRows = 5;
 constexpr size_t kMaxTiles = 7;  // whose inputs are prepared before a panel is read
 constexpr size_t kVectors = 2;   // of 8 columns in a panel
 constexpr size_t kLanes = 8;
-constexpr size_t kChunkSteps = 96;  // a multiple of kLanes
+constexpr size_t kChunkSteps = 96;
+static_assert(kChunkSteps % kLanes == 0);  // read_inputs() writes whole vectors
 
 // The products of two inputs up to this sum with any weights fit 16 bits: 256 * -128 = -2^15.
 constexpr int16_t kMaxPair = 256;
@@ -42,6 +43,7 @@ constexpr int16_t offset(LhsType type) { return type == LhsType::kSigned ? 50 : 
 
 // The inputs of a tile's rows in the steps of a chunk, less offset().
 struct TileInputs {
+  size_t row, rows;                                    // the first one, 1..kTileRows
   alignas(32) uint32_t bytes[kTileRows][kChunkSteps];  // 4 x 8 bits a step
   alignas(32) uint32_t even[kTileRows][kChunkSteps];   // 2 x 16 bits
   alignas(32) uint32_t odd[kTileRows][kChunkSteps];    // 2 x 16 bits
@@ -72,7 +74,7 @@ void store(void* p, __m256i x) { _mm256_storeu_si256(static_cast<__m256i*>(p), x
 // Rows of a tile in the steps of a chunk, in the left operand.
 struct TileSource {
   const uint8_t* lhs;
-  size_t stride, count, steps;  // bytes, 1..kTileRows, 1..kChunkSteps
+  size_t stride, steps;  // bytes, 1..kChunkSteps
   LhsType type;
 };
 
@@ -85,6 +87,7 @@ size_t append(size_t first, uint32_t bits, uint32_t* steps) {
   return static_cast<size_t>(__builtin_popcount(bits));
 }
 
+// Fills the tile, whose rows are set.
 void read_inputs(const TileSource& source, TileInputs& tile) {
   const __m256i offset8 = _mm256_set1_epi8(static_cast<int8_t>(offset(source.type)));
   const __m256i offset16 = _mm256_set1_epi16(offset(source.type));
@@ -94,7 +97,7 @@ void read_inputs(const TileSource& source, TileInputs& tile) {
     const __m256i rest = _mm256_set1_epi32(static_cast<int32_t>(source.steps - s));
     const __m256i present = _mm256_cmpgt_epi32(rest, lanes);
     __m256i least = _mm256_set1_epi8(-1), greatest = _mm256_setzero_si256();
-    for (size_t r = 0; r < source.count; ++r) {
+    for (size_t r = 0; r < tile.rows; ++r) {
       const uint8_t* row = source.lhs + r * source.stride + s * kStepInputs;
       const __m256i inputs = _mm256_maskload_epi32(reinterpret_cast<const int*>(row), present);
       const __m256i bytes = _mm256_sub_epi8(inputs, offset8);
@@ -144,8 +147,7 @@ void add_words(__m256i (&sums)[kVectors], uint32_t inputs, const __m256i (&weigh
 struct Tile {
   const TileInputs* inputs;
   const int8_t* rhs;
-  size_t count, steps;  // 1..kTileRows, 1..kChunkSteps
-  size_t ahead;         // bytes from a weight to the one that is fetched into L2 for the next call
+  size_t ahead;  // bytes from a weight to the one that is fetched into L2 for the next call
   MatrixView<const int32_t> start;
   MatrixView<int32_t> dst;
 };
@@ -197,7 +199,7 @@ template <size_t kRows>
 }
 
 void add_tile(const Tile& tile) {
-  switch (tile.count) {
+  switch (tile.inputs->rows) {
     case 1:
       return add_chunk<1>(tile);
     case 2:
@@ -228,21 +230,20 @@ void panel_start(const GemmArgs& args, size_t j, int32_t* start) {
 void add_rows(const GemmArgs& args, size_t i, size_t m, size_t first, size_t steps) {
   TileInputs inputs[kMaxTiles];
   const size_t tiles = (m + kTileRows - 1) / kTileRows;
-  const auto begin = [&](size_t t) { return t * m / tiles; };
-  for (size_t t = 0; t < tiles; ++t) {
-    const uint8_t* lhs = args.lhs + (i + begin(t)) * args.lhs_stride + first * kStepInputs;
-    read_inputs({lhs, args.lhs_stride, begin(t + 1) - begin(t), steps, args.lhs_type}, inputs[t]);
+  for (size_t t = 0, row = i; t < tiles; row += inputs[t++].rows) {
+    inputs[t].row = row;
+    inputs[t].rows = (i + m - row) / (tiles - t);
+    const uint8_t* lhs = args.lhs + row * args.lhs_stride + first * kStepInputs;
+    read_inputs({lhs, args.lhs_stride, steps, args.lhs_type}, inputs[t]);
   }
   alignas(32) int32_t panel[kPanelColumns];
   for (size_t j = 0; j < args.n; j += kPanelColumns) {
     if (first == 0) panel_start(args, j, panel);
     for (size_t t = 0; t < tiles; ++t) {
-      const size_t row = i + begin(t);
-      const MatrixView<int32_t> dst = {args.dst + row * args.dst_stride + j, args.dst_stride};
+      int32_t* sums = args.dst + inputs[t].row * args.dst_stride + j;
+      const MatrixView<int32_t> dst = {sums, args.dst_stride};
       add_tile({.inputs = inputs + t,
                 .rhs = args.rhs + j * args.k + first * kStepBytes,
-                .count = begin(t + 1) - begin(t),
-                .steps = steps,
                 .ahead = t == 0 ? args.n * args.k : 0,
                 .start = first == 0 ? MatrixView<const int32_t>{panel, 0}
                                     : MatrixView<const int32_t>{dst.data, dst.stride},

@@ -27,7 +27,8 @@ static size_t utf8_length(std::string_view text) {
   return length;
 }
 
-Json parse_json(std::string_view text) {
+/// parse_json(), with an exception of the library where the text is no JSON, if `throws`.
+static Json parse_limited(std::string_view text, bool throws) {
   using Event = Json::parse_event_t;
   bool is_large = false;
   std::array<int, kMostJsonLevels + 1> keys = {};  // of the object that is open at each level
@@ -40,8 +41,21 @@ Json parse_json(std::string_view text) {
     if (event == Event::key) is_large = ++keys[depth] > kMostJsonKeys;
     return !is_large;
   };
-  Json value = Json::parse(text.begin(), text.end(), check, /*allow_exceptions=*/false);
+  Json value = Json::parse(text.begin(), text.end(), check, throws);
   return is_large ? Json(Json::value_t::discarded) : value;
+}
+
+Json parse_json(std::string_view text) { return parse_limited(text, false); }
+
+std::string json_fault(std::string_view text) {
+  try {
+    static_cast<void>(parse_limited(text, true));
+  } catch (const Json::parse_error& error) {
+    return ": byte " + std::to_string(error.byte) + " is wrong";
+  } catch (const Json::out_of_range&) {
+    return ": a number is out of range";
+  }
+  return "";
 }
 
 std::string one_line(std::string_view text) {

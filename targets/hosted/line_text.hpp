@@ -19,6 +19,8 @@ inline constexpr const char* kJsonLimits = "of at most 64 levels and 1024 keys a
 
 /// Returns the value; a discarded one if the text is not JSON or goes beyond these limits.
 Json parse_json(std::string_view text);
+/// What is wrong with a text that is no JSON, to be put behind a message; empty if it is JSON.
+std::string json_fault(std::string_view text);
 
 /// Returns the value without line breaks. Bytes that are not UTF-8 become U+FFFD.
 std::string json_line(const Json& value);

@@ -123,7 +123,7 @@ Record RecordSource::record_of_line(std::string line) {
 void RecordSource::read_json(const std::string& line, Record& record) {
   const Json object = parse_json(line);
   if (!object.is_object()) {
-    record.refuse(std::string("is no JSON object ") + kJsonLimits);
+    record.refuse(std::string("is no JSON object ") + kJsonLimits + json_fault(line));
   }
   if (form_.is_single_text() && object.contains("pair")) {
     record.refuse("has a \"pair\", and one text is taken: classify takes two with --pairs");

@@ -141,6 +141,12 @@ TEST(Refusal, RecordsThatAreNone) {
     expect_refused(run_tool({"similarity", model, "--jsonl"}, line), 2,
                    "stdin line 1: is no JSON object");
   }
+  for (const auto& [line, fault] : std::vector<std::pair<std::string, std::string>>{
+           {"{\"text\": 'a'}", "an object: byte 10 is wrong"},
+           {"{\"text\": \"a\"", "an object: byte 13 is wrong"},
+           {"{\"text\": \"a\", \"n\": 1e999}", "an object: a number is out of range"}}) {
+    expect_refused(run_tool({"similarity", model, "--jsonl"}, line + "\n"), 2, fault);
+  }
   const auto with_keys = [](int count) {  // "text", "pair" and others
     std::string object = R"({"text": "a", "pair": "b")";
     for (int key = 2; key < count; ++key) object += ", \"" + std::to_string(key) + "\": {\"k\": 1}";
