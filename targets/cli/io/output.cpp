@@ -44,13 +44,15 @@ void check_is_no_input(const CLI::App& command, const std::string& option,
     const bool is_output = other->check_lname("output") || other->check_lname("report");
     for (const std::string& value : other->results()) {
       const fs::path named = without_mark(value);
-      const bool is_same =
-          fs::equivalent(named, target, error) ||
-          (is_output ? fs::weakly_canonical(named, error) == target
-                     : fs::is_directory(named, error) && hosted::is_folder_input(target, named));
-      if (!is_same) continue;
-      throw UsageError("--" + option + " " + quoted_path(path) + ": the call " +
-                       (is_output ? "writes" : "reads") + " this file as " + other->get_name() +
+      const bool is_same = fs::equivalent(named, target, error) ||
+                           (is_output && fs::weakly_canonical(named, error) == target);
+      const bool is_inside =
+          !is_output && fs::is_directory(named, error) && hosted::is_folder_input(target, named);
+      if (!is_same && !is_inside) continue;
+      throw UsageError("--" + option + " " + quoted_path(path) + ": " +
+                       (is_inside   ? "is a file of the model folder, which the call reads"
+                        : is_output ? "the call writes this file as " + other->get_name()
+                                    : "the call reads this file as " + other->get_name()) +
                        "; give another one");
     }
   }

@@ -163,11 +163,14 @@ TEST(OutputOption, AnInputIsRefusedByAnyName) {
   for (const std::vector<std::string>& call :
        {std::vector<std::string>{"inspect", model, "-o", by_no_folder},
         {"embed", model, "a", "--npy", model},
-        {"embed", model, "a", "--npy", by_no_folder},
-        {"verify", model, folder, "-o", weights},
+        {"embed", model, "a", "--npy", by_no_folder}}) {
+    expect_refused(run_tool(call), 1, "the call reads this file as MODEL");
+  }
+  for (const std::vector<std::string>& call :
+       {std::vector<std::string>{"verify", model, folder, "-o", weights},
         {"verify", model, folder, "--report", folder + "/config.json"},
         {"fit", folder, "--flash", "2M", "--ram", "512K", "-o", weights}}) {
-    expect_refused(run_tool(call), 1, "the call reads this file");
+    expect_refused(run_tool(call), 1, "is a file of the model folder");
   }
   for (const char* option : {"-o", "--npy"}) {
     expect_refused(run_tool({"embed", model, "a", option, ""}), 1, "expected the name of a file");
