@@ -78,14 +78,16 @@ Json precision_of(const convert::PrecisionReport& report) {
                {"inputs_of_16_bits", std::move(layers)},
                {"copied_inputs", std::move(copied)}};
   if (report.precision != convert::Precision::kBalanced) return json;  // nothing was measured
+  Json errors = Json::array();  // a null that becomes one crashes without memory
   for (const convert::LayerPrecision& layer : report.layers) {
-    json["error_of_8_bits"].push_back({{"first", layer.first},
-                                       {"qkv", layer.qkv},
-                                       {"output", layer.attn_out},
-                                       {"ffn_up", layer.ffn_up},
-                                       {"ffn_down", layer.ffn_down},
-                                       {"probabilities", layer.probabilities}});
+    errors.push_back({{"first", layer.first},
+                      {"qkv", layer.qkv},
+                      {"output", layer.attn_out},
+                      {"ffn_up", layer.ffn_up},
+                      {"ffn_down", layer.ffn_down},
+                      {"probabilities", layer.probabilities}});
   }
+  json["error_of_8_bits"] = std::move(errors);
   return json;
 }
 

@@ -46,9 +46,11 @@ Json comparison_json(const ModelFile& file, const convert::VerifyResult& result,
   json["cosine_mean"] = result.cosine_mean;
   json["cosine_p01"] = result.cosine_p01;
   json["cosine_min"] = result.cosine_min;
+  Json bins = Json::array();
   for (const CosineBin& bin : cosine_histogram(result.cosines)) {
-    json["histogram"].push_back({{"from", bin.from}, {"to", bin.to}, {"texts", bin.texts}});
+    bins.push_back({{"from", bin.from}, {"to", bin.to}, {"texts", bin.texts}});
   }
+  json["histogram"] = std::move(bins);
   if (!result.hidden_errors.empty()) json["hidden_errors"] = result.hidden_errors;
   json["worst"] = worst_texts_json(file, result, texts);
   return json;

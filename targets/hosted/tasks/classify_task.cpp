@@ -49,7 +49,7 @@ RankedLabels ranked_means(const LongScores& means, const ClassifyOptions& option
 /// The keys behind the text.
 void add_ranked(Json& result, const ModelFile& file, const RankedLabels& labels, uint32_t tokens) {
   result["tokens"] = tokens;
-  Json ranked;  // stays null if there are no scores
+  Json ranked = labels.scores.empty() ? Json() : Json::array();
   for (const LabelScore& entry : labels.scores) {
     ranked.push_back({{"label", label_name(file, entry.label)}, {"score", entry.score}});
   }
