@@ -3,7 +3,7 @@
 // in one of two ways that give the same sums:
 //
 // - VPMADDUBSW adds two products of an unsigned input and a weight, and saturates at 16 bits. Where
-//   two inputs are 0 and more and their sum is at most 256, nothing saturates whatever the weights
+//   two inputs are 0 and more and their sum is at most 258, nothing saturates whatever the weights
 //   are. VPMADDWD by ones then adds two such sums: with VPADDD three instructions for 32 products.
 //   An offset is taken from signed inputs first, so that they fit, too.
 // - Else inputs and weights are widened to 16 bits, even and odd ones by themselves, and go through
@@ -35,8 +35,9 @@ constexpr size_t kLanes = 8;
 constexpr size_t kChunkSteps = 96;
 static_assert(kChunkSteps % kLanes == 0);  // read_inputs() writes whole vectors
 
-// The products of two inputs up to this sum with any weights fit 16 bits: 256 * -128 = -2^15.
-constexpr int16_t kMaxPair = 256;
+// The products of two inputs up to this sum with any weights, -127..127, fit 16 bits: 258 * 127 is
+// 32,766.
+constexpr int16_t kMaxPair = 258;
 // What is taken from inputs. Of signed ones, 0..255 around 128, 50: with 40 to 58 pairs of MiniLM
 // seldom have an input below 0 or a sum above kMaxPair, with 50 least often.
 constexpr int16_t offset(LhsType type) { return type == LhsType::kSigned ? 50 : 0; }

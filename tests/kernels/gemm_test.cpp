@@ -206,9 +206,9 @@ TEST_F(GemmTest, FewLargeInputs) {
     const size_t n = kPanelColumns * (1 + random.below(4)),
                  k = kStepInputs * (1 + random.below(200));
     Problem problem(GemmShape{m, n, k}, random);
-    problem.draw(signed_values, {-128, -127, 0, 127}, random);
+    problem.draw(signed_values, {-127, -126, 0, 127}, random);
     problem.expect_equal(LhsType::kSigned, true);
-    problem.draw(unsigned_values, {-128, -127, 0, 127}, random);
+    problem.draw(unsigned_values, {-127, -126, 0, 127}, random);
     problem.expect_equal(LhsType::kUnsigned, true);
   }
 }
@@ -223,8 +223,9 @@ TEST_F(GemmTest, PairsAtTheEndsOf16Bits) {
                                          static_cast<uint8_t>(offset + 127),
                                          static_cast<uint8_t>(offset + 127),
                                          static_cast<uint8_t>(std::min(offset + 128, 255)),
-                                         static_cast<uint8_t>(std::min(offset + 129, 255))};
-    for (const int8_t weight : {int8_t{-128}, int8_t{-127}, int8_t{127}}) {
+                                         static_cast<uint8_t>(std::min(offset + 129, 255)),
+                                         static_cast<uint8_t>(std::min(offset + 130, 255))};
+    for (const int8_t weight : {int8_t{-127}, int8_t{127}}) {
       Problem problem(GemmShape{1 + random.below(12), 16, kStepInputs * (1 + random.below(30))},
                       random);
       problem.draw(values, {weight}, random);
@@ -232,7 +233,7 @@ TEST_F(GemmTest, PairsAtTheEndsOf16Bits) {
     }
     Problem below(GemmShape{4, 16, 64}, random);
     below.draw({static_cast<uint8_t>(std::max(offset - 1, 0)), static_cast<uint8_t>(offset)},
-               {-128, 127}, random);
+               {-127, 127}, random);
     below.expect_equal_in_all_modes();
   }
 }
