@@ -24,13 +24,10 @@ inline CpuidLeaf cpuid(uint32_t leaf, uint32_t subleaf) {
 /// AVX-VNNI needs no registers beyond those of AVX2. Leaf 7 tells its last subleaf in EAX.
 inline bool has_avxvnni() { return cpuid(7, 0).eax >= 1 && (cpuid(7, 1).eax >> 4 & 1) != 0; }
 
-/// AMD processors from Zen 5 (family 0x1a) on: dense layers in one step pay there
-/// (kernels/contracts/dense.hpp). vendor: leaf 0; signature: EAX of leaf 1.
-inline bool is_amd_from_zen5(const CpuidLeaf& vendor, uint32_t signature) {
-  const bool is_amd =
-      vendor.ebx == 0x68747541 && vendor.edx == 0x69746e65 && vendor.ecx == 0x444d4163;
-  const uint32_t family = signature >> 8 & 15, extended = signature >> 20 & 255;
-  return is_amd && family == 15 && family + extended >= 0x1a;
+/// A processor of AMD: those with AVX-512, Zen 4 and later, gain from dense layers in one step
+/// (kernels/contracts/dense.hpp). vendor: leaf 0.
+inline bool is_amd(const CpuidLeaf& vendor) {
+  return vendor.ebx == 0x68747541 && vendor.edx == 0x69746e65 && vendor.ecx == 0x444d4163;
 }
 
 }  // namespace embert

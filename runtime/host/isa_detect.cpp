@@ -44,8 +44,8 @@ uint32_t machine_isas() {
   if (embert::has_avxvnni()) mask |= EMBERT_ISA_AVXVNNI;
   if (all_bits(features.ebx, kAvx512F | kAvx512Dq | kAvx512Bw | kAvx512Vl) &&
       all_bits(features.ecx, kAvx512Vnni) && all_bits(saved, kSavesAvx512)) {
-    mask |= embert::is_amd_from_zen5(embert::cpuid(0, 0), basic.eax) ? EMBERT_ISA_AVX512_FREE_PIPES
-                                                                     : EMBERT_ISA_AVX512VNNI;
+    mask |=
+        embert::is_amd(embert::cpuid(0, 0)) ? EMBERT_ISA_AVX512_FREE_PIPES : EMBERT_ISA_AVX512VNNI;
   }
   return mask;
 }
