@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/cli/device/device_client.hpp"
 
+#include <algorithm>
+
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/tool_error.hpp"
 
@@ -10,6 +12,7 @@ using device::FrameEvent;
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kStartupTextBytes = 1024;  // kept at least; a device may write for ever
+constexpr size_t kShownBytes = 200;         // of its last line
 
 DeviceClient::DeviceClient(Connection& connection, std::chrono::milliseconds timeout,
                            unsigned tries)
@@ -97,8 +100,10 @@ std::string DeviceClient::last_words() const {
   if (has_frames_) return "";
   const size_t end = startup_text_.find_last_not_of("\r\n ");
   if (end == std::string::npos) return "";
-  const size_t begin = startup_text_.find_last_of('\n', end) + 1;
-  return "; the last that it wrote: " + one_line(startup_text_.substr(begin, end + 1 - begin));
+  const size_t begin = startup_text_.find_last_of('\n', end) + 1, bytes = end + 1 - begin;
+  const size_t shown = std::min(bytes, kShownBytes);
+  return std::string("; the last that it wrote: ") + (shown < bytes ? "..." : "") +
+         one_line(startup_text_.substr(end + 1 - shown, shown));
 }
 
 bool DeviceClient::next_event(Clock::time_point until, FrameEvent* event) {

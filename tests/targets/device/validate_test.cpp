@@ -143,6 +143,8 @@ TEST(Validate, RefusesWhatIsNoDevice) {
   expect_error(on("exec:exec cat /dev/zero"), 2, "no answer to request 1");
   expect_error(on("exec:echo hello; echo out of order"), 2,
                "the device has gone; the last that it wrote: out of order");
+  expect_error(on("exec:head -c 1000 /dev/zero | tr '\\0' x; echo end"), 2,
+               "the device has gone; the last that it wrote: ..." + std::string(197, 'x') + "end");
   expect_error(on("exec:trap '' TERM; sleep 60"), 2,
                "no answer to request 1");  // although the program ignores TERM
   expect_error(on("serial:/dev/null"), 2, "Inappropriate ioctl");
