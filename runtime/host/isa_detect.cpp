@@ -34,8 +34,7 @@ uint32_t machine_isas() {
   constexpr uint64_t kAvx512Vnni = 1u << 11;                // leaf 7, ECX
   constexpr uint64_t kSavesAvx = 0x6, kSavesAvx512 = 0xe6;  // XCR0: SSE, AVX; masks, ZMM
 
-  const embert::CpuidLeaf basic = embert::cpuid(1, 0);
-  if (!all_bits(basic.ecx, kSse42 | kXgetbv | kAvx)) return EMBERT_ISA_SCALAR;
+  if (!all_bits(embert::cpuid(1, 0).ecx, kSse42 | kXgetbv | kAvx)) return EMBERT_ISA_SCALAR;
   const embert::CpuidLeaf features = embert::cpuid(7, 0);
   const uint64_t saved = saved_registers();
   if (!all_bits(features.ebx, kAvx2) || !all_bits(saved, kSavesAvx)) return EMBERT_ISA_SCALAR;
