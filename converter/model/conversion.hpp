@@ -22,7 +22,7 @@ enum class EmbeddingBits { k8, k4 };
 enum class Precision { kFast, kBalanced, kHigh };
 const char* precision_name(Precision precision);
 
-/// The growth of the model's error, 1 - cosine to float32, when an input in this layer has 8 bits
+/// The growth of the model's error (VerifyResult::error) when an input in this layer has 8 bits
 /// instead of 16, or of 14 in probabilities.
 struct LayerPrecision {
   double first = 0;  ///< in QKV's input of the first token; 0 where `qkv` has it

@@ -129,8 +129,10 @@ void Comparison::add(std::span<const double> reference, std::span<const std::int
   result_.cosines.push_back(text.cosine);
   if (result_.compared != Compared::kEmbeddings) {
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const double real = values[i] * scale;
-      result_.logit_error_max = std::max(result_.logit_error_max, std::abs(real - reference[i]));
+      const double error = values[i] * scale - reference[i];
+      result_.logit_error_max = std::max(result_.logit_error_max, std::abs(error));
+      logit_errors_ += error * error;
+      logit_squares_ += reference[i] * reference[i];
     }
     compare_answers({reference, values, width}, ids, text);
   }
@@ -222,6 +224,11 @@ VerifyResult Comparison::take(const VerifyOptions& options) {
   r.cosine_mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / count;
   r.cosine_p01 = sorted[(r.texts + 99) / 100 - 1];
   r.cosine_min = sorted.front();
+  if (r.compared == Compared::kEmbeddings) {
+    r.error = 1 - r.cosine_mean;
+  } else if (logit_errors_ > 0) {
+    r.error = logit_errors_ / logit_squares_ / 2;
+  }
   if (r.answers > 0) {
     r.agreement =
         static_cast<double>(r.answers - r.differing_answers) / static_cast<double>(r.answers);

@@ -119,28 +119,5 @@ TEST(ConvertPrecision, ModelsWithoutPlanes) {
   }
 }
 
-// Random weights and tokens: no level may be worse than a lower one by more than 2 %.
-TEST(ConvertPrecision, GoldenCases) {
-  for (const char* name : {"encoder_absolute", "albert", "modernbert", "decoder_causal",
-                           "masked_lm", "question_answering"}) {
-    if (!test::why_no_golden_case(EMBERT_SHARED_DIR, name).empty()) {
-      std::printf("NOT TESTED: %s\n", name);
-      continue;
-    }
-    ConvertOptions options;
-    options.folder = test::golden_folder(EMBERT_SHARED_DIR, name);
-    options.isa_mask = embert_isa_detect();
-    double errors[3] = {};
-    for (const Precision level : {Precision::kFast, Precision::kBalanced, Precision::kHigh}) {
-      options.precision = level;
-      errors[static_cast<int>(level)] = error_of(convert(options));
-    }
-    std::printf("%-20s 1 - cosine: fast %.5f, balanced %.5f, high %.5f\n", name, errors[0],
-                errors[1], errors[2]);
-    EXPECT_LE(errors[1], 1.02 * errors[0] + 1e-5) << name;
-    EXPECT_LE(errors[2], 1.02 * errors[1] + 1e-5) << name;
-  }
-}
-
 }  // namespace
 }  // namespace embert::convert

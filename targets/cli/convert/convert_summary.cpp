@@ -43,7 +43,7 @@ static void write_precision(const convert::PrecisionReport& report) {
   output().line(std::string("  precision ") + convert::precision_name(report.precision) + ": " +
                 fixed(100 * report.cost, 1) +
                 " % more multiply-adds at 128 tokens; inputs with 16 bits" +
-                (measured ? ", and in 1e-4 what 8 bits would add to 1 - cosine" : ""));
+                (measured ? ", and in 1e-4 what 8 bits would add to the error" : ""));
   for (size_t i = 0; i < report.layers.size(); ++i) {
     const convert::LayerPrecision& layer = report.layers[i];
     std::string line = "    " + std::to_string(i) + ":";

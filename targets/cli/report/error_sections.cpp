@@ -209,8 +209,10 @@ Section precision_section(const Json& data) {
     }
     const std::string rows =
         errors.empty() ? "Rows of each input that keep 16 bits: of no token, the first one or all."
-                       : "In 1e-4: by how much 1 − cosine to float32 grows when this input alone "
-                         "has 8 bits; below 0 is the noise of the measurement. Marked: it keeps "
+                       : "In 1e-4: by how much the error against float32 grows when this input "
+                         "alone has 8 bits (of embeddings 1 − cosine, of logits half of the "
+                         "squared error as a share of the squares); below 0 is the noise of the "
+                         "measurement. Marked: it keeps "
                          "16 bits (attention probabilities 14), so this error is gone. Inputs are "
                          "taken in the order of error per multiply-add; the others bring nothing "
                          "or do not fit into the budget.";

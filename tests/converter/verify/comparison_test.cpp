@@ -42,6 +42,7 @@ TEST(Comparison, EmbeddingsHaveADirectionOnly) {
   EXPECT_EQ(result.cosine_min, 0);
   EXPECT_EQ(result.worst[0].text, 3u);
   EXPECT_EQ(result.logit_error_max, 0);
+  EXPECT_EQ(result.error, 1 - result.cosine_mean);
 }
 
 TEST(Comparison, OneLabelOfAText) {
@@ -58,6 +59,7 @@ TEST(Comparison, OneLabelOfAText) {
   ASSERT_EQ(result.worst.size(), 1u);
   EXPECT_EQ(result.worst[0].text, 1u);
   EXPECT_EQ(result.worst[0].margin, 0.25);
+  EXPECT_DOUBLE_EQ(result.error, (0.25 + 0.0625) / (5 + 1 + 1.5625) / 2);
   EXPECT_EQ(result.worst[0].float_label, 1);
   EXPECT_EQ(result.worst[0].int8_label, 0);
   EXPECT_EQ(result.accuracy_float, 1);
