@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <list>
+#include <optional>
 #include <string>
 
 #include "converter/files/temporary_file.hpp"
@@ -75,6 +77,62 @@ int write_all(int file, std::span<const std::uint8_t> bytes) {
   return 0;
 }
 
+// The new bytes of an output, which wait in a temporary file. A device has none and gets them at
+// once.
+class NewBytes {
+ public:
+  explicit NewBytes(const OutputFile& output) : output_(output) {
+    check_output_path(output_.path);
+    real_ = output_target(output_.path);
+    struct stat info = {};
+    const bool exists = ::stat(real_.c_str(), &info) == 0;
+    if (exists && !S_ISREG(info.st_mode)) {
+      write_device();
+      return;
+    }
+    file_.emplace(folder_of(real_));
+    if (file_->descriptor() < 0) fail("write", errno);
+    if (exists) static_cast<void>(::fchmod(file_->descriptor(), info.st_mode & 07777));
+    const int error = write_all(file_->descriptor(), output_.bytes);
+    if (error != 0) fail("write", error);
+  }
+
+  // From here on nobody locks the temporary file: the next one in its folder would remove it.
+  void finish() {
+    int error = file_ ? file_->finish() : 0;
+    if (error == 0 && held_signal != 0) error = EINTR;
+    if (error != 0) fail("write", error);
+  }
+
+  void put_in_place() {
+    if (!file_) return;
+    if (const int error = file_->rename_to(real_); error != 0) fail("replace", error);
+    // The new name should be on the disk, too. Not every file system can sync a directory, so
+    // errors are ignored.
+    const int folder = ::open(folder_of(real_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder >= 0) {
+      static_cast<void>(::fsync(folder));
+      ::close(folder);
+    }
+  }
+
+ private:
+  void write_device() {
+    const int device = ::open(real_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (device < 0) fail("write", errno);
+    const int error = write_all(device, output_.bytes);
+    ::close(device);
+    if (error != 0) fail("write", error);
+  }
+  [[noreturn]] void fail(const char* what, int error) const {
+    output_error(output_.path, what, error);
+  }
+
+  const OutputFile& output_;
+  std::filesystem::path real_;
+  std::optional<TemporaryFile> file_;
+};
+
 }  // namespace
 
 std::filesystem::path output_target(const std::filesystem::path& path) {
@@ -109,35 +167,17 @@ void check_output_path(const std::filesystem::path& path) {
   if (::access(folder.c_str(), W_OK | X_OK) != 0) output_error(path, "write", errno);
 }
 
-void replace_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
-  check_output_path(path);
-  const std::filesystem::path real = output_target(path);
-  struct stat info = {};
-  const bool exists = ::stat(real.c_str(), &info) == 0;
+void replace_files(std::span<const OutputFile> files) {
   const SignalHold hold;
-  if (exists && !S_ISREG(info.st_mode)) {
-    const int device = ::open(real.c_str(), O_WRONLY | O_CLOEXEC);
-    if (device < 0) output_error(path, "write", errno);
-    const int error = write_all(device, bytes);
-    ::close(device);
-    if (error != 0) output_error(path, "write", error);
-    return;
-  }
-  TemporaryFile file(folder_of(real));
-  if (file.descriptor() < 0) output_error(path, "write", errno);
-  if (exists) static_cast<void>(::fchmod(file.descriptor(), info.st_mode & 07777));
-  int error = write_all(file.descriptor(), bytes);
-  if (error == 0) error = file.finish();
-  if (error == 0 && held_signal != 0) error = EINTR;
-  if (error != 0) output_error(path, "write", error);
-  if (error = file.rename_to(real); error != 0) output_error(path, "replace", error);
-  // The new name should be on the disk, too. Not every file system can sync a directory, so errors
-  // are ignored.
-  const int folder = ::open(folder_of(real).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder >= 0) {
-    static_cast<void>(::fsync(folder));
-    ::close(folder);
-  }
+  std::list<NewBytes> written;  // a temporary file does not move
+  for (const OutputFile& file : files) written.emplace_back(file);
+  for (NewBytes& file : written) file.finish();
+  for (NewBytes& file : written) file.put_in_place();
+}
+
+void replace_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
+  const OutputFile file{path, bytes};
+  replace_files({&file, 1});
 }
 
 }  // namespace embert::convert

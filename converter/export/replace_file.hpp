@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes an output file whole or not at all: into a temporary file beside it, which is synced and
-// renamed over it. After any failure the old file is still there and the temporary one is gone.
-// SIGINT, SIGTERM and SIGHUP take effect only when the temporary file is gone, too.
+// Writes output files whole or not at all: each into a temporary file beside it; when all are
+// written and synced, they are renamed over the outputs. After any failure before that the old
+// files are still there and the temporary ones are gone. SIGINT, SIGTERM and SIGHUP take effect
+// only when these are gone, too.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,14 @@ std::filesystem::path output_target(const std::filesystem::path& path);
 /// directory, a pipe or a socket. Call it before the work begins; room on the disk is not checked.
 void check_output_path(const std::filesystem::path& path);
 
-/// Puts `bytes` at `path`. An existing file keeps its permissions, a symbolic link stays one, and a
-/// device (/dev/null) is written to. Throws ConvertError.
+struct OutputFile {
+  std::filesystem::path path;
+  std::span<const std::uint8_t> bytes;
+};
+
+/// An existing file keeps its permissions, a symbolic link stays one, and a device (/dev/null) is
+/// written to. Throws ConvertError.
+void replace_files(std::span<const OutputFile> files);
 void replace_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
 
 }  // namespace embert::convert

@@ -117,6 +117,16 @@ bool all_fit(const std::vector<FitAnswer>& answers) {
   return std::all_of(answers.begin(), answers.end(), [](const FitAnswer& a) { return a.fits; });
 }
 
+/// " with mve; it fits with scalar, dsp", or nothing where it fits with none.
+std::string with_which_kernels(const std::vector<FitAnswer>& answers) {
+  std::string fitting, others;
+  for (const FitAnswer& answer : answers) {
+    std::string& list = answer.fits ? fitting : others;
+    list += (list.empty() ? "" : ", ") + std::string(answer.kernels->isa);
+  }
+  return fitting.empty() ? "" : " with " + others + "; it fits with " + fitting;
+}
+
 /// The first answer that does not fit.
 const FitAnswer& worst(const std::vector<FitAnswer>& answers) {
   for (const FitAnswer& answer : answers) {
@@ -192,7 +202,8 @@ void write_fit(const FitQuestion& question, const std::vector<FitAnswer>& answer
     output().line("- " + text);
   }
   output().line(all_fit(answers) ? coloured("It fits.", Colour::kGreen, STDOUT_FILENO)
-                                 : coloured("It does not fit.", Colour::kRed, STDOUT_FILENO));
+                                 : coloured("It does not fit" + with_which_kernels(answers) + ".",
+                                            Colour::kRed, STDOUT_FILENO));
 }
 
 Json fit_json(const FitQuestion& question, const std::vector<FitAnswer>& answers) {

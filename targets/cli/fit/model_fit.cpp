@@ -63,6 +63,7 @@ void add_flash_remedies(const FitModel& model, const MemoryNeed& need, uint64_t 
     texts.push_back("or keep about " + grouped(static_cast<size_t>(kept)) + " of the " +
                     grouped(savings.vocabulary) + " tokens: --vocabulary-size " +
                     std::to_string(static_cast<size_t>(kept)));
+    texts.push_back("a smaller vocabulary gives other words other tokens: measure what it costs");
   } else {
     texts.push_back("a smaller vocabulary alone is not enough: take a model with smaller layers");
   }

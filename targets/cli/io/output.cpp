@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/cli/io/output.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -29,6 +30,13 @@ void write_to_stdout(std::string_view rest) {
   }
 }
 
+bool is_stdin(const std::filesystem::path& file) {
+  struct stat read = {}, written = {};
+  return fstat(STDIN_FILENO, &read) == 0 && S_ISREG(read.st_mode) &&
+         stat(file.c_str(), &written) == 0 && read.st_dev == written.st_dev &&
+         read.st_ino == written.st_ino;
+}
+
 }  // namespace
 
 void check_is_no_input(const CLI::App& command, const std::string& option,
@@ -38,6 +46,10 @@ void check_is_no_input(const CLI::App& command, const std::string& option,
   std::error_code error;
   // The file that is written: "x/../m.emb" is m.emb, whether there is x or not.
   const fs::path target = fs::weakly_canonical(path, error);
+  if (is_stdin(target)) {
+    throw UsageError("--" + option + " " + quoted_path(path) +
+                     ": the call reads this file as stdin; give another one");
+  }
   for (const CLI::Option* other : command.get_options()) {
     const bool is_text = other->get_name() == kTextArguments;
     if (is_text || other->check_lname(option)) continue;

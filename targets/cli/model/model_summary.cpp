@@ -134,6 +134,17 @@ void write_exactness(const Json& certificate) {
     }
     write_fact("exactness", text);
   }
+  const Json vocabulary = certificate.value("vocabulary", Json());
+  if (vocabulary.is_object()) {
+    std::string text = number(vocabulary, "kept_tokens") + " of " + number(vocabulary, "tokens") +
+                       "; of " + number(vocabulary, "texts") + " texts " +
+                       number(vocabulary, "changed_texts") + " have other tokens than before";
+    if (vocabulary.contains("cosine_mean")) {
+      text +=
+          ", with a mean cosine of " + number(vocabulary, "cosine_mean") + " to the whole model";
+    }
+    write_fact("kept tokens", text);
+  }
   if (certificate.contains("calibration") && certificate["calibration"].is_string()) {
     write_fact("calibration", one_line(certificate["calibration"].get<std::string>()) + ", " +
                                   number(certificate, "calibration_texts") + " texts");

@@ -172,8 +172,10 @@ Section range_section(const Json& data) {
 }
 
 Section precision_section(const Json& data) {
-  Section section = {"precision", "What the precision dial bought", {"precision"}, ""};
-  if (!data.contains("precision")) return section;
+  Section section = {"precision", "What the precision dial bought", {}, ""};
+  // The verification of a tagger has a measure of this name.
+  if (!data.contains("precision") || !data["precision"].contains("level")) return section;
+  section.keys = {"precision"};
   const Json& precision = data["precision"];
   const std::string level = markup_text(precision["level"].get<std::string>());
   const Json& layers = precision["inputs_of_16_bits"];

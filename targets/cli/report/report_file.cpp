@@ -29,7 +29,9 @@ void add_report_option(CLI::App& command, std::string& path) {
 }
 
 void check_report(const std::string& path, const std::string& folder) {
-  if (path == "-") throw UsageError("--report -: expected the name of a file");
+  if (path.empty() || path == "-") {
+    throw UsageError("--report " + quoted_path(path) + ": expected the name of a file");
+  }
   ConvertPaths paths;
   paths.folder = folder;
   paths.model = path;

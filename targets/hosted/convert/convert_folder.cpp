@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <span>
+#include <vector>
 
 #include "converter/convert_error.hpp"
 #include "converter/export/replace_file.hpp"
@@ -53,14 +53,6 @@ convert::ConvertOptions converter_options(const ConvertArguments& arguments) {
   return options;
 }
 
-void write_file(const std::string& path, std::span<const uint8_t> bytes) {
-  try {
-    convert::replace_file(path, bytes);
-  } catch (const convert::ConvertError& error) {
-    throw WriteError(error.what());
-  }
-}
-
 }  // namespace
 
 Conversion convert_folder(const ConvertArguments& arguments, const StageReport& report) {
@@ -87,9 +79,16 @@ Json conversion_json(const ConvertArguments& arguments, const Conversion& conver
 
 void write_conversion(const ConvertPaths& paths, const Conversion& conversion,
                       const std::string& report) {
-  write_file(paths.model, conversion.result.blob);
-  if (!paths.report) return;
-  write_file(*paths.report, {reinterpret_cast<const uint8_t*>(report.data()), report.size()});
+  std::vector<convert::OutputFile> files = {{paths.model, conversion.result.blob}};
+  if (paths.report) {
+    files.push_back(
+        {*paths.report, {reinterpret_cast<const uint8_t*>(report.data()), report.size()}});
+  }
+  try {
+    convert::replace_files(files);
+  } catch (const convert::ConvertError& error) {
+    throw WriteError(error.what());
+  }
 }
 
 }  // namespace embert::hosted

@@ -36,8 +36,8 @@ using StageReport = std::function<void(const std::string& stage, double done)>;
 /// Converts in memory. Throws InputError for a folder that cannot be converted.
 Conversion convert_folder(const ConvertArguments& arguments, const StageReport& report);
 
-/// Writes the model and, where paths.report names a file, the text of the report; each appears
-/// whole or not at all. Throws WriteError.
+/// Writes the model and, where paths.report names a file, the text of the report; both appear
+/// whole, or neither. Throws WriteError.
 void write_conversion(const ConvertPaths& paths, const Conversion& conversion,
                       const std::string& report);
 

@@ -130,7 +130,8 @@ Json default_prompt_of(const ModelFile& file) {
   return name == nullptr ? Json() : Json(name);
 }
 
-/// A certificate that is not JSON is shown as text; the converter always writes JSON.
+}  // namespace
+
 Json stored_certificate(const ModelFile& file) {
   const embert_model_info& info = file.info();
   if (info.certificate_bytes == 0) return Json();
@@ -138,8 +139,6 @@ Json stored_certificate(const ModelFile& file) {
   Json parsed = parse_json(text);
   return parsed.is_discarded() ? Json(text) : parsed;
 }
-
-}  // namespace
 
 Json inspect_model(const ModelFile& file) {
   return {{"file", file.path()},

@@ -11,4 +11,8 @@ namespace embert::hosted {
 /// default_prompt_name, certificate, tensors.
 Json inspect_model(const ModelFile& file);
 
+/// The certificate in the model file: null without one, text where it is not JSON; the converter
+/// always writes JSON.
+Json stored_certificate(const ModelFile& file);
+
 }  // namespace embert::hosted

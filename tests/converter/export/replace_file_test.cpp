@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "converter/convert_error.hpp"
 #include "converter/export/replace_file.hpp"
 #include "converter/files/temporary_file.hpp"
 
@@ -53,6 +54,21 @@ TEST_F(ReplaceFile, WritesAndReplaces) {
   EXPECT_EQ(contents(), bytes(10, 2));
   EXPECT_EQ(fs::status(path_).permissions(), fs::perms::owner_read | fs::perms::owner_write);
   EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(ReplaceFile, TwoFilesOrNone) {
+  const fs::path report = folder_ / "report.json";
+  const std::vector<std::uint8_t> old = bytes(5, 1), model = bytes(9, 2), page = bytes(7, 3);
+  replace_file(path_, old);
+  const OutputFile full[] = {{path_, model}, {"/dev/full", page}};
+  EXPECT_THROW(replace_files(full), ConvertError);
+  EXPECT_EQ(contents(), old);
+  EXPECT_EQ(entries(), 1u);
+  const OutputFile both[] = {{path_, model}, {report, page}};
+  replace_files(both);
+  EXPECT_EQ(contents(), model);
+  EXPECT_EQ(fs::file_size(report), page.size());
+  EXPECT_EQ(entries(), 2u);
 }
 
 TEST_F(ReplaceFile, LinkStaysALink) {

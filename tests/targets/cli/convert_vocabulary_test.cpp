@@ -38,7 +38,13 @@ TEST(ConvertVocabulary, AnswersOfKeptTokensStay) {
     return run_tool({"classify", model, "--json", "what is the weather", "timer set!"}).out;
   };
   EXPECT_EQ(classify(whole), classify(pruned));
-  EXPECT_EQ(run_tool({"verify", pruned, kBundledFolder, "--texts", texts, "--json"}).exit_code, 0);
+  const ToolResult verified = run_tool({"verify", pruned, kBundledFolder, "--texts", texts});
+  EXPECT_EQ(verified.exit_code, 0);
+  EXPECT_NE(verified.err.find("the model has a cut vocabulary"), std::string::npos) << verified.err;
+  EXPECT_EQ(run_tool({"verify", whole, kBundledFolder, "--texts", texts}).err.find("vocabulary"),
+            std::string::npos);
+  EXPECT_NE(run_tool({"inspect", pruned}).out.find("kept tokens  1000 of 6656; of 64 texts "),
+            std::string::npos);
 }
 
 TEST(ConvertVocabulary, WrongCallsLeaveTheOldFile) {

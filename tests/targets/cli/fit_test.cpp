@@ -209,6 +209,10 @@ TEST(Fit, VerdictAndWhatToChange) {
   EXPECT_NE(words.out.find("--vocabulary-size"), std::string::npos);
   EXPECT_NE(words.err.find("does not fit"), std::string::npos);
   for (const std::string& line : words.lines()) EXPECT_LE(line.size(), 80u) << line;
+  const ToolResult some = run_tool({"fit", kBundledModel, "--flash", "1581000", "--ram", "1M"});
+  EXPECT_EQ(some.exit_code, 2);
+  EXPECT_NE(some.out.find("It does not fit with mve; it fits with scalar, dsp."), std::string::npos)
+      << some.out;
   const ToolResult board = run_tool({"fit", kBundledModel, "--board", "raspberry-pi-pico-2"});
   EXPECT_EQ(board.exit_code, 0);
   EXPECT_NE(board.out.find("It fits."), std::string::npos);

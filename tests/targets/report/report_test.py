@@ -21,8 +21,8 @@ TOOL = ""
 HOSTILE = "</td><script>alert(1)</script>\"'&<img src=x onerror=y>"
 
 
-def run(*arguments: object, before: Optional[Callable[[], None]] = None) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True, preexec_fn=before, check=False)
+def run(*arguments: object, before: Optional[Callable[[], None]] = None, stdin: Any = None) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True, preexec_fn=before, check=False, stdin=stdin)
 
 
 def numbers_of(value: Any) -> Set[float]:
@@ -138,6 +138,23 @@ class Reports(unittest.TestCase):
         plain = json.loads(self.verify("--labelled", self.labelled, "--max-loss", "0.05", "--json").stdout)
         self.assertEqual({key: data[key] for key in plain}, plain)
 
+    def test_tags(self) -> None:
+        folder = self.scratch / "tagger"
+        shutil.copytree(FOLDER, folder)
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config["architectures"] = ["BertForTokenClassification"]
+        config["id2label"] = {key: f"B-{label}" for key, label in config["id2label"].items()}
+        config["label2id"] = {label: int(key) for key, label in config["id2label"].items()}
+        (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+        model, tags, path = self.scratch / "tagger.emb", self.scratch / "tags.tsv", self.scratch / "tags.html"
+        self.assertEqual(run("convert", folder, "-o", model, "--rounding", "nearest").returncode, 0)
+        tags.write_text("wake\tB-alarm\nme\tO\n\nplay\tB-play_music\njazz\tO\n", encoding="utf-8")
+        result = run("verify", model, folder, "--labelled", tags, "--report", path, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        data = json.loads(result.stdout)
+        self.assertIn("precision", data)
+        self.check_page(path, data)
+
     def test_texts_and_labels_are_escaped(self) -> None:
         folder = self.scratch / "hostile <b>&folder"
         shutil.copytree(FOLDER, folder)
@@ -164,6 +181,7 @@ class Reports(unittest.TestCase):
             (self.scratch, "directory"),
             (self.scratch / "no/such/report.html", "cannot"),
             ("-", "expected the name of a file"),
+            ("", "expected the name of a file"),
             (FOLDER / "model.safetensors", "is a file of the model folder"),
         ]
         for path, part in refusals:
@@ -176,6 +194,11 @@ class Reports(unittest.TestCase):
         for path, part in ((self.model, "the call reads this file as MODEL"), (texts, "the call reads this file as --texts")):
             result = self.verify("--texts", texts, "--report", path)
             self.assertEqual((result.returncode, part in result.stderr), (1, True), result.stderr)
+        with texts.open("rb") as lines:
+            result = run("verify", self.model, FOLDER, "--texts", "-", "--report", texts, stdin=lines)
+        self.assertEqual((result.returncode, "the call reads this file as stdin" in result.stderr), (1, True), result.stderr)
+        result = run("convert", FOLDER, "-o", "-")
+        self.assertEqual((result.returncode, "expected the name of a file" in result.stderr), (1, True), result.stderr)
         both = self.scratch / "both.html"
         result = self.verify("--texts", texts, "--report", both, "--output", both)
         self.assertEqual(result.returncode, 1, result.stderr)
@@ -198,6 +221,10 @@ class Reports(unittest.TestCase):
         self.assertEqual(run("convert", folder, "-o", model, "--report", report).returncode, 2)
         self.assertEqual(report.read_text(encoding="utf-8"), "old")
         self.assertEqual([path.name for path in folder.iterdir()], ["report.html"])
+        # A model whose report can not be written does not replace the old one.
+        model.write_text("old", encoding="utf-8")
+        self.assertEqual(run("convert", FOLDER, "-o", model, "--rounding", "nearest", "--report", "/dev/full").returncode, 3)
+        self.assertEqual(model.read_text(encoding="utf-8"), "old")
 
     def test_a_failed_verdict_is_reported(self) -> None:
         folder = self.scratch / "damaged"

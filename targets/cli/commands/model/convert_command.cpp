@@ -24,6 +24,7 @@ struct ConvertCall {
 /// An output that cannot be written is, before the work, a wrong call.
 void check_outputs_of_call(const ConvertPaths& paths) {
   if (paths.model.empty()) throw UsageError("-o MODEL is missing; or give --dry-run");
+  if (paths.model == "-") throw UsageError("-o -: expected the name of a file; a model is no text");
   if (paths.report) check_report(*paths.report, paths.folder);
   try {
     check_outputs(paths);

@@ -15,6 +15,7 @@
 #include "targets/cli/tasks/task_arguments.hpp"
 #include "targets/cli/verify/labelled_task.hpp"
 #include "targets/hosted/convert/verify_model.hpp"
+#include "targets/hosted/model/inspection.hpp"
 
 namespace embert::cli {
 namespace {
@@ -99,6 +100,12 @@ void run_verify(const VerifyArguments& arguments) {
   Json measured = task.measure ? with_verdict(task.measure(), arguments.max_loss) : Json::object();
   if (task.differing) measured["differing"] = task.differing();
   for (const std::string& warning : comparison.warnings) note(warning);
+  const Json certificate = stored_certificate(file);
+  if (certificate.is_object() && certificate.contains("vocabulary")) {
+    note(
+        "the model has a cut vocabulary, and float32 reads its tokens, too: what the cut costs is "
+        "not in these figures; compare them with those of the whole model");
+  }
   Json data = {{"model", arguments.model},
                {"folder", arguments.folder},
                {"texts_file", arguments.texts.empty() ? arguments.labelled : arguments.texts}};
