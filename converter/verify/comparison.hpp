@@ -52,10 +52,9 @@ struct VerifyResult {
   /// text has the logits of all its tokens, a language model's those of one token in the middle.
   /// Cosine is reported as 1 for models with one logit.
   double cosine_mean = 1, cosine_p01 = 1, cosine_min = 1;
-  /// What levels of precision are compared by. Embeddings: mean of 1 - cosine. Logits: half of the
-  /// squared error of all texts, as a share of their squares, which is 1 - cosine where lengths
-  /// agree. A mean of cosines says little about logits: of a text whose logits are near zero a
-  /// small error turns them anywhere, and one such text of 256 was 54 % of the mean.
+  /// choose_planes() and the tests compare levels of precision by this error. For embeddings it is
+  /// the mean of 1 - cosine; for logits it is half of the squared error of all texts, as a share of
+  /// their squares, because one text with logits near zero can be half of a mean of cosines.
   double error = 0;
   std::vector<double> cosines;  ///< [texts]
   /// With a task head: share of equal answers. 1 where there are none.
