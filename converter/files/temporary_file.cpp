@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <string>
 #include <utility>
@@ -37,10 +38,13 @@ void sweep(const std::filesystem::path& folder) {
 }  // namespace
 
 TemporaryFile::TemporaryFile(const std::filesystem::path& folder) {
+  // A process uses no name twice. Where flock() fails, a sweep may remove a file that is in use: its
+  // rename_to() must then fail, and not find another output's bytes under its name.
+  static std::atomic<unsigned> next_number = 0;
   sweep(folder);
-  for (int number = 0; number < 100; ++number) {
+  for (int tries = 0; tries < 100; ++tries) {
     std::filesystem::path name = folder / (std::string(kPrefix) + std::to_string(getpid()) + "-" +
-                                           std::to_string(number) + std::string(kSuffix));
+                                           std::to_string(next_number++) + std::string(kSuffix));
     // From here on nothing may throw: the file would stay.
     const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0 && errno != EEXIST) return;

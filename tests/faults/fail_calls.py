@@ -13,9 +13,9 @@ call with an error that this call can have, and once with SIGKILL at its entry. 
 In three more runs the processor's files open but do not read, in the child that tries cpuinfo, too: each must refuse by
 name, or end with a whole output.
 
-Prints a table of calls, cases and results; ends with 1 if a case breaks a rule. --every N takes each N-th call. A crash
-where the library cpuinfo reads the processor's files is listed apart: the converter tries cpuinfo in a child and refuses
-machines on which it crashes, but cpuinfo survives no read that fails after that.
+Prints a table of calls, cases and results; ends with 1 if a case breaks a rule. --every N takes each N-th call, and the
+first of each name. A crash where the library cpuinfo reads the processor's files is listed apart: the converter tries
+cpuinfo in a child and refuses machines on which it crashes, but cpuinfo survives no read that fails after that.
 """
 import argparse
 import collections
@@ -173,7 +173,10 @@ def run_scenario(name, scenario, tool, every):
         whole = scenario.contents(folder)
         if name == "start-up" and any(in_library for _, _, in_library in calls):
             failures.append("start-up: reads the processor's files, on which cpuinfo crashes where they are broken")
-        for call, number, in_library in calls[::every]:
+        firsts = {call: i for i, (call, _, _) in reversed([*enumerate(calls)])}
+        for i, (call, number, in_library) in enumerate(calls):
+            if i % every != 0 and i != firsts[call]:
+                continue
             for action in (FAULTS[call], "signal=KILL"):
                 result = check(scenario, tool, folder, whole, (call, number, action))
                 kind = {"": "ignored", "killed": "killed", "refused": "refused"}.get(result, "WRONG")

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // An output file survives any failure while it is replaced.
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -69,6 +71,19 @@ TEST_F(ReplaceFile, TwoFilesOrNone) {
   EXPECT_EQ(contents(), model);
   EXPECT_EQ(fs::file_size(report), page.size());
   EXPECT_EQ(entries(), 2u);
+}
+
+// Where no lock can be had, the second file's sweep removes the first one. The first output then gets
+// an error, not the second one's bytes.
+TEST_F(ReplaceFile, AProcessUsesNoNameTwice) {
+  TemporaryFile first(folder_);
+  ASSERT_EQ(flock(first.descriptor(), LOCK_UN), 0);
+  TemporaryFile second(folder_);
+  EXPECT_NE(first.name(), second.name());
+  EXPECT_EQ(first.finish(), 0);
+  EXPECT_EQ(second.finish(), 0);
+  EXPECT_EQ(first.rename_to(path_), ENOENT);
+  EXPECT_EQ(second.rename_to(path_), 0);
 }
 
 TEST_F(ReplaceFile, LinkStaysALink) {
