@@ -27,6 +27,8 @@ struct Kernels {
   RotateFn rotate;
   RequantizeQueryFn requantize_query;
   RequantizeKeyFn requantize_key;
+  RequantizeQueryS8x2Fn requantize_query_s8x2;
+  RequantizeKeyS8x2Fn requantize_key_s8x2;
   RequantizeValueFn requantize_value;
   AppendKeyFn append_key;
   AppendValueFn append_value;

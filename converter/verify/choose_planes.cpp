@@ -29,6 +29,15 @@ bool may_have_probabilities(const QuantizedLayer& layer) {
   });
 }
 
+// Queries and keys of 16 bits: the rules of check_planes (runtime/model/optional_sections.cpp).
+bool may_have_score_planes(const StackConfig& config, const QuantizedLayer& layer) {
+  constexpr std::int32_t kMostLeft = 15 - 8;
+  const BlobAttention& self = layer.record.self;
+  return may_have_probabilities(layer) && !config.is_decoder && !config.rotary &&
+         !layer.relative_positions && layer.bias_ratio.empty() && self.query.left <= kMostLeft &&
+         self.key.left <= kMostLeft;
+}
+
 // With 16 bits in every input; what does not belong to rows stays.
 std::vector<BlobPlanes> all_planes(const StackConfig& config, const QuantizedStack& stack) {
   std::vector<BlobPlanes> all = stack.planes;
@@ -111,6 +120,7 @@ class Measurement {
 struct LayerCost {
   double qkv, attn_out, ffn_up, ffn_down;
   double scores, context;  // the products with keys, and with both planes of the values
+  double score_planes;     // more products with keys where these and queries have 16 bits
   double copies;           // of inputs that ffn_up reads again
 
   double with_planes() const { return qkv + attn_out + ffn_up + ffn_down + context; }
@@ -128,6 +138,7 @@ LayerCost cost_of(const StackConfig& config, const QuantizedStack& stack, std::s
           .ffn_down = config.intermediate_size * hidden,
           .scores = kCostTokens * width,
           .context = 2 * kCostTokens * width,
+          .score_planes = 3 * kCostTokens * width,
           .copies = up * static_cast<double>(copies)};
 }
 
@@ -276,6 +287,10 @@ PrecisionReport choose_planes(const PlaneSource& source, Precision precision,
       for (std::size_t l = 0; l < layers; ++l) {
         const LayerCost cost = cost_of(config, stack, l);
         report.cost += (cost.with_planes() + cost.copies) / whole;
+        if (may_have_score_planes(config, stack.layers[config.weights_of(l)])) {
+          stack.planes[l].probabilities = kPlanesScores;
+          report.cost += cost.score_planes / whole;
+        }
       }
       break;
   }

@@ -28,6 +28,40 @@ void requantize_key_n16k4_scalar(const RequantizeKeyArgs& args) {
   }
 }
 
+void requantize_query_s8x2_scalar(const RequantizeQueryArgs& args) {
+  const size_t k = pad_inputs(args.n);
+  for (size_t i = 0; i < args.m; ++i) {
+    const int32_t* acc = args.acc + i * args.acc_stride;
+    uint8_t* first = args.dst + 2 * i * args.dst_stride;
+    uint8_t* second = first + args.dst_stride;
+    for (size_t c = 0; c < k; ++c) {
+      const int32_t v =
+          c < args.n ? clamp(requantize_column(args.factor, acc, c), -kValueBound, kValueBound) : 0;
+      const uint8_t high = static_cast<uint8_t>(plane_high(v)) ^ kSignedLhsFlip;
+      first[c] = second[k + c] = high;
+      first[k + c] = kSignedLhsFlip;
+      second[c] = static_cast<uint8_t>(plane_low(v)) ^ kSignedLhsFlip;
+    }
+  }
+}
+
+void requantize_key_s8x2_scalar(const RequantizeKeyArgs& args) {
+  const size_t k = pad_inputs(args.n);
+  for (size_t i = 0; i < args.m; ++i) {
+    const int32_t* acc = args.acc + i * args.acc_stride;
+    int32_t sum = 0;
+    for (size_t c = 0; c < k; ++c) {
+      const int32_t v =
+          c < args.n ? clamp(requantize_column(args.factor, acc, c), -kValueBound, kValueBound) : 0;
+      const int32_t high = plane_high(v), low = plane_low(v);
+      args.dst[n16k4_index(args.row0 + i, c, 2 * k)] = static_cast<int8_t>(high);
+      args.dst[n16k4_index(args.row0 + i, k + c, 2 * k)] = static_cast<int8_t>(low);
+      sum += high + low;
+    }
+    args.sums[args.row0 + i] = sum;
+  }
+}
+
 void requantize_value_n16k4_scalar(const RequantizeValueArgs& args) {
   const size_t columns = pad_columns(args.n);
   const size_t rows = pad_inputs(args.row0 + args.m) - args.row0;

@@ -21,10 +21,11 @@ struct Cursor {
 uint64_t largest(uint64_t a, uint64_t b) { return a > b ? a : b; }
 uint64_t smallest(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-KvSlotPlan plan_slot(uint64_t head_size, uint64_t capacity) {
+/// `key_inputs`: of a key's column.
+KvSlotPlan plan_slot(uint64_t head_size, uint64_t key_inputs, uint64_t capacity) {
   Cursor slot = {0};
   KvSlotPlan plan = {};
-  plan.keys = slot.take(pad_columns(capacity) * pad_inputs(head_size));
+  slot.take(pad_columns(capacity) * key_inputs);  // plan.keys
   plan.values = slot.take(2 * pad_columns(head_size) * pad_inputs(capacity));
   plan.key_sums = slot.take(4 * pad_columns(capacity));
   plan.value_sums = slot.take(size_t{4} * 2 * pad_columns(head_size));
@@ -35,7 +36,7 @@ KvSlotPlan plan_slot(uint64_t head_size, uint64_t capacity) {
 KvCachePlan plan_cache(Cursor& arena, const BlobStack& config, uint64_t batch, uint32_t capacity) {
   KvCachePlan plan = {};
   plan.capacity = capacity;
-  plan.slot = plan_slot(config.head_size, capacity);
+  plan.slot = plan_slot(config.head_size, pad_inputs(config.head_size), capacity);
   plan.lengths = arena.take(batch * 4);
   plan.mask = arena.take(batch * capacity);
   plan.slots = arena.take(config.num_layers * batch * config.num_heads * plan.slot.bytes);
@@ -60,6 +61,13 @@ uint64_t most_copied_inputs(const Stack& stack) {
     most = largest(most, stack.planes[l].copied_inputs);
   }
   return most;
+}
+
+bool has_score_planes(const Stack& stack) {
+  for (uint32_t l = 0; stack.planes != nullptr && l < stack.config->num_layers; ++l) {
+    if (stack.planes[l].probabilities == kPlanesScores) return true;
+  }
+  return false;
 }
 
 /// The buffers of static embeddings: one row and its sum, whatever the number of tokens.
@@ -138,9 +146,10 @@ StackPlan plan_static(Cursor arena, const Model& opened, const embert_options& o
   plan.ffn_rows = static_cast<uint32_t>(smallest(ffn_rows, tokens));
 
   Cursor scratch = {0};
-  scratch.take(length * inputs);  // plan.query
+  const uint64_t score_planes = has_score_planes(stack) ? 2 : 1;
+  scratch.take(score_planes * length * score_planes * inputs);  // plan.query
   if (!causal) {
-    plan.kv_slot = plan_slot(config.head_size, length);
+    plan.kv_slot = plan_slot(config.head_size, score_planes * inputs, length);
     plan.kv = scratch.take(plan.kv_slot.bytes);
   }
   plan.reciprocals = scratch.take(block * sizeof(Reciprocal));

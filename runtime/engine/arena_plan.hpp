@@ -21,6 +21,9 @@ namespace embert {
 static constexpr size_t kEngineBytes = 1024;
 /// Rows of a tile: four passes of an 8-row GEMM over one panel of weights.
 static constexpr size_t kBlockRows = 32;
+/// Queries of a tile with BlobPlanes::probabilities, whose exponentials have two planes; with
+/// kPlanesScores, whose scores have two planes as well.
+static constexpr size_t kBlockQueries2 = 16, kBlockQueries4 = 12;
 /// Columns of a tile's accumulators, at least.
 static constexpr size_t kGemmColumns = 96;
 /// Tokens of the vocabulary whose logits are computed at a time.
@@ -31,7 +34,8 @@ static constexpr size_t kChunkBytes = 64;
 /// The slot of one attention head: keys and values of up to `capacity` tokens. Byte offsets from
 /// the start of the slot.
 struct KvSlotPlan {
-  uint64_t keys;        ///< s8 n16k4 [N(capacity)] x [K(D)]
+  static constexpr uint64_t keys =
+      0;                ///< s8 n16k4 [N(capacity)] x [K(D)], of kPlanesScores x [2 K(D)]
   uint64_t values;      ///< s8 n16k4 [2 N(D)] x [K(capacity)]
   uint64_t key_sums;    ///< s32 [N(capacity)]
   uint64_t value_sums;  ///< s32 [2 N(D)]
@@ -63,7 +67,8 @@ struct StackPlan {
   uint64_t scratch_bytes;
 
   // From the start of a task's scratch. First the operands of an attention head ...
-  static constexpr uint64_t query = 0;  ///< u8 [max_tokens][K(D)]
+  static constexpr uint64_t query =
+      0;                 ///< u8 [max_tokens][K(D)], of kPlanesScores [2 max_tokens][2 K(D)]
   uint64_t kv;           ///< a slot, in encoders: decoders keep theirs in the KV cache
   KvSlotPlan kv_slot;    ///< of kv
   uint64_t reciprocals;  ///< Reciprocal [kBlockRows]
@@ -72,9 +77,10 @@ struct StackPlan {
   uint64_t lhs;  ///< u8 [kBlockRows][lhs_stride], or s16 [context_stride] or [ffn_stride]
   uint64_t acc;  ///< s32 [kBlockRows][acc_columns]; with BlobPlanes two rows more
   // ... or scores and context sums ...
-  uint64_t scores;       ///< s32 [kBlockRows][N(keys)], then u8 exponentials in the same rows; with
-                         ///< BlobPlanes::probabilities s32 [kBlockRows / 2][N(keys)], and behind
-                         ///< them u8 [kBlockRows][N(keys)]: two planes of each row
+  uint64_t scores;  ///< s32 [kBlockRows][N(keys)], then u8 exponentials in the same rows; with
+                    ///< BlobPlanes::probabilities s32 [kBlockQueries2][N(keys)] or, of
+                    ///< kPlanesScores, [2 kBlockQueries4][N(keys)], and behind them u8 [2 queries
+                    ///< of the block][N(keys)]: two planes of each row
   uint64_t context_acc;  ///< s32 [kBlockRows][2 N(D)]
   uint64_t key_rows;     ///< u8 [kBlockRows][K(D)], with relative positions
   uint64_t products;     ///< s32 [kBlockRows][products_stride], with relative positions; then, with

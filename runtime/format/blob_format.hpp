@@ -373,23 +373,27 @@ struct BlobEmbeddingProjection {
 enum BlobPlaneRows : uint8_t {
   kPlanesNone = 0,   ///< none: 8 bits
   kPlanesFirst = 1,  ///< each text's first token, to which most attention goes (Xiao et al. 2024)
-  kPlanesAll = 2
+  kPlanesAll = 2,
+  kPlanesScores = 3  ///< of probabilities alone: all, and queries and keys in two planes as well
 };
 
 /// The inputs of a layer's dense layers, each a BlobPlaneRows. The planes' sums are joined as
 /// RS(256 * high + low, kPlaneShift), which has the scale of the sums of 8-bit rows. The planes of
 /// self-attention's exponentials are the two bytes of exp2_u14, whose sums with the values are
-/// joined as 256 * high + low.
+/// joined as 256 * high + low. With kPlanesScores the factors of queries and keys have a scale that
+/// is 256 times as fine (finer_by_a_byte), and the planes' scores are joined as RS(256 * high + low,
+/// kScorePlaneShift), which has the scale of the scores of 8-bit queries and keys.
 struct BlobPlanes {
   uint8_t qkv;                         ///< any
   uint8_t attn_out, ffn_up, ffn_down;  ///< kPlanesNone or kPlanesAll
-  uint8_t probabilities = 0;           ///< kPlanesNone or kPlanesAll: exponentials of 14 bits
+  uint8_t probabilities = 0;           ///< kPlanesNone, kPlanesAll: exponentials of 14 bits, or
+                                       ///< kPlanesScores, with qkv = kPlanesAll
   uint8_t copied_inputs = 0;           ///< of ffn_up: columns behind the others read them again
   /// Columns of ffn_down in the first of two groups, a multiple of kPanelColumns and fewer than
   /// intermediate_size; 0: there is one group.
   uint16_t first_columns = 0;
 };
-static constexpr int32_t kPlaneShift = 7;
+static constexpr int32_t kPlaneShift = 7, kScorePlaneShift = 8;
 static constexpr size_t kMaxCopiedInputs = UINT8_MAX;
 
 /// Layers that use sections of others (Lan et al. 2020, section 3.1): a number that is not the

@@ -391,6 +391,7 @@ Layer model_layer(const Model& model, const Stack& stack, size_t l) {
     layer.qkv_planes = BlobPlaneRows{planes.qkv};
     layer.self.out.planes = planes.attn_out != kPlanesNone;
     layer.self.probability_planes = planes.probabilities != kPlanesNone;
+    layer.self.score_planes = planes.probabilities == kPlanesScores;
     ffn.up_planes = planes.ffn_up != kPlanesNone;
     ffn.down.planes = planes.ffn_down != kPlanesNone;
   }

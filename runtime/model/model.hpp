@@ -73,6 +73,7 @@ struct Attention {
   Requantize context;                 ///< multipliers [num_heads][N(D)]
   ResidualDense out;
   bool probability_planes;  ///< its exponentials have 14 bits
+  bool score_planes;        ///< its queries and keys have 16 bits; their factors are of 8 bits
 
   size_t planes() const { return probability_planes ? 2 : 1; }
 };

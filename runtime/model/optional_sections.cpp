@@ -176,14 +176,24 @@ void check_planes(Walk& walk, const BlobStack& stack, const StackOptions& option
   walk.require_value(all_in<uint16_t>(reinterpret_cast<const uint16_t*>(records + stack.num_layers),
                                       copied, 0, static_cast<uint16_t>(stack.hidden_size - 1)));
   const auto none_or_all = [](uint8_t rows) { return rows == kPlanesNone || rows == kPlanesAll; };
+  // Queries and keys of 16 bits: of an encoder whose scores are the products alone. Their factors have
+  // room for 8 more bits.
+  const bool plain_scores = stack.position_kind == kPositionTable &&
+                            (stack.flags & (kStackCausal | kStackScoreBias | kStackRotary)) == 0;
+  const auto finer = [](const BlobShifts& shifts) { return shifts.left + 8 <= 15; };
+  const auto scores_ok = [&](uint32_t l) {
+    const BlobAttention& self = options.layers[options.owner(l)].self;
+    return plain_scores && records[l].qkv == kPlanesAll && finer(self.query) && finer(self.key);
+  };
   for (uint32_t l = 0; l < stack.num_layers; ++l) {
     const BlobPlanes& r = records[l];
     const BlobPlanes& owner = records[options.owner(l)];
     // check_stack has seen the numbers of columns of layers with sections of their own.
-    walk.require_value(r.qkv <= kPlanesAll && none_or_all(r.attn_out) && none_or_all(r.ffn_up) &&
-                       none_or_all(r.ffn_down) && none_or_all(r.probabilities) &&
-                       r.copied_inputs == owner.copied_inputs &&
-                       r.first_columns == owner.first_columns);
+    walk.require_value(
+        r.qkv <= kPlanesAll && none_or_all(r.attn_out) && none_or_all(r.ffn_up) &&
+        none_or_all(r.ffn_down) &&
+        (none_or_all(r.probabilities) || (r.probabilities == kPlanesScores && scores_ok(l))) &&
+        r.copied_inputs == owner.copied_inputs && r.first_columns == owner.first_columns);
   }
 }
 

@@ -64,7 +64,7 @@ TEST(ConvertPrecision, LevelsOfTheBundledModel) {
   }
   for (const BlobPlanes& layer : planes_of(high.blob)) {
     EXPECT_EQ(layer.qkv + layer.attn_out + layer.ffn_up + layer.ffn_down, 4 * kPlanesAll);
-    EXPECT_EQ(layer.probabilities, kPlanesAll);
+    EXPECT_EQ(layer.probabilities, kPlanesScores);
     EXPECT_EQ(layer.first_columns, 128);
   }
   EXPECT_GT(high.precision.cost, 0.5);

@@ -12,15 +12,17 @@ using RequantizeKeyTest = SeededTest;
 using RequantizeValueTest = SeededTest;
 using AppendTest = SeededTest;
 
-TEST_F(RequantizeQueryTest, EqualsScalar) {
-  const auto variants = variants_of(&Kernels::requantize_query);
-  Draws draws(1);
+// `planes`: rows of dst for each query, and parts of such a row.
+void expect_queries_of_scalar(RequantizeQueryFn Kernels::*operation, size_t planes) {
+  const auto variants = variants_of(operation);
+  Draws draws(planes);
   size_t turn = 0;
   for (int repeat = 0; repeat < 32; ++repeat) {
     for (const RowShape& s : row_shapes(draws)) {
+      const size_t dst_stride = planes * s.dst_stride;
       Guarded<int32_t> acc(extent(s.m, s.acc_stride, pad_columns(s.n)), 64);
       Guarded<int32_t> multiplier(pad_columns(s.n));
-      Guarded<uint8_t> expected(extent(s.m, s.dst_stride, pad_inputs(s.n)));
+      Guarded<uint8_t> expected(extent(planes * s.m, dst_stride, planes * pad_inputs(s.n)));
       fill_accumulators(draws, acc.data(), acc.size());
       fill_multipliers(draws, multiplier.data(), multiplier.size());
       RequantizeQueryArgs args = {.m = s.m,
@@ -29,7 +31,7 @@ TEST_F(RequantizeQueryTest, EqualsScalar) {
                                   .acc_stride = s.acc_stride,
                                   .factor = {multiplier.data(), 0, 0},
                                   .dst = nullptr,
-                                  .dst_stride = s.dst_stride};
+                                  .dst_stride = dst_stride};
       set_shifts(turn++, &args.factor);
       args.dst = expected.data();
       variants[0].function(args);
@@ -42,6 +44,14 @@ TEST_F(RequantizeQueryTest, EqualsScalar) {
       }
     }
   }
+}
+
+TEST_F(RequantizeQueryTest, EqualsScalar) {
+  expect_queries_of_scalar(&Kernels::requantize_query, 1);
+}
+
+TEST_F(RequantizeQueryTest, PlanesEqualScalar) {
+  expect_queries_of_scalar(&Kernels::requantize_query_s8x2, 2);
 }
 
 std::vector<size_t> head_sizes() {
@@ -77,13 +87,14 @@ struct Inputs {
   Requantize factor;
 };
 
-TEST_F(RequantizeKeyTest, EqualsScalar) {
-  const auto variants = variants_of(&Kernels::requantize_key);
-  Draws draws(41);
+// `planes`: parts of a column.
+void expect_keys_of_scalar(RequantizeKeyFn Kernels::*operation, size_t planes) {
+  const auto variants = variants_of(operation);
+  Draws draws(40 + planes);
   size_t turn = 0;
   for (int repeat = 0; repeat < 48; ++repeat) {
     for (size_t n : head_sizes()) {
-      const size_t tokens = 1 + draws.below(50), k = pad_inputs(n);
+      const size_t tokens = 1 + draws.below(50), k = planes * pad_inputs(n);
       Inputs in(draws, tokens, n, turn++);
       // Columns beyond the text are not written: the buffers keep their canaries there.
       Guarded<int8_t> expected(pad_columns(tokens) * k);
@@ -115,6 +126,64 @@ TEST_F(RequantizeKeyTest, EqualsScalar) {
             << variant.name << " tokens " << tokens << " n " << n;
       }
     }
+  }
+}
+
+TEST_F(RequantizeKeyTest, EqualsScalar) { expect_keys_of_scalar(&Kernels::requantize_key, 1); }
+
+TEST_F(RequantizeKeyTest, PlanesEqualScalar) {
+  expect_keys_of_scalar(&Kernels::requantize_key_s8x2, 2);
+}
+
+// The rows of a query times the column of a key: 256 * first + second is the product of the 16-bit
+// values, without that of their low planes, in units of 2^8. Multiplier 2^30 and a left shift of 1 leave
+// acc as it is.
+TEST_F(RequantizeKeyTest, PlanesMakeTheProduct) {
+  Draws draws(45);
+  for (const size_t n : head_sizes()) {
+    const size_t k = pad_inputs(n), columns = pad_columns(n);
+    Guarded<int32_t> query(columns, 64), key(columns, 64), multiplier(columns);
+    for (size_t c = 0; c < columns; ++c) {
+      query[c] = static_cast<int32_t>(draws.below(70000)) - 35000;
+      key[c] = static_cast<int32_t>(draws.below(70000)) - 35000;
+      multiplier[c] = 1 << 30;
+    }
+    const Requantize as_it_is = {multiplier.data(), 1, 0};
+    Guarded<uint8_t> rows(4 * k);
+    Guarded<int8_t> column(16 * 2 * k);
+    Guarded<int32_t> sums(16);
+    requantize_query_s8x2_scalar({.m = 1,
+                                  .n = n,
+                                  .acc = query.data(),
+                                  .acc_stride = columns,
+                                  .factor = as_it_is,
+                                  .dst = rows.data(),
+                                  .dst_stride = 2 * k});
+    requantize_key_s8x2_scalar({.m = 1,
+                                .n = n,
+                                .row0 = 0,
+                                .acc = key.data(),
+                                .acc_stride = columns,
+                                .factor = as_it_is,
+                                .dst = column.data(),
+                                .sums = sums.data()});
+    int64_t found[2] = {}, sum = 0;
+    for (size_t c = 0; c < 2 * k; ++c) {
+      const int8_t of_key = column[c / 4 * 64 + c % 4];
+      sum += of_key;
+      for (size_t plane = 0; plane < 2; ++plane) {
+        found[plane] += of_key * static_cast<int8_t>(rows[plane * 2 * k + c] ^ kSignedLhsFlip);
+      }
+    }
+    int64_t expected = 0;
+    for (size_t c = 0; c < n; ++c) {
+      const int32_t q = clamp(query[c], -32512, 32512), key_c = clamp(key[c], -32512, 32512);
+      const int64_t q_high = plane_high(q), q_low = plane_low(q), k_high = plane_high(key_c),
+                    k_low = plane_low(key_c);
+      expected += (256 * q_high + q_low) * (256 * k_high + k_low) - q_low * k_low;
+    }
+    EXPECT_EQ(256 * (256 * found[0] + found[1]), expected) << "n " << n;
+    EXPECT_EQ(sums[0], sum) << "n " << n;
   }
 }
 

@@ -81,16 +81,21 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
   const StackPlan& plan = run.plan;
   const Kernels& kernels = run.engine.kernels;
   const TextRows& text = at.text;
-  const size_t n = run.head_size(), inputs = pad_inputs(n), columns = pad_columns(n);
+  const size_t planes = how.attention.planes(), score_planes = how.attention.score_planes ? 2 : 1;
+  const size_t n = run.head_size(), inputs = score_planes * pad_inputs(n), columns = pad_columns(n);
   const size_t key_columns = pad_columns(kv.count);
-  const uint8_t* query = run.scratch<uint8_t>(at.task, plan.query);  // [length][K(D)]
-  const size_t planes = how.attention.planes();
-  const size_t block_size = kBlockRows / planes;
+  // [length][K(D)], or of two planes
+  const uint8_t* query = run.scratch<uint8_t>(at.task, plan.query);
+  const size_t block_size = score_planes > 1 ? kBlockQueries4
+                            : planes > 1     ? kBlockQueries2
+                                             : kBlockRows;
   Reciprocal* reciprocals = run.scratch<Reciprocal>(at.task, plan.reciprocals);  // [block]
-  int32_t* scores = run.scratch<int32_t>(at.task, plan.scores);                  // [block][N(keys)]
-  // In the rows of the scores; two planes u8 [2 block][N(keys)] behind the scores of half a block.
+  // [score_planes * block][N(keys)]; joined ones lie scores_stride apart.
+  int32_t* scores = run.scratch<int32_t>(at.task, plan.scores);
+  const size_t scores_stride = score_planes * key_columns;
+  // In the rows of the scores; two planes u8 [2 block][N(keys)] behind the scores of the block.
   uint8_t* exponentials = run.scratch<uint8_t>(at.task, plan.scores);
-  if (planes > 1) exponentials += 4 * block_size * key_columns;
+  if (planes > 1) exponentials += 4 * block_size * scores_stride;
   const size_t exponentials_stride = planes > 1 ? key_columns : 4 * key_columns;
   int32_t* sums = run.scratch<int32_t>(at.task, plan.context_acc);  // [planes * block][2 N(D)]
   int16_t* context =
@@ -111,12 +116,15 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
   size_t m = 0;
   for (size_t row = 0; row < text.queries; row += m) {
     m = block_rows(text.queries - row, block_size);
-    const ScoreBlock block = {
-        .row = row, .m = m, .query = query + row * inputs, .scores = scores, .stride = key_columns};
+    const ScoreBlock block = {.row = row,
+                              .m = m,
+                              .query = query + row * score_planes * inputs,
+                              .scores = scores,
+                              .stride = scores_stride};
     const KeyRange keys =
         is_local ? local_range(kv, how.reach, text.past + row, m) : KeyRange{0, kv.count};
     const size_t key_inputs = pad_inputs(keys.count);
-    kernels.gemm({.m = m,
+    kernels.gemm({.m = score_planes * m,
                   .n = pad_columns(keys.count),
                   .k = inputs,
                   .lhs = block.query,
@@ -127,12 +135,20 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
                   .sums = kv.key_sums + keys.first,
                   .dst = scores,
                   .dst_stride = key_columns});
+    if (score_planes > 1) {
+      join_sums(run, {.acc = scores,
+                      .stride = key_columns,
+                      .m = m,
+                      .n = pad_columns(keys.count),
+                      .bias = nullptr,
+                      .join_shift = kScorePlaneShift});
+    }
     if (how.relative != nullptr) add_relative_positions(run, *how.relative, at, block, kv);
     if (how.reach < kv.count) {
       kernels.mask_distant({.m = m,
                             .n = keys.count,
                             .scores = scores,
-                            .scores_stride = key_columns,
+                            .scores_stride = scores_stride,
                             .diagonal = text.past + row - keys.first,
                             .reach = how.reach});
     }
@@ -141,7 +157,7 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
           {.m = m,
            .n = kv.count,
            .scores = scores,
-           .scores_stride = key_columns,
+           .scores_stride = scores_stride,
            .visible = how.causal ? text.past + row + 1 : kv.count,
            .key_mask = kv.mask,
            .pair_mask = how.pair_mask != nullptr ? how.pair_mask + row * kv.count : nullptr,
@@ -152,7 +168,7 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
     softmax({.m = m,
              .n = keys.count,
              .scores = scores,
-             .scores_stride = key_columns,
+             .scores_stride = scores_stride,
              .score_multiplier = score_multiplier,
              .score_cap = score_cap,
              .dst = exponentials,

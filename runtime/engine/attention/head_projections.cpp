@@ -13,6 +13,7 @@ namespace {
 /// The sums that become keys and values of tokens row .. row + m - 1.
 struct KvSums {
   Requantize key, value;  ///< of the head's columns
+  bool score_planes;      ///< keys of 16 bits
   size_t row, m;
   size_t head_size;
   const int32_t* acc;  ///< [m][2 N(D)]: keys, then values
@@ -23,7 +24,9 @@ void store_kv(const Kernels& kernels, const KvSums& sums, const KvView& kv) {
   // The layout keeps tokens in groups of four. Only the appending kernels write into the middle of
   // a group.
   const bool aligned = sums.row % kStepInputs == 0;
-  const auto store_keys = aligned ? kernels.requantize_key : kernels.append_key;
+  const auto store_keys = sums.score_planes ? kernels.requantize_key_s8x2
+                          : aligned         ? kernels.requantize_key
+                                            : kernels.append_key;
   const auto store_values = aligned ? kernels.requantize_value : kernels.append_value;
   store_keys({.m = sums.m,
               .n = sums.head_size,
@@ -48,6 +51,19 @@ void store_kv(const Kernels& kernels, const KvSums& sums, const KvView& kv) {
 /// behind the last key, but its sums must not overflow there.
 void clear_padding(const KvView& kv) {
   for (size_t token = kv.count; token < pad_columns(kv.count); ++token) kv.key_sums[token] = 0;
+}
+
+/// To 16 bits where `factor`, of a layer with kPlanesScores, leads to 8. The validator sees to it
+/// that the left shift stays within its range.
+Requantize finer_by_a_byte(Requantize factor) {
+  constexpr int32_t kBits = 8;
+  if (factor.right >= kBits) {
+    factor.right -= kBits;
+  } else {
+    factor.left += kBits - factor.right;
+    factor.right = 0;
+  }
+  return factor;
 }
 
 /// Sums of queries or keys of tokens row .. row + m - 1 of a text.
@@ -90,7 +106,10 @@ void project_self(const Run& run, const Layer& layer, const AttentionRows& in, c
                stride = planes * plan.acc_columns;
   uint8_t* lhs = run.scratch<uint8_t>(at.task, plan.lhs);      // [block][lhs_stride]
   int32_t* acc = run.scratch<int32_t>(at.task, plan.acc);      // [block][acc_columns]
-  uint8_t* query = run.scratch<uint8_t>(at.task, plan.query);  // [length][K(D)]
+  uint8_t* query = run.scratch<uint8_t>(at.task, plan.query);  // [length][K(D)], or of two planes
+  const bool score_planes = layer.self.score_planes;
+  const size_t query_bytes = score_planes ? 2 * pad_inputs(n) : pad_inputs(n);
+  const size_t query_rows = score_planes ? 2 : 1;
 
   clear_padding(kv);
   size_t m = 0;
@@ -154,19 +173,26 @@ void project_self(const Run& run, const Layer& layer, const AttentionRows& in, c
       rotate(run, layer.rotary, text, {row, m, acc + columns, stride, key_factor});
       query_factor = key_factor = layer.rotary.factor;
     }
+    if (score_planes) {
+      query_factor = finer_by_a_byte(query_factor);
+      key_factor = finer_by_a_byte(key_factor);
+    }
     if (queries > 0) {
-      kernels.requantize_query({.m = queries,
-                                .n = n,
-                                .acc = acc,
-                                .acc_stride = stride,
-                                .factor = query_factor,
-                                .dst = query + row * pad_inputs(n),
-                                .dst_stride = pad_inputs(n)});
+      const auto requantize =
+          score_planes ? kernels.requantize_query_s8x2 : kernels.requantize_query;
+      requantize({.m = queries,
+                  .n = n,
+                  .acc = acc,
+                  .acc_stride = stride,
+                  .factor = query_factor,
+                  .dst = query + row * query_rows * query_bytes,
+                  .dst_stride = query_bytes});
     }
     store_kv(kernels,
              {.key = key_factor,
               .value = own_value ? from_column(in.value->factor, at.head * columns)
                                  : from_column(layer.self.value, first),
+              .score_planes = score_planes,
               .row = text.past + row,
               .m = m,
               .head_size = n,
@@ -230,6 +256,7 @@ void project_source(const Buffers& buffers, const Layer& layer, const SourceStat
       store_kv(buffers.engine.kernels,
                {.key = from_column(layer.cross.key, first),
                 .value = from_column(layer.cross.value, first),
+                .score_planes = false,
                 .row = row,
                 .m = m,
                 .head_size = config.head_size,

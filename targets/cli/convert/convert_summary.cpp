@@ -60,6 +60,7 @@ static void write_precision(const convert::PrecisionReport& report) {
     add("output", layer.attn_out, layer.planes.attn_out != kPlanesNone);
     add("ffn_up", layer.ffn_up, layer.planes.ffn_up != kPlanesNone);
     add("ffn_down", layer.ffn_down, layer.planes.ffn_down != kPlanesNone);
+    add("queries and keys", 0, layer.planes.probabilities == kPlanesScores);
     add("probabilities", layer.probabilities, layer.planes.probabilities != kPlanesNone);
     output().line(line.back() == ':' ? line + " none" : line);
   }

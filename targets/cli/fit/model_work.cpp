@@ -63,6 +63,7 @@ std::optional<embert_section> section_named(const embert_model& model, std::stri
 struct LayerPlanes {
   bool first_token = false;  ///< the first token's queries, keys and values are of 16 bits
   double qkv = 1, output = 1, up = 1, down = 1, values = 1;
+  bool scores = false;       ///< queries and keys have two planes, in rows of twice the inputs
   double copied_inputs = 0;  ///< that ffn_up reads a second time
   double first_columns = 0;  ///< of ffn_down, which are a product of their own; 0: all are one
 };
@@ -75,9 +76,16 @@ std::vector<LayerPlanes> planes_of(const FitModel& model, uint32_t layers) {
   if (!section) return planes;
   for (uint32_t layer = 0; layer < layers; ++layer) {
     const uint8_t* record = model.blob.data() + section->offset + layer * kRecord;
-    const auto computed = [record](size_t input) { return record[input] == 2 ? 2.0 : 1.0; };
-    planes[layer] = {record[0] == 1, computed(0), computed(1),     computed(2),
-                     computed(3),    computed(4), record[5] + 0.0, record[6] + 256.0 * record[7]};
+    const auto computed = [record](size_t input) { return record[input] >= 2 ? 2.0 : 1.0; };
+    planes[layer] = {.first_token = record[0] == 1,
+                     .qkv = computed(0),
+                     .output = computed(1),
+                     .up = computed(2),
+                     .down = computed(3),
+                     .values = computed(4),
+                     .scores = record[4] == 3,
+                     .copied_inputs = record[5] + 0.0,
+                     .first_columns = record[6] + 256.0 * record[7]};
   }
   return planes;
 }
@@ -108,7 +116,7 @@ std::optional<ModelWork> work_of(const FitModel& fit_model) {
         add_product(work, {rows, columns, hidden, plane.qkv});
       }
       if (plane.first_token) add_product(work, {1, 3 * columns, hidden, 2});
-      add_product(work, {rows, all, size});
+      add_product(work, plane.scores ? Product{rows, all, 2 * size, 2} : Product{rows, all, size});
       add_product(work, {rows, 2 * columns, all, plane.values});
     }
     add_product(work, {rows, hidden, width, plane.output});

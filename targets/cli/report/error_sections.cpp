@@ -14,7 +14,7 @@ using hosted::Json;
 
 /// How people name what the JSON's keys name.
 std::string name_of(const std::string& key) {
-  constexpr std::array<std::array<const char*, 2>, 12> kNames = {
+  constexpr std::array<std::array<const char*, 2>, 13> kNames = {
       {{"qkv", "query, key, value"},
        {"first", "query, key, value: first token"},
        {"output", "attention output"},
@@ -26,6 +26,7 @@ std::string name_of(const std::string& key) {
        {"ffn_up", "feed-forward up"},
        {"ffn_down", "feed-forward down"},
        {"copied_channels", "feed-forward down: inputs split"},
+       {"scores", "queries and keys"},
        {"probabilities", "attention probabilities"}}};
   for (const auto& [one, name] : kNames) {
     if (key == one) return name;

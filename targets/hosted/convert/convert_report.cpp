@@ -66,11 +66,13 @@ Json precision_of(const convert::PrecisionReport& report) {
   Json layers = Json::array(), copied = Json::array();
   for (const convert::LayerPrecision& layer : report.layers) {
     const BlobPlanes& planes = layer.planes;
-    layers.push_back({{"qkv", names[planes.qkv]},
-                      {"output", names[planes.attn_out]},
-                      {"ffn_up", names[planes.ffn_up]},
-                      {"ffn_down", names[planes.ffn_down]},
-                      {"probabilities", names[planes.probabilities]}});
+    layers.push_back(
+        {{"qkv", names[planes.qkv]},
+         {"output", names[planes.attn_out]},
+         {"ffn_up", names[planes.ffn_up]},
+         {"ffn_down", names[planes.ffn_down]},
+         {"scores", names[planes.probabilities == kPlanesScores ? kPlanesAll : kPlanesNone]},
+         {"probabilities", names[planes.probabilities == kPlanesNone ? kPlanesNone : kPlanesAll]}});
     copied.push_back(planes.copied_inputs);
   }
   Json json = {{"level", convert::precision_name(report.precision)},

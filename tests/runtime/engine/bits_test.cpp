@@ -174,6 +174,16 @@ TEST(GoldenBits, OfAStackWithPlanes) {
   EXPECT_EQ(crc, 4263066400u);
 }
 
+TEST(GoldenBits, OfAStackWithScorePlanes) {
+  std::uint32_t crc = 0;
+  const BlobPlanes planes = {.qkv = kPlanesAll, .probabilities = kPlanesScores};
+  for (const std::uint32_t head_size : {20u, 33u}) {
+    crc = add_hidden_states(
+        crc, with_planes(shape(3 * head_size, 3, head_size, 36, kActivationGelu), planes));
+  }
+  EXPECT_EQ(crc, 3168118158u);
+}
+
 TEST(GoldenBits, OfAStackWithColumnGroups) {
   std::uint32_t crc = 0;
   for (const BlobPlanes planes :
@@ -248,6 +258,10 @@ INSTANTIATE_TEST_SUITE_P(
         four_bits(73, kActivationGelu), four_bits(31, kActivationRelu, kStackEmbeddingProjection),
         with_planes(shape(71, 3, 18, 150, kActivationGelu),
                     {kPlanesAll, kPlanesAll, kPlanesAll, kPlanesAll, kPlanesAll}),
+        with_planes(shape(75, 3, 25, 97, kActivationGelu),
+                    {.qkv = kPlanesAll, .probabilities = kPlanesScores}),
+        with_planes(shape(127, 1, 127, 64, kActivationGelu),
+                    {kPlanesAll, kPlanesAll, kPlanesAll, kPlanesAll, kPlanesScores}),
         with_planes(shape(68, 2, 34, 97, kActivationRelu),
                     {kPlanesFirst, kPlanesNone, kPlanesNone, kPlanesAll}),
         with_planes(shape(2, 1, 128, 1, kActivationTanh),

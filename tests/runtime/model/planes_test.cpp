@@ -61,8 +61,9 @@ TEST_F(Planes, RowsAreChecked) {
       bad_value(records[l].attn_out, rows, "attn_out");
       bad_value(records[l].ffn_up, rows, "ffn_up");
       bad_value(records[l].ffn_down, rows, "ffn_down");
-      bad_value(records[l].probabilities, rows, "probabilities");
     }
+    bad_value(records[l].probabilities, kPlanesFirst, "probabilities");
+    bad_value(records[l].probabilities, 4, "probabilities");
     bad_section(records[l].copied_inputs, 1, "copied inputs of a layer without them");
     for (const std::uint16_t columns : std::initializer_list<std::uint16_t>{8, 128, 256, 65535}) {
       bad_value(records[l].first_columns, columns, "first columns");
@@ -71,6 +72,40 @@ TEST_F(Planes, RowsAreChecked) {
   }
   records[1] = {.qkv = kPlanesFirst, .ffn_up = kPlanesAll};
   EXPECT_EQ(open(), EMBERT_STATUS_OK);
+}
+
+// Queries and keys of 16 bits need 8 more bits in their factors, free rows of the sums, and scores that
+// are their product alone.
+TEST_F(Planes, ScorePlanesAreChecked) {
+  SyntheticModel shape = with_flags(kStackPlanes);
+  shape.planes.probabilities = kPlanesScores;
+  ASSERT_EQ(open_shape(shape), EMBERT_STATUS_OK);
+  auto* records = contents<BlobPlanes>(kSectionPlanes);
+  auto* layers = contents<BlobLayer>(kSectionLayers);
+  for (std::size_t l = 0; l < 2; ++l) {
+    bad_value(records[l].qkv, kPlanesNone, "8-bit rows");
+    bad_value(records[l].qkv, kPlanesFirst, "8-bit rows but the first");
+    for (BlobShifts* shifts : {&layers[l].self.query, &layers[l].self.key}) {
+      const BlobShifts before = *shifts;
+      *shifts = {.left = 7, .right = 0};
+      EXPECT_EQ(open(), EMBERT_STATUS_OK);
+      *shifts = {.left = 8, .right = 0};
+      EXPECT_EQ(open(), EMBERT_STATUS_BLOB_VALUE);
+      *shifts = before;
+    }
+  }
+  for (const std::uint32_t flags : {kStackCausal, kStackScoreBias, kStackRotary}) {
+    SyntheticModel other = with_flags(kStackPlanes | flags);
+    other.planes = {.qkv = kPlanesAll, .probabilities = kPlanesAll};
+    if (flags == kStackRotary) other.rotary_tables = 1;
+    ASSERT_EQ(open_shape(other), EMBERT_STATUS_OK) << flags;
+    other.planes.probabilities = kPlanesScores;
+    EXPECT_EQ(open_shape(other), EMBERT_STATUS_BLOB_VALUE) << flags;
+  }
+  for (const std::uint32_t kind : {kPositionRelativeKey, kPositionRelativeKeyQuery}) {
+    shape.position_kind = kind;
+    EXPECT_EQ(open_shape(shape), EMBERT_STATUS_BLOB_VALUE) << kind;
+  }
 }
 
 // Exponentials of 14 bits get to 0 with these multipliers only. Layers without them take all that
@@ -261,6 +296,18 @@ TEST_F(Planes, OfNoDenseLayerChangeNoBit) {
     }
     EXPECT_LT(error, 0.1 * power);
   }
+  shape.planes = {.qkv = kPlanesAll, .probabilities = kPlanesAll};
+  const std::vector<std::int16_t> probabilities = hidden(shape);
+  shape.planes.probabilities = kPlanesScores;
+  const std::vector<std::int16_t> scores = hidden(shape);
+  EXPECT_NE(scores, probabilities);
+  double error = 0, power = 0;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const double difference = scores[i] - probabilities[i];
+    error += difference * difference;
+    power += static_cast<double>(scores[i]) * scores[i];
+  }
+  EXPECT_LT(error, 0.1 * power);
 }
 
 }  // namespace
