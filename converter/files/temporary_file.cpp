@@ -38,8 +38,8 @@ void sweep(const std::filesystem::path& folder) {
 }  // namespace
 
 TemporaryFile::TemporaryFile(const std::filesystem::path& folder) {
-  // A process uses no name twice. Where flock() fails, a sweep may remove a file that is in use: its
-  // rename_to() must then fail, and not find another output's bytes under its name.
+  // A process uses no name twice. Where flock() fails, a sweep may remove a file that is in use.
+  // Its rename_to() must then fail, and not find another output's bytes under its name.
   static std::atomic<unsigned> next_number = 0;
   sweep(folder);
   for (int tries = 0; tries < 100; ++tries) {

@@ -10,6 +10,28 @@
 namespace embert {
 namespace {
 
+// 16 values as bytes in +-127: themselves, or plane_high and plane_low.
+template <size_t kPlanes>
+struct Bytes {
+  int8x16_t plane[kPlanes];
+};
+template <size_t kPlanes>
+EMBERT_INLINE Bytes<kPlanes> bytes_of(int16x8x2_t v) {
+  Bytes<kPlanes> bytes;
+  if (kPlanes == 1) {
+    bytes.plane[0] = to_bytes(v);
+    return bytes;
+  }
+#pragma GCC unroll 2
+  for (int16x8_t& half : v.val) {
+    half = vmaxq_s16(vminq_s16(half, vdupq_n_s16(kValueBound)), vdupq_n_s16(-kValueBound));
+  }
+  bytes.plane[0] = vrshrn_high_n_s16(vrshrn_n_s16(v.val[0], 8), v.val[1], 8);
+  bytes.plane[kPlanes - 1] = vmaxq_s8(
+      vuzp1q_s8(vreinterpretq_s8_s16(v.val[0]), vreinterpretq_s8_s16(v.val[1])), vdupq_n_s8(-127));
+  return bytes;
+}
+
 template <bool kRight>
 void run_query(RequantizeQueryArgs args) {  // a copy, which no store can change
   const int32x4_t count = shift_count(args.factor);
@@ -26,6 +48,40 @@ void run_query(RequantizeQueryArgs args) {  // a copy, which no store can change
       const int32_t* acc = args.acc + i * args.acc_stride;
       const int32_t value = c < args.n ? sat8(requantize_column(args.factor, acc, c)) : 0;
       args.dst[i * args.dst_stride + c] = static_cast<uint8_t>(value);
+    }
+  }
+}
+
+// Both rows of each query: (high, 0) and (low, high).
+template <bool kRight>
+void run_query_s8x2(RequantizeQueryArgs args) {  // a copy, which no store can change
+  const int32x4_t count = shift_count(args.factor);
+  const size_t k = pad_inputs(args.n);
+  int8_t* dst = reinterpret_cast<int8_t*>(args.dst);
+  size_t c = 0;
+  for (; c + 16 <= args.n; c += 16) {
+    const int32x4x4_t m = vld1q_s32_x4(args.factor.multiplier + c);
+    for (size_t i = 0; i < args.m; ++i) {
+      const Bytes<2> bytes =
+          bytes_of<2>(requantize16<kRight>(args.acc + i * args.acc_stride + c, m, count));
+      int8_t* first = dst + 2 * i * args.dst_stride + c;
+      int8_t* second = first + args.dst_stride;
+      vst1q_s8(first, bytes.plane[0]);
+      vst1q_s8(first + k, vdupq_n_s8(0));
+      vst1q_s8(second, bytes.plane[1]);
+      vst1q_s8(second + k, bytes.plane[0]);
+    }
+  }
+  for (; c < k; ++c) {
+    for (size_t i = 0; i < args.m; ++i) {
+      const int32_t* acc = args.acc + i * args.acc_stride;
+      const int32_t v =
+          c < args.n ? clamp(requantize_column(args.factor, acc, c), -kValueBound, kValueBound) : 0;
+      int8_t* first = dst + 2 * i * args.dst_stride + c;
+      int8_t* second = first + args.dst_stride;
+      first[0] = second[k] = static_cast<int8_t>(plane_high(v));
+      first[k] = 0;
+      second[0] = static_cast<int8_t>(plane_low(v));
     }
   }
 }
@@ -50,41 +106,48 @@ EMBERT_INLINE int8x16_t first_lanes(int8x16_t x, size_t left) {
   return vandq_s8(x, vreinterpretq_s8_u8(first));
 }
 
-// Keys of up to 4 tokens. In a step their 4 words lie side by side; those of other tokens stay as
-// they are.
-template <bool kRight>
+// Keys of up to 4 tokens, in one plane or two. In a step their 4 words lie side by side; those of
+// other tokens stay as they are.
+template <bool kRight, size_t kPlanes>
 EMBERT_INLINE void key_group(const RequantizeKeyArgs& args, size_t row, size_t m, int32x4_t count) {
   const size_t k = pad_inputs(args.n), token = args.row0 + row;
   const int32_t* acc = args.acc + row * args.acc_stride;
-  int8_t* dst = args.dst + n16k4_index(token, 0, k);
+  int8_t* dst = args.dst + n16k4_index(token, 0, kPlanes * k);
   int16x8_t sums[4] = {vdupq_n_s16(0), vdupq_n_s16(0), vdupq_n_s16(0), vdupq_n_s16(0)};
   for (size_t c = 0; c < args.n; c += 16, dst += 256) {
     const size_t left = args.n - c;
     const int32x4x4_t factor = vld1q_s32_x4(args.factor.multiplier + c);
-    int32x4x4_t tokens;
+    int32x4x4_t tokens[kPlanes];
 #pragma GCC unroll 4
     for (size_t t = 0; t < 4; ++t) {
       const size_t from = t < m ? t : 0;
-      int8x16_t bytes =
-          to_bytes(requantize16<kRight>(acc + from * args.acc_stride + c, factor, count));
-      if (left < 16) bytes = first_lanes(bytes, left);
-      sums[t] = vpadalq_s8(sums[t], bytes);
-      tokens.val[t] = vreinterpretq_s32_s8(bytes);
+      Bytes<kPlanes> bytes =
+          bytes_of<kPlanes>(requantize16<kRight>(acc + from * args.acc_stride + c, factor, count));
+#pragma GCC unroll 2
+      for (size_t p = 0; p < kPlanes; ++p) {
+        if (left < 16) bytes.plane[p] = first_lanes(bytes.plane[p], left);
+        sums[t] = vpadalq_s8(sums[t], bytes.plane[p]);
+        tokens[p].val[t] = vreinterpretq_s32_s8(bytes.plane[p]);
+      }
     }
-    store_key_step<0>(dst, tokens, m);
-    if (left > 4) store_key_step<1>(dst + 64, tokens, m);
-    if (left > 8) store_key_step<2>(dst + 128, tokens, m);
-    if (left > 12) store_key_step<3>(dst + 192, tokens, m);
+#pragma GCC unroll 2
+    for (size_t p = 0; p < kPlanes; ++p) {
+      int8_t* at = dst + p * k * kPanelColumns;
+      store_key_step<0>(at, tokens[p], m);
+      if (left > 4) store_key_step<1>(at + 64, tokens[p], m);
+      if (left > 8) store_key_step<2>(at + 128, tokens[p], m);
+      if (left > 12) store_key_step<3>(at + 192, tokens[p], m);
+    }
   }
   for (size_t t = 0; t < m; ++t) args.sums[token + t] = vaddlvq_s16(sums[t]);
 }
 
-template <bool kRight>
+template <bool kRight, size_t kPlanes>
 void run_key(RequantizeKeyArgs args) {
   const int32x4_t count = shift_count(args.factor);
   size_t i = 0;
-  for (; i + 4 <= args.m; i += 4) key_group<kRight>(args, i, 4, count);
-  if (i < args.m) key_group<kRight>(args, i, args.m - i, count);
+  for (; i + 4 <= args.m; i += 4) key_group<kRight, kPlanes>(args, i, 4, count);
+  if (i < args.m) key_group<kRight, kPlanes>(args, i, args.m - i, count);
 }
 
 // Sums of 16 columns. 16 bits hold the sums of up to 256 tokens.
@@ -124,15 +187,10 @@ EMBERT_INLINE void value_group(const Tokens& tokens, const int32x4x4_t& k, int32
   for (size_t t = 0; t < 4; ++t) {
     high.val[t] = low.val[t] = vdupq_n_s8(0);
     if (t < tokens.m) {
-      int16x8x2_t v = requantize16<kRight>(tokens.acc + t * tokens.stride, k, count);
-#pragma GCC unroll 2
-      for (int16x8_t& half : v.val) {
-        half = vmaxq_s16(vminq_s16(half, vdupq_n_s16(kValueBound)), vdupq_n_s16(-kValueBound));
-      }
-      high.val[t] = vrshrn_high_n_s16(vrshrn_n_s16(v.val[0], 8), v.val[1], 8);
-      low.val[t] =
-          vmaxq_s8(vuzp1q_s8(vreinterpretq_s8_s16(v.val[0]), vreinterpretq_s8_s16(v.val[1])),
-                   vdupq_n_s8(-127));
+      const Bytes<2> bytes =
+          bytes_of<2>(requantize16<kRight>(tokens.acc + t * tokens.stride, k, count));
+      high.val[t] = bytes.plane[0];
+      low.val[t] = bytes.plane[1];
       add(high_plane.sums, high.val[t]);
       add(low_plane.sums, low.val[t]);
     }
@@ -185,9 +243,25 @@ void requantize_query_neon(const RequantizeQueryArgs& args) {
 
 void requantize_key_n16k4_neon(const RequantizeKeyArgs& args) {
   if (args.factor.right != 0) {
-    run_key<true>(args);
+    run_key<true, 1>(args);
   } else {
-    run_key<false>(args);
+    run_key<false, 1>(args);
+  }
+}
+
+void requantize_query_s8x2_neon(const RequantizeQueryArgs& args) {
+  if (args.factor.right != 0) {
+    run_query_s8x2<true>(args);
+  } else {
+    run_query_s8x2<false>(args);
+  }
+}
+
+void requantize_key_s8x2_neon(const RequantizeKeyArgs& args) {
+  if (args.factor.right != 0) {
+    run_key<true, 2>(args);
+  } else {
+    run_key<false, 2>(args);
   }
 }
 

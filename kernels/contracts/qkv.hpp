@@ -41,13 +41,14 @@ struct RequantizeKeyArgs {
 using RequantizeKeyFn = void (*)(const RequantizeKeyArgs&);
 using AppendKeyFn = RequantizeKeyFn;
 
-/// requantize_query_s8x2 and requantize_key_s8x2: queries and keys of 16 bits as two planes of 8. With v
-/// = clamp(requantize(acc[i][c]), +-kValueBound), high = plane_high(v) and low = plane_low(v) a query
-/// becomes two rows, dst[2 i] = (high, 0) and dst[2 i + 1] = (low, high), a key a column (high, low),
-/// so that the GEMM's two sums are high.high and low.high + high.low, which convert_s32_s32x2 joins:
-/// all of the product but low.low / 2^16. Each part has pad_inputs(n) bytes: dst of queries is [2 m][2
-/// pad_inputs(n)], that of keys n16k4 [pad_columns(tokens)/16][2 pad_inputs(n)/4][16][4]. A key's sum
-/// is that of both parts. All else is as above.
+/// requantize_query_s8x2 and requantize_key_s8x2: queries and keys of 16 bits as two planes of 8.
+/// With v = clamp(requantize(acc[i][c]), +-kValueBound), high = plane_high(v), low = plane_low(v) a
+/// query becomes two rows, dst[2 i] = (high, 0) and dst[2 i + 1] = (low, high), and a key a column
+/// (high, low). So the GEMM's two sums are high.high and low.high + high.low, which
+/// convert_s32_s32x2 joins: all of the product but low.low / 2^16. Each part has pad_inputs(n)
+/// bytes: dst of queries is [2 m][2 pad_inputs(n)], that of keys n16k4
+/// [pad_columns(tokens)/16][2 pad_inputs(n)/4][16][4]. A key's sum is that of both parts. All else
+/// is as above.
 using RequantizeQueryS8x2Fn = RequantizeQueryFn;
 using RequantizeKeyS8x2Fn = RequantizeKeyFn;
 

@@ -34,6 +34,56 @@ void requantize_key_n16k4_mve(const RequantizeKeyArgs& all) {
   }
 }
 
+namespace {
+
+struct Planes {
+  int32x4_t high, low;
+};
+// plane_high and plane_low of 4 columns.
+EMBERT_INLINE Planes planes4(const Requantize& factor, const int32_t* acc, size_t c) {
+  const int32x4_t v = clamp4(columns4(factor, acc, c), -kValueBound, kValueBound);
+  const int32x4_t high = vrshrq_n_s32(v, 8);
+  return {high, vmaxq_s32(vsubq_s32(v, vshlq_n_s32(high, 8)), vdupq_n_s32(-127))};
+}
+
+}  // namespace
+
+void requantize_query_s8x2_mve(const RequantizeQueryArgs& all) {
+  const RequantizeQueryArgs args = all;  // a copy, which no store can change
+  const size_t k = pad_inputs(args.n);
+  for (size_t i = 0; i < args.m; ++i) {
+    const int32_t* acc = args.acc + i * args.acc_stride;
+    int8_t* first = reinterpret_cast<int8_t*>(args.dst) + 2 * i * args.dst_stride;
+    int8_t* second = first + args.dst_stride;
+    by_fours(args.n, [&](size_t c, auto lanes) {
+      const Planes v = planes4(args.factor, acc, c);
+      const int32x4_t high = only(v.high, lanes);
+      vstrbq_s32(first + c, high);
+      vstrbq_s32(first + k + c, vdupq_n_s32(0));
+      vstrbq_s32(second + c, only(v.low, lanes));
+      vstrbq_s32(second + k + c, high);
+    });
+  }
+}
+
+void requantize_key_s8x2_mve(const RequantizeKeyArgs& all) {
+  const RequantizeKeyArgs args = all;  // a copy, which no store can change
+  const size_t k = pad_inputs(args.n);
+  for (size_t i = 0; i < args.m; ++i) {
+    const int32_t* acc = args.acc + i * args.acc_stride;
+    int8_t* dst = args.dst + n16k4_index(args.row0 + i, 0, 2 * k);
+    int32_t sum = 0;
+    by_fours(args.n, [&](size_t c, auto lanes) {
+      const Planes v = planes4(args.factor, acc, c);
+      const int32x4_t high = only(v.high, lanes), low = only(v.low, lanes);
+      vstrbq_s32(dst + c * kPanelColumns, high);
+      vstrbq_s32(dst + (k + c) * kPanelColumns, low);
+      sum = vaddvaq_s32(vaddvaq_s32(sum, high), low);
+    });
+    args.sums[args.row0 + i] = sum;
+  }
+}
+
 void requantize_value_n16k4_mve(const RequantizeValueArgs& all) {
   const RequantizeValueArgs args = all;
   const size_t columns = pad_columns(args.n), end = pad_inputs(args.row0 + args.m) - args.row0;

@@ -380,9 +380,9 @@ enum BlobPlaneRows : uint8_t {
 /// The inputs of a layer's dense layers, each a BlobPlaneRows. The planes' sums are joined as
 /// RS(256 * high + low, kPlaneShift), which has the scale of the sums of 8-bit rows. The planes of
 /// self-attention's exponentials are the two bytes of exp2_u14, whose sums with the values are
-/// joined as 256 * high + low. With kPlanesScores the factors of queries and keys have a scale that
-/// is 256 times as fine (finer_by_a_byte), and the planes' scores are joined as RS(256 * high + low,
-/// kScorePlaneShift), which has the scale of the scores of 8-bit queries and keys.
+/// joined as 256 * high + low. With kPlanesScores queries and keys are 256 times as fine as their
+/// factors say, and the planes' scores are joined as RS(256 * high + low, kScorePlaneShift), which
+/// has the scale of the scores of 8-bit queries and keys.
 struct BlobPlanes {
   uint8_t qkv;                         ///< any
   uint8_t attn_out, ffn_up, ffn_down;  ///< kPlanesNone or kPlanesAll

@@ -176,8 +176,8 @@ void check_planes(Walk& walk, const BlobStack& stack, const StackOptions& option
   walk.require_value(all_in<uint16_t>(reinterpret_cast<const uint16_t*>(records + stack.num_layers),
                                       copied, 0, static_cast<uint16_t>(stack.hidden_size - 1)));
   const auto none_or_all = [](uint8_t rows) { return rows == kPlanesNone || rows == kPlanesAll; };
-  // Queries and keys of 16 bits: of an encoder whose scores are the products alone. Their factors have
-  // room for 8 more bits.
+  // Queries and keys of 16 bits: of an encoder whose scores are their products alone. Their factors
+  // have room for 8 more bits.
   const bool plain_scores = stack.position_kind == kPositionTable &&
                             (stack.flags & (kStackCausal | kStackScoreBias | kStackRotary)) == 0;
   const auto finer = [](const BlobShifts& shifts) { return shifts.left + 8 <= 15; };

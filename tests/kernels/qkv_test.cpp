@@ -13,8 +13,8 @@ using RequantizeValueTest = SeededTest;
 using AppendTest = SeededTest;
 
 // `planes`: rows of dst for each query, and parts of such a row.
-void expect_queries_of_scalar(RequantizeQueryFn Kernels::*operation, size_t planes) {
-  const auto variants = variants_of(operation);
+void expect_same_queries(const std::vector<KernelVariant<RequantizeQueryFn>>& variants,
+                         size_t planes) {
   Draws draws(planes);
   size_t turn = 0;
   for (int repeat = 0; repeat < 32; ++repeat) {
@@ -47,11 +47,11 @@ void expect_queries_of_scalar(RequantizeQueryFn Kernels::*operation, size_t plan
 }
 
 TEST_F(RequantizeQueryTest, EqualsScalar) {
-  expect_queries_of_scalar(&Kernels::requantize_query, 1);
+  expect_same_queries(variants_of(&Kernels::requantize_query), 1);
 }
 
 TEST_F(RequantizeQueryTest, PlanesEqualScalar) {
-  expect_queries_of_scalar(&Kernels::requantize_query_s8x2, 2);
+  expect_same_queries(variants_of(&Kernels::requantize_query_s8x2), 2);
 }
 
 std::vector<size_t> head_sizes() {
@@ -88,8 +88,7 @@ struct Inputs {
 };
 
 // `planes`: parts of a column.
-void expect_keys_of_scalar(RequantizeKeyFn Kernels::*operation, size_t planes) {
-  const auto variants = variants_of(operation);
+void expect_same_keys(const std::vector<KernelVariant<RequantizeKeyFn>>& variants, size_t planes) {
   Draws draws(40 + planes);
   size_t turn = 0;
   for (int repeat = 0; repeat < 48; ++repeat) {
@@ -129,15 +128,17 @@ void expect_keys_of_scalar(RequantizeKeyFn Kernels::*operation, size_t planes) {
   }
 }
 
-TEST_F(RequantizeKeyTest, EqualsScalar) { expect_keys_of_scalar(&Kernels::requantize_key, 1); }
+TEST_F(RequantizeKeyTest, EqualsScalar) {
+  expect_same_keys(variants_of(&Kernels::requantize_key), 1);
+}
 
 TEST_F(RequantizeKeyTest, PlanesEqualScalar) {
-  expect_keys_of_scalar(&Kernels::requantize_key_s8x2, 2);
+  expect_same_keys(variants_of(&Kernels::requantize_key_s8x2), 2);
 }
 
 // The rows of a query times the column of a key: 256 * first + second is the product of the 16-bit
-// values, without that of their low planes, in units of 2^8. Multiplier 2^30 and a left shift of 1 leave
-// acc as it is.
+// values, without that of their low planes, in units of 2^8. Multiplier 2^30 and a left shift of 1
+// leave acc as it is.
 TEST_F(RequantizeKeyTest, PlanesMakeTheProduct) {
   Draws draws(45);
   for (const size_t n : head_sizes()) {
@@ -177,7 +178,8 @@ TEST_F(RequantizeKeyTest, PlanesMakeTheProduct) {
     }
     int64_t expected = 0;
     for (size_t c = 0; c < n; ++c) {
-      const int32_t q = clamp(query[c], -32512, 32512), key_c = clamp(key[c], -32512, 32512);
+      const int32_t q = clamp<int32_t>(query[c], -32512, 32512),
+                    key_c = clamp<int32_t>(key[c], -32512, 32512);
       const int64_t q_high = plane_high(q), q_low = plane_low(q), k_high = plane_high(key_c),
                     k_low = plane_low(key_c);
       expected += (256 * q_high + q_low) * (256 * k_high + k_low) - q_low * k_low;

@@ -73,8 +73,8 @@ TEST_F(ReplaceFile, TwoFilesOrNone) {
   EXPECT_EQ(entries(), 2u);
 }
 
-// Where no lock can be had, the second file's sweep removes the first one. The first output then gets
-// an error, not the second one's bytes.
+// Where no lock can be had, the second file's sweep removes the first one. The first output then
+// gets an error, not the second one's bytes.
 TEST_F(ReplaceFile, AProcessUsesNoNameTwice) {
   TemporaryFile first(folder_);
   ASSERT_EQ(flock(first.descriptor(), LOCK_UN), 0);

@@ -74,8 +74,8 @@ TEST_F(Planes, RowsAreChecked) {
   EXPECT_EQ(open(), EMBERT_STATUS_OK);
 }
 
-// Queries and keys of 16 bits need 8 more bits in their factors, free rows of the sums, and scores that
-// are their product alone.
+// Queries and keys of 16 bits need 8 more bits in their factors, 16 bits in the rows that they are
+// made of, and scores that are their product alone.
 TEST_F(Planes, ScorePlanesAreChecked) {
   SyntheticModel shape = with_flags(kStackPlanes);
   shape.planes.probabilities = kPlanesScores;
