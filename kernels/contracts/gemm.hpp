@@ -27,6 +27,9 @@ struct GemmArgs {
   const int32_t* sums;  ///< [n] column sums of rhs; not read where lhs_correction is 0
   int32_t* dst;         ///< [m][n], row stride dst_stride, 64-byte aligned; overlaps no input
   size_t dst_stride;    ///< elements, a multiple of 16
+  /// 2: the rows are high and low planes in turn. The sums do not depend on it; a kernel whose
+  /// speed depends on its inputs may take them apart.
+  size_t planes = 1;
 };
 using GemmFn = void (*)(const GemmArgs&);
 

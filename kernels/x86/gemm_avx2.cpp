@@ -10,8 +10,9 @@
 //   two VPMADDWD and two VPADDD.
 //
 // Each tile looks up once which steps fit for all of its rows, takes these in one loop, then the
-// others. Of MiniLM 2 % of the steps of second feed-forward layers do not fit, 4 % of scores, 8 %
-// of attention outputs, 22 to 27 % of first feed-forward layers and of queries, keys and values.
+// others. Low planes seldom fit, so a tile has rows of one plane. Of MiniLM 2 % of the steps of
+// second feed-forward layers do not fit, 4 % of scores, 8 % of attention outputs, 22 to 27 % of
+// first feed-forward layers and of queries, keys and values.
 //
 // Measured on Zen 3 (tests/bench/gemm_bench): dense layers at 102 to 110 % of the rate of VPMADDWD
 // with VPADDD each, where the second way alone reached 88 to 91 %. That rate is no bound here: four
@@ -29,7 +30,8 @@ namespace embert {
 namespace {
 
 constexpr size_t kTileRows = 5;
-constexpr size_t kMaxTiles = 7;  // whose inputs are prepared before a panel is read
+constexpr size_t kMaxRows = 35;  // whose inputs are prepared before a panel is read
+constexpr size_t kMaxTiles = 8;  // 7 of them, or 4 of each plane
 constexpr size_t kVectors = 2;   // of 8 columns in a panel
 constexpr size_t kLanes = 8;
 constexpr size_t kChunkSteps = 96;
@@ -227,22 +229,29 @@ void panel_start(const GemmArgs& args, size_t j, int32_t* start) {
   }
 }
 
-// Adds the products of m rows, at most kMaxTiles * kTileRows, in the steps that begin with first.
+// Adds the products of m rows, at most kMaxRows, in the steps that begin with first.
 void add_rows(const GemmArgs& args, size_t i, size_t m, size_t first, size_t steps) {
   TileInputs inputs[kMaxTiles];
-  const size_t tiles = (m + kTileRows - 1) / kTileRows;
-  for (size_t t = 0, row = i; t < tiles; row += inputs[t++].rows) {
-    inputs[t].row = row;
-    inputs[t].rows = (i + m - row) / (tiles - t);
-    const uint8_t* lhs = args.lhs + row * args.lhs_stride + first * kStepInputs;
-    read_inputs({lhs, args.lhs_stride, steps, args.lhs_type}, inputs[t]);
+  size_t tiles = 0;
+  for (size_t plane = 0; plane < args.planes; ++plane) {
+    size_t left = (m + args.planes - 1 - plane) / args.planes;  // rows of this plane
+    size_t row = i + plane;
+    for (size_t t = (left + kTileRows - 1) / kTileRows; t > 0; --t) {
+      TileInputs& tile = inputs[tiles++];
+      tile.row = row;
+      tile.rows = left / t;
+      const uint8_t* lhs = args.lhs + row * args.lhs_stride + first * kStepInputs;
+      read_inputs({lhs, args.planes * args.lhs_stride, steps, args.lhs_type}, tile);
+      left -= tile.rows;
+      row += args.planes * tile.rows;
+    }
   }
   alignas(32) int32_t panel[kPanelColumns];
   for (size_t j = 0; j < args.n; j += kPanelColumns) {
     if (first == 0) panel_start(args, j, panel);
     for (size_t t = 0; t < tiles; ++t) {
       int32_t* sums = args.dst + inputs[t].row * args.dst_stride + j;
-      const MatrixView<int32_t> dst = {sums, args.dst_stride};
+      const MatrixView<int32_t> dst = {sums, args.planes * args.dst_stride};
       add_tile({.inputs = inputs + t,
                 .rhs = args.rhs + j * args.k + first * kStepBytes,
                 .ahead = t == 0 ? args.n * args.k : 0,
@@ -258,7 +267,7 @@ void add_rows(const GemmArgs& args, size_t i, size_t m, size_t first, size_t ste
 void gemm_s32_n16k4_avx2(const GemmArgs& args) {
   const size_t steps = args.k / kStepInputs;
   for (size_t i = 0, m; i < args.m; i += m) {
-    m = args.m - i < kMaxTiles * kTileRows ? args.m - i : kMaxTiles * kTileRows;
+    m = args.m - i < kMaxRows ? args.m - i : kMaxRows;
     size_t chunks = (steps + kChunkSteps - 1) / kChunkSteps;
     for (size_t first = 0, count; first < steps; first += count, --chunks) {
       count = (steps - first) / chunks;

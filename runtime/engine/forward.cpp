@@ -125,7 +125,8 @@ void add_dense(const Run& run, size_t task, const ResidualDense& out, const Quan
                     .bias = nullptr,
                     .sums = out.dense.sums + column,
                     .dst = acc,
-                    .dst_stride = block};
+                    .dst_stride = block,
+                    .planes = rows.planes};
   };
   const auto sums = [&](size_t column, size_t n) {
     Requantize factor = out.dense.factor;
@@ -244,7 +245,8 @@ void feed_forward_rows(const Run& run, size_t task, const FeedForward& ffn, cons
                       .bias = planes > 1 ? nullptr : up.bias + column,
                       .sums = up.sums + column,
                       .dst = acc,
-                      .dst_stride = block};
+                      .dst_stride = block,
+                      .planes = planes};
     };
     const auto factor = [&](size_t column) {
       return Requantize{up.factor.multiplier + column, up.factor.left, up.factor.right};

@@ -59,7 +59,8 @@ void project(const Run& run, const Dense& dense, const Projection& p) {
                            .bias = p.planes > 1 ? nullptr : bias,
                            .sums = dense.sums + p.first_column,
                            .dst = p.acc,
-                           .dst_stride = run.plan.acc_columns});
+                           .dst_stride = run.plan.acc_columns,
+                           .planes = p.planes});
   if (p.planes > 1) join_sums(run, {p.acc, run.plan.acc_columns, p.m, p.columns, bias});
 }
 

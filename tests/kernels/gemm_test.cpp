@@ -63,6 +63,7 @@ class Problem {
     // The contract forbids to read them where there is nothing to correct.
     args.sums = lhs_correction(type) == 0 ? nullptr : sums_.data();
     args.dst_stride = shape_.n + shape_.dst_padding;
+    args.planes = 1 + (shape_.m + (type == LhsType::kSigned ? 0 : 1) + (with_bias ? 0 : 1)) % 2;
     const size_t dst_size = (shape_.m - 1) * args.dst_stride + shape_.n;
     GuardedBuffer<int32_t> expected(dst_size, kAlignment, shape_.flush);
     memset(expected.data(), 0x5a, dst_size * sizeof(int32_t));

@@ -134,7 +134,8 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
                   .bias = nullptr,
                   .sums = kv.key_sums + keys.first,
                   .dst = scores,
-                  .dst_stride = key_columns});
+                  .dst_stride = key_columns,
+                  .planes = score_planes});
     if (score_planes > 1) {
       join_sums(run, {.acc = scores,
                       .stride = key_columns,
@@ -196,7 +197,8 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
                     .bias = nullptr,
                     .sums = value_sums + column,
                     .dst = sums + column,
-                    .dst_stride = 2 * columns});
+                    .dst_stride = 2 * columns,
+                    .planes = planes});
     }
     if (planes > 1) {
       join_sums(run, {.acc = sums,

@@ -60,7 +60,8 @@ const int32_t* dense16_sums(const Buffers& buffers, const Dense16& layer, const 
                 .bias = nullptr,
                 .sums = layer.dense.sums + columns.first,
                 .dst = acc,
-                .dst_stride = acc_stride});
+                .dst_stride = acc_stride,
+                .planes = 2});
   // In place: a joined row overwrites the first of its two planes' rows.
   kernels.convert_s32_s32x2({.m = rows.m,
                              .n = columns.count,
