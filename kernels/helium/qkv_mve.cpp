@@ -39,9 +39,9 @@ namespace {
 struct Planes {
   int32x4_t high, low;
 };
-// plane_high and plane_low of 4 columns.
-EMBERT_INLINE Planes planes4(const Requantize& factor, const int32_t* acc, size_t c) {
-  const int32x4_t v = clamp4(columns4(factor, acc, c), -kValueBound, kValueBound);
+// plane_high and plane_low of 4 values.
+EMBERT_INLINE Planes planes4(int32x4_t v) {
+  v = clamp4(v, -kValueBound, kValueBound);
   const int32x4_t high = vrshrq_n_s32(v, 8);
   return {high, vmaxq_s32(vsubq_s32(v, vshlq_n_s32(high, 8)), vdupq_n_s32(-127))};
 }
@@ -56,7 +56,7 @@ void requantize_query_s8x2_mve(const RequantizeQueryArgs& all) {
     int8_t* first = reinterpret_cast<int8_t*>(args.dst) + 2 * i * args.dst_stride;
     int8_t* second = first + args.dst_stride;
     by_fours(args.n, [&](size_t c, auto lanes) {
-      const Planes v = planes4(args.factor, acc, c);
+      const Planes v = planes4(columns4(args.factor, acc, c));
       const int32x4_t high = only(v.high, lanes);
       vstrbq_s32(first + c, high);
       vstrbq_s32(first + k + c, vdupq_n_s32(0));
@@ -74,7 +74,7 @@ void requantize_key_s8x2_mve(const RequantizeKeyArgs& all) {
     int8_t* dst = args.dst + n16k4_index(args.row0 + i, 0, 2 * k);
     int32_t sum = 0;
     by_fours(args.n, [&](size_t c, auto lanes) {
-      const Planes v = planes4(args.factor, acc, c);
+      const Planes v = planes4(columns4(args.factor, acc, c));
       const int32x4_t high = only(v.high, lanes), low = only(v.low, lanes);
       vstrbq_s32(dst + c * kPanelColumns, high);
       vstrbq_s32(dst + (k + c) * kPanelColumns, low);
@@ -92,19 +92,16 @@ void requantize_value_n16k4_mve(const RequantizeValueArgs& all) {
     const int32x4_t multiplier = vldrwq_s32(args.factor.multiplier + c);
     int32x4_t high_sum = vdupq_n_s32(0), low_sum = high_sum;
     for (size_t i = 0; i < end; ++i) {
-      int32x4_t v = vdupq_n_s32(0);
+      Planes v = {vdupq_n_s32(0), vdupq_n_s32(0)};
       if (i < args.m) {
         const int32x4_t acc = vldrwq_s32(args.acc + i * args.acc_stride + c);
-        v = clamp4(requantize4(acc, multiplier, args.factor.left, args.factor.right), -kValueBound,
-                   kValueBound);
+        v = planes4(requantize4(acc, multiplier, args.factor.left, args.factor.right));
       }
-      const int32x4_t high = vrshrq_n_s32(v, 8);
-      const int32x4_t low = vmaxq_s32(vsubq_s32(v, vshlq_n_s32(high, 8)), vdupq_n_s32(-127));
-      vstrbq_scatter_offset_s32(args.dst + n16k4_index(c, args.row0 + i, args.k), steps, high);
+      vstrbq_scatter_offset_s32(args.dst + n16k4_index(c, args.row0 + i, args.k), steps, v.high);
       vstrbq_scatter_offset_s32(args.dst + n16k4_index(columns + c, args.row0 + i, args.k), steps,
-                                low);
-      high_sum = vaddq_s32(high_sum, high);
-      low_sum = vaddq_s32(low_sum, low);
+                                v.low);
+      high_sum = vaddq_s32(high_sum, v.high);
+      low_sum = vaddq_s32(low_sum, v.low);
     }
     if (args.sums != nullptr) {
       if (args.row0 != 0) {

@@ -69,21 +69,21 @@ struct Accumulators {
 
 void run(benchmark::State& state, RequantizeQueryFn function, size_t n) {
   Accumulators in(n);
-  Array<uint8_t> dst(kRows * n);
+  Array<uint8_t> dst(2 * kRows * 2 * n);  // for two planes
   const RequantizeQueryArgs args = {.m = kRows,
                                     .n = n,
                                     .acc = in.acc.data(),
                                     .acc_stride = n,
                                     .factor = in.factor(11),
                                     .dst = dst.data(),
-                                    .dst_stride = n};
+                                    .dst_stride = 2 * n};
   for (auto _ : state) function(args);
   report(state, kRows * n);
 }
 void run(benchmark::State& state, RequantizeKeyFn function, size_t n) {
   Accumulators in(n);
-  Array<int8_t> dst(kRows * n);
-  Array<int32_t> sums(kRows);
+  Array<int8_t> dst(pad_columns(kRows) * 2 * n);  // for two planes
+  Array<int32_t> sums(pad_columns(kRows));
   const RequantizeKeyArgs args = {.m = kRows,
                                   .n = n,
                                   .row0 = 0,
@@ -298,8 +298,8 @@ void run(benchmark::State& state, Crc32cFn function, size_t n) {
 }
 
 std::vector<size_t> sizes_of(std::string_view operation) {
-  if (operation == "requantize_key" || operation == "requantize_value" ||
-      operation == "requantize_context") {
+  if (operation == "requantize_key" || operation == "requantize_key_s8x2" ||
+      operation == "requantize_value" || operation == "requantize_context") {
     return {32};
   }
   if (operation == "requantize_activation" || operation == "quantize_u8_u16") return {1536};

@@ -261,6 +261,18 @@ TEST_F(Planes, BelongToALoneStackWithoutBottlenecks) {
   EXPECT_EQ(open_shape(mobile), EMBERT_STATUS_BLOB_HEADER);
 }
 
+// The squared difference is less than a tenth of the expected squares.
+void expect_close(const std::vector<std::int16_t>& actual,
+                  const std::vector<std::int16_t>& expected) {
+  double error = 0, power = 0;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    const double difference = actual[i] - expected[i];
+    error += difference * difference;
+    power += static_cast<double>(expected[i]) * expected[i];
+  }
+  EXPECT_LT(error, 0.1 * power);
+}
+
 // No input with planes: the bits of a blob without the section.
 TEST_F(Planes, OfNoDenseLayerChangeNoBit) {
   const auto hidden = [&](const SyntheticModel& shape) {
@@ -288,26 +300,14 @@ TEST_F(Planes, OfNoDenseLayerChangeNoBit) {
     EXPECT_NE(with, without);
     // They stay close to those of 8 bits: the planes are joined in the same scale. Rows that 8 bits
     // cut off at 127 make up most of the difference.
-    double error = 0, power = 0;
-    for (std::size_t i = 0; i < with.size(); ++i) {
-      const double difference = with[i] - without[i];
-      error += difference * difference;
-      power += static_cast<double>(without[i]) * without[i];
-    }
-    EXPECT_LT(error, 0.1 * power);
+    expect_close(with, without);
   }
   shape.planes = {.qkv = kPlanesAll, .probabilities = kPlanesAll};
   const std::vector<std::int16_t> probabilities = hidden(shape);
   shape.planes.probabilities = kPlanesScores;
   const std::vector<std::int16_t> scores = hidden(shape);
   EXPECT_NE(scores, probabilities);
-  double error = 0, power = 0;
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    const double difference = scores[i] - probabilities[i];
-    error += difference * difference;
-    power += static_cast<double>(scores[i]) * scores[i];
-  }
-  EXPECT_LT(error, 0.1 * power);
+  expect_close(scores, probabilities);
 }
 
 }  // namespace
