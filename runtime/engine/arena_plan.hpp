@@ -21,8 +21,8 @@ namespace embert {
 static constexpr size_t kEngineBytes = 1024;
 /// Rows of a tile: four passes of an 8-row GEMM over one panel of weights.
 static constexpr size_t kBlockRows = 32;
-/// Queries of a tile with BlobPlanes::probabilities, whose exponentials have two planes; with
-/// kPlanesScores, whose scores have two planes as well.
+/// Queries of a tile with many keys, or with BlobPlanes::probabilities, whose exponentials have two
+/// planes; with kPlanesScores, whose scores have two planes as well.
 static constexpr size_t kBlockQueries2 = 16, kBlockQueries4 = 12;
 /// Columns of a tile's accumulators, at least.
 static constexpr size_t kGemmColumns = 96;

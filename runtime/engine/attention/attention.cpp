@@ -75,6 +75,15 @@ struct Attending {
   uint16_t* probabilities;  ///< out [length][keys] or null
 };
 
+/// Queries that attend at a time. More than 32 KB of scores leave no room in L1 for keys and
+/// values: at 512 tokens a pass with 16 queries at a time takes 1.8 % less time than with 32 on an
+/// Intel Xeon with AVX512-VNNI, and the same time with AVX2 and AVX-VNNI.
+size_t block_queries(const Attention& attention, size_t key_columns) {
+  if (attention.score_planes) return kBlockQueries4;
+  const bool fits = kBlockRows * key_columns * sizeof(int32_t) <= 32 * 1024;
+  return attention.planes() > 1 || !fits ? kBlockQueries2 : kBlockRows;
+}
+
 /// softmax(Q K^T / sqrt(D)) V of one head over one text, into the context.
 void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& how,
             const KvView& kv) {
@@ -86,9 +95,7 @@ void attend(const Run& run, size_t layer, const HeadTask& at, const Attending& h
   const size_t key_columns = pad_columns(kv.count);
   // [length][K(D)], or of two planes
   const uint8_t* query = run.scratch<uint8_t>(at.task, plan.query);
-  const size_t block_size = score_planes > 1 ? kBlockQueries4
-                            : planes > 1     ? kBlockQueries2
-                                             : kBlockRows;
+  const size_t block_size = block_queries(how.attention, key_columns);
   Reciprocal* reciprocals = run.scratch<Reciprocal>(at.task, plan.reciprocals);  // [block]
   // [score_planes * block][N(keys)]; joined ones lie scores_stride apart.
   int32_t* scores = run.scratch<int32_t>(at.task, plan.scores);
