@@ -375,6 +375,7 @@ void add_synthetic_blobs(Seeds& seeds) {
       small_model(0, kHeadVector),
       small_model(kStackEmbeddings4Bit, kClassifier),
       small_model(kStackPlanes, kClassifier),
+      small_model(kStackPlanes, kClassifier),
       small_bottlenecks(kBottleneckShared, /*layer_norms=*/false, kEveryHead | kHeadLmUntied),
       small_bottlenecks(kBottleneckShared, /*layer_norms=*/true, kHeadPooler),
       small_bottlenecks(kBottleneckInput, /*layer_norms=*/true, kClassifier),
@@ -385,7 +386,9 @@ void add_synthetic_blobs(Seeds& seeds) {
   models[3].shared = {{0, 0}, {0, 1}, {0, 1}};
   models[5].optional = {test::prompts_section(1, 0, std::string("q\0q: \0", 6)),
                         vector_section(models[5].hidden_size)};
-  models[9].flags |= kStackEmbeddings4Bit;
+  models[8].planes = {
+      .qkv = kPlanesAll, .probabilities = kPlanesScores, .copied_inputs = 3, .first_columns = 16};
+  models[10].flags |= kStackEmbeddings4Bit;
   for (const test::SyntheticModel& model : models) {
     for (const json& document : {wordpiece_documents()[0], unigram_documents()[2]}) {
       const std::string section = section_of(document);
