@@ -33,6 +33,7 @@ uint32_t machine_isas() {
       kAvx512Bw = 1u << 30, kAvx512Vl = 1u << 31;
   constexpr uint64_t kAvx512Vnni = 1u << 11;                // leaf 7, ECX
   constexpr uint64_t kSavesAvx = 0x6, kSavesAvx512 = 0xe6;  // XCR0: SSE, AVX; masks, ZMM
+  constexpr uint32_t kOfAmd = EMBERT_ISA_AVX512_FREE_PIPES, kOfOthers = EMBERT_ISA_AVX512VNNI;
 
   if (!all_bits(embert::cpuid(1, 0).ecx, kSse42 | kXgetbv | kAvx)) return EMBERT_ISA_SCALAR;
   const embert::CpuidLeaf features = embert::cpuid(7, 0);
@@ -43,8 +44,7 @@ uint32_t machine_isas() {
   if (embert::has_avxvnni()) mask |= EMBERT_ISA_AVXVNNI;
   if (all_bits(features.ebx, kAvx512F | kAvx512Dq | kAvx512Bw | kAvx512Vl) &&
       all_bits(features.ecx, kAvx512Vnni) && all_bits(saved, kSavesAvx512)) {
-    mask |=
-        embert::is_amd(embert::cpuid(0, 0)) ? EMBERT_ISA_AVX512_FREE_PIPES : EMBERT_ISA_AVX512VNNI;
+    mask |= embert::is_amd(embert::cpuid(0, 0)) ? kOfAmd : kOfOthers;
   }
   return mask;
 }

@@ -108,6 +108,33 @@ TEST_F(Planes, ScorePlanesAreChecked) {
   }
 }
 
+// To make 16-bit queries and keys the runtime takes 8 from the right shift, and shifts to the left
+// where the right shift is less. Half the multiplier and a right shift less by 1 is the same factor.
+TEST_F(Planes, QueriesAndKeysGetFinerByEitherShift) {
+  SyntheticModel shape = with_flags(kStackPlanes);
+  shape.planes = {.qkv = kPlanesAll, .probabilities = kPlanesScores};
+  ASSERT_EQ(open_shape(shape), EMBERT_STATUS_OK);
+  const std::size_t columns = pad_columns(shape.head_size);
+  const auto hidden = [&](std::int32_t multiplier, std::uint8_t right) {
+    for (std::uint32_t l = 0; l < shape.num_layers; ++l) {
+      BlobLayer& layer = contents<BlobLayer>(kSectionLayers)[l];
+      layer.self.query = layer.self.key = {.left = 0, .right = right};
+      std::int32_t* multipliers =
+          behind_weights(contents<std::int8_t>(kSectionQkv, l), 3 * shape.num_heads * columns,
+                         shape.hidden_size, 2);
+      for (std::size_t head = 0; head < shape.num_heads; ++head) {
+        std::fill_n(multipliers + head * 3 * columns, 2 * columns, multiplier);
+      }
+    }
+    seal_blob(blob_.data(), blob_.size());
+    return hidden_of_blob(shape);
+  };
+  const std::vector<std::int16_t> expected = hidden(1 << 30, 8);
+  EXPECT_EQ(hidden(1 << 29, 7), expected);
+  EXPECT_EQ(hidden(1 << 26, 4), expected);
+  EXPECT_NE(hidden(1 << 29, 8), expected);
+}
+
 // Exponentials of 14 bits get to 0 with these multipliers only. Layers without them take all that
 // are allowed without planes.
 TEST_F(Planes, ScoreMultipliersAreChecked) {
