@@ -63,8 +63,8 @@ static constexpr uint8_t kUnsignedLhsFlip = EMBERT_X86 ? 0x00 : 0x80;
 
 /// The GEMM adds this, times the column sum, to undo the flip.
 static constexpr int32_t lhs_correction(LhsType type) {
-  if (EMBERT_X86) return type == LhsType::kSigned ? -128 : 0;
-  return type == LhsType::kSigned ? 0 : 128;
+  constexpr int32_t kOfSigned = EMBERT_X86 ? -128 : 0, kOfUnsigned = EMBERT_X86 ? 0 : 128;
+  return type == LhsType::kSigned ? kOfSigned : kOfUnsigned;
 }
 
 }  // namespace embert

@@ -109,7 +109,7 @@ TEST_F(Planes, ScorePlanesAreChecked) {
 }
 
 // To make 16-bit queries and keys the runtime takes 8 from the right shift, and shifts to the left
-// where the right shift is less. Half the multiplier and a right shift less by 1 is the same factor.
+// where the right shift is less. Half the multiplier with a right shift less by 1 is the same.
 TEST_F(Planes, QueriesAndKeysGetFinerByEitherShift) {
   SyntheticModel shape = with_flags(kStackPlanes);
   shape.planes = {.qkv = kPlanesAll, .probabilities = kPlanesScores};
