@@ -80,8 +80,8 @@ struct Attending {
 /// Intel Xeon with AVX512-VNNI, and the same time with AVX2 and AVX-VNNI.
 size_t block_queries(const Attention& attention, size_t key_columns) {
   if (attention.score_planes) return kBlockQueries4;
-  const bool fits = kBlockRows * key_columns * sizeof(int32_t) <= 32 * 1024;
-  return attention.planes() > 1 || !fits ? kBlockQueries2 : kBlockRows;
+  constexpr size_t kMostKeys = 256;  // 32 KB of scores for kBlockRows queries
+  return attention.planes() > 1 || key_columns > kMostKeys ? kBlockQueries2 : kBlockRows;
 }
 
 /// softmax(Q K^T / sqrt(D)) V of one head over one text, into the context.
