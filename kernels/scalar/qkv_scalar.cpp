@@ -28,9 +28,9 @@ void requantize_key_n16k4_scalar(const RequantizeKeyArgs& args) {
   }
 }
 
-// A value of 16 bits; 0 in the columns that pad a row.
-static int32_t value_or_zero(const Requantize& factor, const int32_t* acc, size_t c, size_t n) {
-  return c < n ? clamp(requantize_column(factor, acc, c), -kValueBound, kValueBound) : 0;
+// The 16-bit value that is split into two planes.
+static int32_t clamped_column(const Requantize& factor, const int32_t* acc, size_t c) {
+  return clamp(requantize_column(factor, acc, c), -kValueBound, kValueBound);
 }
 
 void requantize_query_s8x2_scalar(const RequantizeQueryArgs& args) {
@@ -40,7 +40,7 @@ void requantize_query_s8x2_scalar(const RequantizeQueryArgs& args) {
     uint8_t* first = args.dst + 2 * i * args.dst_stride;
     uint8_t* second = first + args.dst_stride;
     for (size_t c = 0; c < k; ++c) {
-      const int32_t v = value_or_zero(args.factor, acc, c, args.n);
+      const int32_t v = c < args.n ? clamped_column(args.factor, acc, c) : 0;
       const uint8_t high = static_cast<uint8_t>(plane_high(v)) ^ kSignedLhsFlip;
       first[c] = second[k + c] = high;
       first[k + c] = kSignedLhsFlip;
@@ -55,7 +55,7 @@ void requantize_key_s8x2_scalar(const RequantizeKeyArgs& args) {
     const int32_t* acc = args.acc + i * args.acc_stride;
     int32_t sum = 0;
     for (size_t c = 0; c < k; ++c) {
-      const int32_t v = value_or_zero(args.factor, acc, c, args.n);
+      const int32_t v = c < args.n ? clamped_column(args.factor, acc, c) : 0;
       const int32_t high = plane_high(v), low = plane_low(v);
       args.dst[n16k4_index(args.row0 + i, c, 2 * k)] = static_cast<int8_t>(high);
       args.dst[n16k4_index(args.row0 + i, k + c, 2 * k)] = static_cast<int8_t>(low);
@@ -72,8 +72,7 @@ void requantize_value_n16k4_scalar(const RequantizeValueArgs& args) {
     int32_t high_sum = 0, low_sum = 0;
     for (size_t i = 0; i < rows; ++i) {
       const int32_t* acc = args.acc + i * args.acc_stride;
-      const int32_t v =
-          i < args.m ? clamp(requantize_column(args.factor, acc, c), -kValueBound, kValueBound) : 0;
+      const int32_t v = i < args.m ? clamped_column(args.factor, acc, c) : 0;
       const int32_t high = plane_high(v), low = plane_low(v);
       args.dst[n16k4_index(c, args.row0 + i, args.k)] = static_cast<int8_t>(high);
       args.dst[n16k4_index(columns + c, args.row0 + i, args.k)] = static_cast<int8_t>(low);
