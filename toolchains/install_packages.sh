@@ -10,7 +10,7 @@ cortex_m_packages="gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-
 cross_packages="$cortex_m_packages g++-aarch64-linux-gnu g++-arm-linux-gnueabihf qemu-user googletest"
 wasm_packages="wasi-libc libc++-14-dev-wasm32 libc++abi-14-dev-wasm32 libclang-rt-14-dev-wasm32 node-typescript"
 python_packages="python3-venv qemu-user default-jre-headless" # Java: Spark
-ci_packages="clang clang-tidy cppcheck lld qemu-user libbenchmark-dev libsimde-dev python3-venv ca-certificates"
+ci_packages="clang libclang-rt-dev clang-tidy cppcheck lld qemu-user libbenchmark-dev libsimde-dev python3-venv ca-certificates"
 
 is_installed() {
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
