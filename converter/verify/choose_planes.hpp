@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the inputs that keep 16 bits, or 14 where they are probabilities: runs of the model
-// measure how much error 8 bits cause in each of them, and a budget of multiply-adds goes to those
-// where it takes away most. At Precision::kHigh all keep them, queries and keys as well.
+// measure how much error 8 bits cause in each of them, and a budget of multiply-adds, which is
+// larger at Precision::kHigh, goes to those where it takes away most. At kHigh queries and keys can
+// have 16 bits, too.
 #pragma once
 
 #include "converter/export/write_blob.hpp"

@@ -33,7 +33,7 @@ PROCESSORS = {"neon": "cortex-a53", "dotprod": "cortex-a76"}
 SHAPES = {"m256": (4, 256, 4, 1024, 10), "m312": (3, 312, 12, 1200, 0), "m64": (2, 64, 2, 256, 3), "m192": (2, 192, 3, 768, 0),
           "m128": (2, 128, 4, 512, 77), "n128": (2, 128, 2, 512, 30)}
 SHAPES_AT_OTHER_LENGTHS = {"c320": (3, 320, 5, 1280, 20), "c96": (4, 96, 3, 384, 0)}
-PRECISE = ("m64", "m256", "c96")  # are also converted with all inputs of 16 bits that help
+PRECISE = ("m64", "m256", "c96")  # are also converted with --precision high
 LENGTHS, OTHER_LENGTHS = (1, 4, 8, 16, 31, 33, 64, 128), (2, 5, 14, 24, 40, 77)
 MOST_MULTIPLY_ADDS = {"scalar": 3e7}  # of a count; more only take the emulator's time
 MOST_OF_OTHERS = 2e8

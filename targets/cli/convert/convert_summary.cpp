@@ -35,15 +35,14 @@ static void write_vocabulary(const Json& vocabulary, size_t blob_bytes) {
   output().line(line);
 }
 
-/// Copied inputs of the first feed-forward layer, and the inputs that keep 16 bits; of `balanced`
-/// also what 8 bits cost there, which was measured.
+/// Copied inputs of the first feed-forward layer, and the inputs that keep 16 bits with what 8 bits
+/// would cost there.
 static void write_precision(const convert::PrecisionReport& report) {
   if (report.layers.empty()) return;
-  const bool measured = report.precision == convert::Precision::kBalanced;
   output().line(std::string("  precision ") + convert::precision_name(report.precision) + ": " +
                 fixed(100 * report.cost, 1) +
-                " % more multiply-adds at 128 tokens; inputs with 16 bits" +
-                (measured ? ", and in 1e-4 what 8 bits would add to the error" : ""));
+                " % more multiply-adds at 128 tokens; inputs with 16 bits, and in 1e-4 what 8 bits "
+                "would add to the error");
   for (size_t i = 0; i < report.layers.size(); ++i) {
     const convert::LayerPrecision& layer = report.layers[i];
     std::string line = "    " + std::to_string(i) + ":";
@@ -51,16 +50,15 @@ static void write_precision(const convert::PrecisionReport& report) {
     if (copied > 0) line += " " + std::to_string(copied) + " copied inputs";
     const auto add = [&](const char* name, double error, bool has_planes) {
       if (!has_planes) return;
-      line += (line.back() == ':' ? " " : ", ") + std::string(name);
-      if (measured) line += " " + fixed(1e4 * error, 3);
+      line += (line.back() == ':' ? " " : ", ") + std::string(name) + " " + fixed(1e4 * error, 3);
     };
-    const bool all = layer.planes.qkv == kPlanesAll;
-    add("qkv", layer.first + layer.qkv, all);
+    const bool all = layer.planes.qkv == kPlanesAll,
+               scores = layer.planes.probabilities == kPlanesScores;
+    add(scores ? "qkv and scores" : "qkv", layer.first + layer.qkv, all);
     add("qkv of the first token", layer.first, layer.planes.qkv == kPlanesFirst);
     add("output", layer.attn_out, layer.planes.attn_out != kPlanesNone);
     add("ffn_up", layer.ffn_up, layer.planes.ffn_up != kPlanesNone);
     add("ffn_down", layer.ffn_down, layer.planes.ffn_down != kPlanesNone);
-    add("queries and keys", 0, layer.planes.probabilities == kPlanesScores);
     add("probabilities", layer.probabilities, layer.planes.probabilities != kPlanesNone);
     output().line(line.back() == ':' ? line + " none" : line);
   }

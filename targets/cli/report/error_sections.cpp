@@ -185,45 +185,39 @@ Section precision_section(const Json& data) {
   std::string body = paragraph("Level <b>" + level +
                                "</b>: inputs of 16 bits and inputs that are read twice cost " +
                                cost + " more multiply-adds at 128 tokens." +
-                               (errors.empty() ? " <code>--precision balanced</code> measures what "
-                                                 "16 bits buy in each input."
+                               (errors.empty() ? " The higher levels measure what 16 bits buy in "
+                                                 "each input."
                                                : ""));
-  if (!layers.empty()) {
+  if (!errors.empty()) {
     std::vector<Column> columns = {{"layer"}};
-    const Json& shown = errors.empty() ? layers : errors;
-    for (const auto& [key, value] : shown.front().items()) columns.push_back({name_of(key)});
+    for (const auto& [key, value] : errors.front().items()) columns.push_back({name_of(key)});
     columns.push_back({"feed-forward up: inputs read twice"});
     const double most = largest_of(errors);
     Table table(columns);
     for (size_t i = 0; i < layers.size(); ++i) {
       std::vector<std::string> cells = {std::to_string(i)};
-      for (const auto& [key, value] : shown[i].items()) {
+      for (const auto& [key, value] : errors[i].items()) {
         const bool is_first = key == "first";
         const Json& rows = layers[i][is_first ? "qkv" : key];
         const bool bought = rows == "all" || (is_first && rows == "first");
-        std::string cell = is_first && value == 0 ? "–"  // measured with the other tokens
-                           : value.is_number()
-                               ? number(value, kTenThousandths) + bar(share_of(value, most))
-                               : markup_text(value.get<std::string>());
+        std::string cell = is_first && value == 0
+                               ? "–"  // measured with the other tokens
+                               : number(value, kTenThousandths) + bar(share_of(value, most));
         cells.push_back(bought ? "<span class=\"bought\">" + cell + "</span>" : cell);
       }
       cells.push_back(number(precision["copied_inputs"][i], kCount));
       table.row(cells);
     }
-    const std::string rows =
-        errors.empty() ? "Rows of each input that keep 16 bits: of no token, the first one or all."
-                       : "In 1e-4: by how much the error against float32 grows when this input "
-                         "alone has 8 bits (of embeddings 1 − cosine, of logits half of the "
-                         "squared error as a share of the squares); below 0 is the noise of the "
-                         "measurement. Marked: it keeps "
-                         "16 bits (attention probabilities 14), so this error is gone. Inputs are "
-                         "taken in the order of error per multiply-add; the others bring nothing "
-                         "or do not fit into the budget.";
-    body += figure("Inputs of 16 bits, and inputs read twice", table.markup(),
-                   rows +
-                       " Inputs read twice: so many inputs of feed-forward up are read a second "
-                       "time, so that their large weights are split over two columns and the "
-                       "scale of all weights is finer.");
+    body += figure(
+        "Inputs of 16 bits, and inputs read twice", table.markup(),
+        "In 1e-4: by how much the error against float32 grows when this input alone has 8 bits (of "
+        "embeddings 1 − cosine, of logits half of the squared error as a share of the squares); "
+        "below 0 is the noise of the measurement. Marked: it keeps 16 bits (attention "
+        "probabilities 14), so this error is gone. At <code>high</code> queries and keys go with "
+        "the input of QKV. Inputs are taken in the order of error per multiply-add; the others "
+        "bring nothing or do not fit into the budget. Inputs read twice: so many inputs of "
+        "feed-forward up are read a second time, so that their large weights are split over two "
+        "columns and the scale of all weights is finer.");
   }
   section.body = body;
   return section;

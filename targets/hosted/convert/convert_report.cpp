@@ -79,8 +79,8 @@ Json precision_of(const convert::PrecisionReport& report) {
                {"more_multiply_adds", report.cost},
                {"inputs_of_16_bits", std::move(layers)},
                {"copied_inputs", std::move(copied)}};
-  if (report.precision != convert::Precision::kBalanced) return json;  // nothing was measured
-  Json errors = Json::array();  // a null that becomes one crashes without memory
+  if (report.layers.empty()) return json;  // nothing was measured
+  Json errors = Json::array();             // a null that becomes one crashes without memory
   for (const convert::LayerPrecision& layer : report.layers) {
     errors.push_back({{"first", layer.first},
                       {"qkv", layer.qkv},
