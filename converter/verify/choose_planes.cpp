@@ -22,7 +22,7 @@ constexpr std::size_t kBlobAlignment = 64;
 // Of multiply-adds. With AVX2 a second plane takes a third more time than the first. With planes
 // everywhere `high` takes 2.4 times the time of `fast` on MiniLM, with this budget 2.1 times.
 // Products of queries and keys of 16 bits are not counted: they come with QKV's planes, and are
-// much of the work only where texts are long and heads are few.
+// much of the work only where texts are long and the hidden size is small.
 constexpr double kBalancedBudget = 0.08, kHighBudget = 0.86;
 // Smaller changes of the error are luck of rounding. MiniLM's first tokens take away 7 %.
 constexpr double kClearGain = 0.02;
