@@ -26,9 +26,9 @@ const char* precision_name(Precision precision);
 /// instead of 16, or of 14 in probabilities.
 struct LayerPrecision {
   double first = 0;  ///< in QKV's input of the first token; 0 where `qkv` has it
-  double qkv = 0;    ///< at `high` with the error of queries and keys of 8 bits
-  double attn_out = 0, ffn_up = 0, ffn_down = 0, probabilities = 0;
-  BlobPlanes planes{};  ///< as chosen
+  double attn_out = 0, ffn_up = 0, ffn_down = 0;
+  double qkv = 0, probabilities = 0;  ///< at `high` each with that of queries and keys of 8 bits
+  BlobPlanes planes{};                ///< as chosen
 };
 
 struct PrecisionReport {

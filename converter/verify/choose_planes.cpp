@@ -251,13 +251,20 @@ void choose_first_tokens(const PlaneSource& source, QuantizedModel& model) {
   if (measurement.error_with(first) < (1 - kClearGain) * none) planes = first;
 }
 
-// Gives planes to those inputs where they take away most of the error for a multiply-add. The stack
-// has the planes that `fast` takes.
+// Gives planes to those inputs where they take away most of the error for a multiply-add, and
+// reports them. The stack has the planes that `fast` takes, report.cost the copied inputs.
 void spend_budget(const PlaneSource& source, Precision precision, QuantizedModel& model,
                   PrecisionReport& report) {
   const double budget = precision == Precision::kHigh ? kHighBudget : kBalancedBudget;
   const StackConfig& config = source.floats.folder.config.last();
   QuantizedStack& stack = model.stacks.front();
+  const double whole = cost_of_layers(config, stack);
+  report.layers.resize(stack.planes.size());
+  for (std::size_t l = 0; l < stack.planes.size(); ++l) {
+    if (stack.planes[l].qkv == kPlanesFirst) {
+      report.cost += cost_of(config, stack, l).qkv / whole / kCostTokens;
+    }
+  }
   const std::vector<BlobPlanes> most = all_planes(config, stack, precision);
   const std::vector<BlobPlanes> fast = std::exchange(stack.planes, most);
   PlanesBlob blob(write_blob(model, source.extras));
@@ -279,9 +286,10 @@ void spend_budget(const PlaneSource& source, Precision precision, QuantizedModel
     planes.probabilities = most[l].probabilities;
     drop_scores_without_qkv(planes);
     if (planes.probabilities == kPlanesScores) {
-      report.cost += cost_of(config, stack, l).score_planes / cost_of_layers(config, stack);
+      report.cost += cost_of(config, stack, l).score_planes / whole;
     }
   }
+  for (std::size_t l = 0; l < stack.planes.size(); ++l) report.layers[l].planes = stack.planes[l];
 }
 
 }  // namespace
@@ -304,16 +312,7 @@ PrecisionReport choose_planes(const PlaneSource& source, Precision precision,
   stack.planes.resize(layers);  // those with column groups are there
   // Higher levels take no less: what `fast` takes is worth it on all models measured.
   choose_first_tokens(source, model);
-  if (precision != Precision::kFast) {
-    report.layers.resize(layers);
-    for (std::size_t l = 0; l < layers; ++l) {
-      if (stack.planes[l].qkv == kPlanesFirst) {
-        report.cost += cost_of(config, stack, l).qkv / whole / kCostTokens;
-      }
-    }
-    spend_budget(source, precision, model, report);
-  }
-  for (std::size_t l = 0; l < report.layers.size(); ++l) report.layers[l].planes = stack.planes[l];
+  if (precision != Precision::kFast) spend_budget(source, precision, model, report);
   const bool is_used = std::ranges::any_of(stack.planes, [](const BlobPlanes& planes) {
     return planes.qkv != kPlanesNone || planes.attn_out != kPlanesNone ||
            planes.ffn_up != kPlanesNone || planes.ffn_down != kPlanesNone ||

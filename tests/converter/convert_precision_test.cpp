@@ -79,7 +79,7 @@ TEST(ConvertPrecision, LevelsOfTheBundledModel) {
       EXPECT_EQ(chosen[l].first_columns, 128);
       EXPECT_EQ(chosen[l].qkv, layer.planes.qkv);
       EXPECT_EQ(chosen[l].ffn_down, layer.planes.ffn_down);
-      // What buys nothing is not bought.
+      // An input whose planes take away no error keeps 8 bits, so that no multiply-add is wasted.
       EXPECT_TRUE(chosen[l].attn_out == kPlanesNone || layer.attn_out > 0);
       EXPECT_TRUE(chosen[l].ffn_up == kPlanesNone || layer.ffn_up > 0);
       EXPECT_TRUE(chosen[l].ffn_down == kPlanesNone || layer.ffn_down > 0);

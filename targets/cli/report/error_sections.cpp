@@ -213,8 +213,9 @@ Section precision_section(const Json& data) {
         "In 1e-4: by how much the error against float32 grows when this input alone has 8 bits (of "
         "embeddings 1 − cosine, of logits half of the squared error as a share of the squares); "
         "below 0 is the noise of the measurement. Marked: it keeps 16 bits (attention "
-        "probabilities 14), so this error is gone. At <code>high</code> queries and keys go with "
-        "the input of QKV. Inputs are taken in the order of error per multiply-add; the others "
+        "probabilities 14), so this error is gone. At <code>high</code> queries and keys get 16 "
+        "bits where QKV and the probabilities have planes, and their error is in both columns. "
+        "Inputs are taken in the order of error per multiply-add; the others "
         "bring nothing or do not fit into the budget. Inputs read twice: so many inputs of "
         "feed-forward up are read a second time, so that their large weights are split over two "
         "columns and the scale of all weights is finer.");
