@@ -88,6 +88,32 @@ TEST(ConvertPrecision, LevelsOfTheBundledModel) {
   }
 }
 
+// A layer of this random model buys 16 bits for its probabilities and none for all rows of QKV. Its
+// queries and keys have 8 bits then, or the runtime would refuse the blob.
+TEST(ConvertPrecision, ProbabilitiesWithoutQkvLeaveQueriesAndKeysAt8Bits) {
+  const test::TempFolder folder;
+  test::write_model_folder(folder.path(), {.hidden = 256,
+                                           .layers = 4,
+                                           .intermediate = 32,
+                                           .positions = 64,
+                                           .tokenizer = true,
+                                           .seed = 2});
+  ConvertOptions options;
+  options.folder = folder.path();
+  options.rounding = Rounding::kNearest;
+  options.calibration_texts = EMBERT_SOURCE_DIR "/targets/demo/sentences.txt";
+  options.isa_mask = embert_isa_detect();
+  options.certify = false;
+  options.precision = Precision::kHigh;
+  int without_qkv = 0;
+  for (const BlobPlanes& layer : planes_of(convert(options).blob)) {
+    if (layer.qkv == kPlanesAll || layer.probabilities == kPlanesNone) continue;
+    ++without_qkv;
+    EXPECT_EQ(layer.probabilities, kPlanesAll);
+  }
+  EXPECT_GT(without_qkv, 0);
+}
+
 TEST(ConvertPrecision, ThreadsAndKernelsChangeNoByte) {
   ConvertOptions options;
   options.folder = EMBERT_SOURCE_DIR "/targets/demo/tiny-intent";
