@@ -66,6 +66,11 @@ TEST(ConvertPrecision, LevelsOfTheBundledModel) {
     EXPECT_EQ(layer.qkv, kPlanesAll);
     EXPECT_EQ(layer.probabilities, kPlanesScores);
   }
+  // The error of queries and keys of 8 bits belongs to QKV as well: without its planes they have 8.
+  for (std::size_t l = 0; l < high.precision.layers.size(); ++l) {
+    const LayerPrecision& at_balanced = balanced.precision.layers[l];
+    EXPECT_GT(high.precision.layers[l].qkv, 1.2 * (at_balanced.first + at_balanced.qkv)) << l;
+  }
   EXPECT_GT(high.precision.cost, 0.5);
   EXPECT_LE(high.precision.cost, 0.86 + 0.2);  // the budget; 16 bits in the scores of rows of 128
 
