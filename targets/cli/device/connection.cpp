@@ -19,8 +19,8 @@
 #include <memory>
 #include <thread>
 
-#include "targets/cli/io/output.hpp"
 #include "targets/cli/tool_error.hpp"
+#include "targets/hosted/line_text.hpp"
 
 namespace embert::cli {
 namespace {
@@ -192,11 +192,11 @@ bool Connection::wait(int file, short event, Time until) const {
   using std::chrono::milliseconds;
   for (;;) {
     const auto left = std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return false;  // although poll() may find bytes: a device can flood
     pollfd wanted = {file, event, 0};
-    const int ready =
-        poll(&wanted, 1, static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1 << 30)));
-    if (ready >= 0) return ready > 0;
-    if (errno != EINTR) fail(std::strerror(errno));
+    const int ready = poll(&wanted, 1, static_cast<int>(std::min<int64_t>(left.count(), 1 << 30)));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) fail(std::strerror(errno));
   }
 }
 

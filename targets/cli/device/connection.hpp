@@ -36,7 +36,7 @@ class Connection {
   void guard_program();
   void open_socket(const std::string& host_and_port, Time until);
   void open_serial(const std::string& path_and_baud);
-  /// Waits for an event of poll(). Returns false if `until` comes first.
+  /// Waits for an event of poll(). Returns false if `until` comes first, or has come.
   bool wait(int file, short event, Time until) const;
   [[noreturn]] void fail(const std::string& reason) const;
 
