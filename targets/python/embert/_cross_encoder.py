@@ -44,15 +44,14 @@ class CrossEncoder(Model):
         max_tokens = 0 if max_length is None else positive("max_length", max_length)
         super().__init__(path, threads=threads, max_tokens=max_tokens, cache_folder=cache_folder)
         require_task(self, "classify", CrossEncoder)
-        self._num_labels = len(self.info["labels"])
-        if num_labels is not None and num_labels != self._num_labels:
+        if num_labels is not None and num_labels != self.num_labels:
             self.close()
-            raise ValueError(f"num_labels={num_labels}: {self.path} has {self._num_labels}; leave it out")
+            raise ValueError(f"num_labels={num_labels}: {self.path} has {self.num_labels}; leave it out")
         self.activation_fn: Activation = activation_fn
 
     @property
     def num_labels(self) -> int:
-        return self._num_labels
+        return self._handle.num_labels
 
     @property
     def max_seq_length(self) -> int:
@@ -81,7 +80,7 @@ class CrossEncoder(Model):
         first, second = as_pairs([pairs] if is_single else pairs, "sentences")
         texts = Texts(pack(first, "sentences"), pack(second, "sentences"), batch)
         scores = self._scores(texts, activation_fn, bool(apply_softmax), wanted(show_progress_bar))
-        if self._num_labels == 1:
+        if self.num_labels == 1:
             scores = scores.reshape(len(first))
         return scores[0] if is_single else scores
 
@@ -95,9 +94,9 @@ class CrossEncoder(Model):
     ) -> List[Dict[str, Any]]:
         """Returns the documents, best first, as objects with corpus_id, score and, if wanted, text. `arguments` are those of
         predict."""
-        if self._num_labels != 1:
+        if self.num_labels != 1:
             raise ValueError(
-                f"rank: {self.path} has {self._num_labels} labels, and rank needs a model with one; use predict with pairs"
+                f"rank: {self.path} has {self.num_labels} labels, and rank needs a model with one; use predict with pairs"
             )
         most = None if top_k is None else positive("top_k", top_k)
         items, is_str = as_list(documents, "documents")
@@ -117,13 +116,14 @@ class CrossEncoder(Model):
         """Returns shape (texts, labels)."""
         activation = self.activation_fn if activation is None else activation
         function = self._function_name(activation)
-        if apply_softmax and self._num_labels > 1 and function == "none":
+        handle = self._handle
+        if apply_softmax and handle.num_labels > 1 and function == "none":
             function = "softmax"
-        scores = np.empty((texts.count, self._num_labels), np.float32)
+        scores = np.empty((texts.count, handle.num_labels), np.float32)
         if texts.count > 0:
             bar = Bar("Pairs", is_shown)
             try:
-                self._handle.run(
+                handle.run(
                     texts,
                     lambda model, struct: int(
                         library.hosted_score(model, struct, (function or "none").encode(), scores.ctypes.data)
@@ -141,7 +141,7 @@ class CrossEncoder(Model):
     def _function_name(self, activation: Activation) -> Optional[str]:
         """Returns the library's function, or None for a function of Python."""
         if activation is None:
-            return "sigmoid" if self._num_labels == 1 else "none"
+            return "sigmoid" if self.num_labels == 1 else "none"
         if isinstance(activation, str) or type(activation).__module__.startswith("torch."):
             name = activation if isinstance(activation, str) else type(activation).__name__
             if name.lower() in _FUNCTIONS:

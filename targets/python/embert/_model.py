@@ -27,7 +27,6 @@ class Model:
         self._threads = 0 if threads is None else positive("threads", threads)
         self._source = os.path.abspath(checked_path(path))
         self._cache_folder = None if cache_folder is None else os.path.abspath(checked_path(cache_folder, "cache_folder"))
-        self._info: Optional[Dict[str, Any]] = None
         self._digest: Optional[str] = None
         self._path = model_file(self._source, os.fspath(path), self._cache_folder)
         self._identity = _identity(self._path)
@@ -49,16 +48,14 @@ class Model:
         """SHA-256 of the model file, in hex."""
         if self._digest is None:
             if _identity(self._path) != self._identity:
-                raise ModelFileError(f"{self._path}: the file was changed after it was opened; open it again")
+                raise self._changed()
             self._digest = digest_of(self._path)
         return self._digest
 
     @property
     def info(self) -> Dict[str, Any]:
         """What `embert inspect --json` shows."""
-        if self._info is None:
-            self._info = self._handle.inspect()
-        return self._info
+        return self._handle.info
 
     @property
     def closed(self) -> bool:
@@ -82,9 +79,19 @@ class Model:
         with self._swap:
             if self.closed:
                 raise RuntimeError(f"{self._path}: the model is closed")
-            if _identity(self._path) != self._identity:
-                raise ModelFileError(f"{self._path}: the file was changed after it was opened; open it again")
-            self._handle = Handle(self._path, self._threads, max_tokens)
+            self._handle = self._opened_again(max_tokens)
+
+    def _opened_again(self, max_tokens: int) -> Handle:
+        """The path may name another file by now, or when the library opens it: both are refused."""
+        if _identity(self._path) == self._identity:
+            handle = Handle(self._path, self._threads, max_tokens)
+            if _identity(self._path) == self._identity:
+                return handle
+            handle.close()
+        raise self._changed()
+
+    def _changed(self) -> ModelFileError:
+        return ModelFileError(f"{self._path}: the file was changed after it was opened; open it again")
 
     def __getstate__(self) -> Dict[str, Any]:
         state = self.__dict__.copy()
@@ -105,7 +112,7 @@ class Model:
                 f"{self._path}: the object was pickled with a model of SHA-256 {self._digest}, this file has {found}; "
                 "put the same file there"
             )
-        self._handle = Handle(self._path, self._threads, max_tokens)
+        self._handle = self._opened_again(max_tokens)
         self._swap = threading.Lock()
 
 

@@ -15,6 +15,7 @@ import embert
 import numpy as np
 import pytest
 from conftest import run_python
+from embert import _model
 
 TEXTS = ["the cat sat on the mat", "a dog in the fog", "where is paris?", "john smith lives in hamburg"] * 25
 
@@ -129,6 +130,35 @@ def test_pickle_refuses_another_file(models, tmp_path):
     path.unlink()
     with pytest.raises(FileNotFoundError):
         pickle.loads(data)
+
+
+def test_pickle_refuses_a_file_that_is_replaced_before_it_is_opened(models, tmp_path, monkeypatch):
+    path = tmp_path / "model.emb"
+    shutil.copy(models("rerank"), path)
+    data = pickle.dumps(embert.CrossEncoder(path))
+    shutil.copy(models("labels"), tmp_path / "other")
+    digest_of = _model.digest_of
+
+    def digest_then_replace(file):
+        digest = digest_of(file)
+        os.replace(tmp_path / "other", path)
+        return digest
+
+    monkeypatch.setattr(_model, "digest_of", digest_then_replace)
+    with pytest.raises(embert.ModelFileError, match="changed after it was opened"):
+        pickle.loads(data)
+
+
+def test_labels_are_those_of_the_opened_model(models):
+    """The library writes a score for each of them, whatever a pickle or the caller's copy of the facts says."""
+    with embert.CrossEncoder(models("labels")) as model:
+        state = model.__getstate__()
+        copy = embert.CrossEncoder.__new__(embert.CrossEncoder)
+        copy.__setstate__({**state, "_num_labels": 1, "_info": {**model.info, "labels": ["one"]}})
+        copy.info["labels"].clear()
+        assert copy.num_labels == 3
+        assert np.array_equal(copy.predict([("a cat", "a dog")] * 50), model.predict([("a cat", "a dog")] * 50))
+        copy.close()
 
 
 def test_digest(models, tmp_path):

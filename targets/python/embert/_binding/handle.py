@@ -2,6 +2,7 @@
 """An opened model of the library, freed after its last call."""
 
 import ctypes
+import functools
 import json
 import os
 import threading
@@ -118,3 +119,13 @@ class Handle:
         with self as pointer:
             library.check(library.hosted_inspect(pointer, ctypes.byref(json_text)))
         return json.loads(library.take_json(json_text))  # type: ignore[no-any-return]
+
+    @functools.cached_property
+    def info(self) -> Dict[str, Any]:
+        """What `inspect` gives, for callers, who may change it."""
+        return self.inspect()
+
+    @functools.cached_property
+    def num_labels(self) -> int:
+        """The scores that `hosted_score` writes for a text. It takes no size of the array, so this must be the model's own number."""
+        return len(self.inspect()["labels"])
