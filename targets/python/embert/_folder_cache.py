@@ -6,11 +6,12 @@ import errno
 import os
 import re
 import sys
-from typing import Iterator, Optional
+from typing import List, Optional, Tuple
 
 from ._binding.errors import ModelFileError
 
-_READ_FOR_CONVERSION = (".json", ".txt", ".safetensors")
+_READ_FOR_CONVERSION = (".json", ".txt", ".safetensors", ".model")
+_MOST_FILES = 10_000  # and folders
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
@@ -104,12 +105,24 @@ def _folder_digest(folder: str) -> str:
     return digest.hexdigest()
 
 
-def _files(folder: str) -> Iterator[str]:
-    """Files of the folder and of the folders of its modules, such as 1_Pooling."""
-    for entry in os.scandir(folder):
-        if entry.is_file() and entry.name.endswith(_READ_FOR_CONVERSION):
-            yield entry.name
-        elif entry.is_dir() and not entry.name.startswith("."):
-            for inner in os.scandir(entry.path):
-                if inner.is_file() and inner.name.endswith(_READ_FOR_CONVERSION):
-                    yield f"{entry.name}/{inner.name}"
+def _files(folder: str) -> List[str]:
+    """Files at any depth, because modules.json and the list of shards may name any path in the folder."""
+    files: List[str] = []
+    folders = [("", frozenset((_identity(os.stat(folder)),)))]  # with the identities of all folders on the way there
+    for inside, above in folders:
+        for entry in os.scandir(os.path.join(folder, inside)):
+            name = inside + entry.name
+            if entry.is_file() and name.endswith(_READ_FOR_CONVERSION):
+                files.append(name)
+            elif entry.is_dir() and _identity(entry.stat()) not in above:  # else a link that leads round in a circle
+                folders.append((f"{name}/", above | {_identity(entry.stat())}))
+        if len(files) + len(folders) > _MOST_FILES:
+            raise ModelFileError(
+                f"{folder}: has more than {_MOST_FILES:,} files and folders; give the folder of one model alone, "
+                "or a file made with embert.convert"
+            )
+    return files
+
+
+def _identity(status: os.stat_result) -> Tuple[int, int]:
+    return status.st_dev, status.st_ino

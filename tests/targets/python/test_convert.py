@@ -11,6 +11,7 @@ import embert
 import numpy as np
 import pytest
 from conftest import TOOL, run_python
+from embert import _folder_cache
 
 
 def test_report_and_progress(models, tmp_path):
@@ -129,6 +130,51 @@ def test_another_folder_is_another_file(models, tmp_path):
     )
     embert.Tokenizer(folder, cache_folder=cache).close()
     assert len(list(cache.iterdir())) == 2
+
+
+def test_modules_may_lie_deep(models, tmp_path):
+    folder, cache = tmp_path / "model", tmp_path / "cache"
+    shutil.copytree(models.folder("sentence"), folder)
+    deep = folder / "some" / ".modules" / "pooling"
+    deep.parent.mkdir(parents=True)
+    (folder / "1_Pooling").rename(deep)
+    modules = folder / "modules.json"
+    modules.write_text(modules.read_text().replace("1_Pooling", "some/.modules/pooling"))
+    (folder / "some" / "circle").symlink_to(folder, target_is_directory=True)
+    (folder / "some" / "round").symlink_to(folder / "some", target_is_directory=True)
+    with embert.SentenceTransformer(folder, cache_folder=cache) as model:
+        mean = model.encode("a cat")
+    config = deep / "config.json"
+    config.write_text(
+        config.read_text()
+        .replace('"pooling_mode_cls_token": false', '"pooling_mode_cls_token": true')
+        .replace('"pooling_mode_mean_tokens": true', '"pooling_mode_mean_tokens": false')
+    )
+    with embert.SentenceTransformer(folder, cache_folder=cache) as model:
+        assert not np.array_equal(model.encode("a cat"), mean)
+
+
+@pytest.mark.parametrize("name", ["sentencepiece.bpe.model", "spiece.model", "shards/of/model-1.safetensors"])
+def test_every_file_of_a_model_counts(tmp_path, name):
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"one")
+    before = _folder_cache._folder_digest(str(tmp_path))
+    path.write_bytes(b"two")
+    assert _folder_cache._folder_digest(str(tmp_path)) != before
+
+
+def test_folder_of_too_many_files(models, tmp_path, monkeypatch):
+    folder = tmp_path / "model"
+    shutil.copytree(models.folder("sentence"), folder)
+    monkeypatch.setattr(_folder_cache, "_MOST_FILES", 20)
+    embert.Tokenizer(folder, cache_folder=tmp_path / "cache").close()
+    for i in range(5):  # links that all lead to each other: 5 x 4 x 3 x 2 ways through them
+        (folder / f"{i}").mkdir()
+        for k in range(5):
+            (folder / f"{i}" / f"{k}").symlink_to(folder / f"{k}", target_is_directory=True)
+    with pytest.raises(embert.ModelFileError, match="more than 20 files and folders"):
+        embert.Tokenizer(folder, cache_folder=tmp_path / "cache")
 
 
 def test_default_cache(models, tmp_path, monkeypatch):
