@@ -10,6 +10,7 @@
 #include "targets/serve/api/api_key.hpp"
 #include "targets/serve/api/request_body.hpp"
 #include "targets/serve/http/http_server.hpp"
+#include "targets/serve/memory_budget.hpp"
 #include "targets/serve/request_error.hpp"
 
 namespace embert::serve {
@@ -96,13 +97,18 @@ Api::Handler Api::check(const Request& request, Response& response) {
   } else if (asked == "POST" && request.get_header_value("Content-Type").rfind(kJson, 0) != 0) {
     error = {415, "unsupported_type", "the body is not declared as Content-Type: application/json"};
   }
+  const auto body_bytes = request.get_header_value<uint64_t>("Content-Length");
+  if (!error && asked == "POST") {  // of other methods no body is read
+    try {
+      RequestMemory::current().add(body_bytes * kParsedBytesPerByte);
+    } catch (const RequestError& no_memory) {
+      error = no_memory;
+    }
+  }
   if (!error) return Handler::Unhandled;
   metrics_.count_request("refused", error->status, 0);
   refuse(response, *error);
-  if (request.has_header("Content-Length") &&
-      request.get_header_value<uint64_t>("Content-Length") > kSmallRequest) {
-    response.set_header("Connection", "close");  // the body is not read
-  }
+  if (body_bytes > kSmallRequest) response.set_header("Connection", "close");  // it is not read
   return Handler::Handled;
 }
 

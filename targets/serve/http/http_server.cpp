@@ -32,6 +32,7 @@ class RequestStream : public httplib::Stream {
                 const Limits& limits)
       : head_(head.text),
         body_left_(head.body_bytes),
+        client_waits_(head.waits_to_send && received.empty()),
         received_(received),
         socket_(socket),
         timeout_(limits.timeout),
@@ -53,6 +54,7 @@ class RequestStream : public httplib::Stream {
  private:
   std::string_view head_;
   size_t body_left_;
+  bool client_waits_;  ///< for a word that it may send the body
   std::string& received_;
   const ClientSocket& socket_;
   std::chrono::seconds timeout_;
@@ -71,6 +73,10 @@ ssize_t RequestStream::read(char* bytes, size_t count) {
   }
   count = std::min(count, body_left_);
   if (count == 0) return 0;
+  if (client_waits_) {
+    socket_.send("HTTP/1.1 100 Continue\r\n\r\n", Clock::now() + timeout_);
+    client_waits_ = false;
+  }
   if (!received_.empty()) {
     count = std::min(count, received_.size());
     std::copy_n(received_.data(), count, bytes);
@@ -98,7 +104,7 @@ ssize_t RequestStream::write(const char* bytes, size_t count) {
 
 bool RequestStream::finish() {
   char dropped[4096];
-  if (body_left_ > kSmallRequest) return false;
+  if (body_left_ > kSmallRequest || client_waits_) return false;
   while (body_left_ > 0 && read(dropped, sizeof dropped) > 0) {
   }
   return !cut_ && !failed_;
@@ -181,24 +187,20 @@ bool HttpServer::answer(const ClientSocket& socket, std::string& received) {
   const RequestHead head =
       checked_head(std::string_view(received).substr(0, head_bytes), limits_.body_bytes);
   received.erase(0, head_bytes);
-  RequestMemory memory(memory_);
-  memory.add(uint64_t{head.body_bytes} * kParsedBytesPerByte);
-  if (head.waits_to_send && received.empty()) {
-    socket.send("HTTP/1.1 100 Continue\r\n\r\n", Clock::now() + limits_.timeout);
-  }
-  RequestStream stream(head, received, socket, limits_);
   const bool is_last = !head.keep_alive || pool_.is_stopping();
-  bool wants_close = false;
-  const auto set_headers = [&](httplib::Request& request) {
-    request.set_header("Authorization", head.authorization);
-    request.set_header("Content-Type", head.content_type);
-  };
-  const bool answered = process_request(stream, is_last, wants_close, set_headers);
-  if (!answered || !stream.finish()) {
-    socket.linger();
-    return false;
+  bool finished = false;
+  {
+    const RequestMemory memory(memory_);  // the handlers take what the request needs
+    RequestStream stream(head, received, socket, limits_);
+    bool wants_close = false;
+    const auto set_headers = [&](httplib::Request& request) {
+      request.set_header("Authorization", head.authorization);
+      request.set_header("Content-Type", head.content_type);
+    };
+    finished = process_request(stream, is_last, wants_close, set_headers) && stream.finish();
   }
-  return !is_last;
+  if (!finished) socket.linger();
+  return finished && !is_last;
 }
 
 }  // namespace embert::serve

@@ -306,6 +306,22 @@ class Limits(ServerCase):
             self.expect(server.post(EMBEDDINGS, {"model": "embed", "input": ["a"] * 2000}), 413, "--max-memory")
             self.assertEqual(server.post(EMBEDDINGS, {"model": "embed", "input": "a"}).status, 200)
 
+    def test_who_has_no_key_takes_no_memory(self) -> None:
+        head = b"POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 8000000\r\n%s\r\n"
+        key = {"Authorization": "Bearer secret"}
+        asked = {"model": "embed", "input": "a", "user": "u" * 200000}
+        with self.serve("--max-memory", "65000000", key="secret") as server:
+            for more in (b"", b"Expect: 100-continue\r\n"):
+                with server.connect() as stranger:
+                    stranger.sendall(head % more)
+                    self.assertTrue(stranger.recv(1000).startswith(b"HTTP/1.1 401"))
+                    # The server still listens to what the stranger may send.
+                    self.assertEqual(server.post(EMBEDDINGS, asked, {**JSON_TYPE, **key}).status, 200)
+            with server.connect() as client:
+                client.sendall(head % b"Authorization: Bearer secret\r\nExpect: 100-continue\r\n")
+                self.assertTrue(client.recv(1000).startswith(b"HTTP/1.1 100"))
+                self.expect(server.post(EMBEDDINGS, asked, {**JSON_TYPE, **key}), 429, "--max-memory")
+
     def test_queue(self) -> None:
         texts = ["a long text that takes its time, again and again " * 20] * 2000
         with self.serve("--max-queue", "1") as server, concurrent.futures.ThreadPoolExecutor(4) as clients:
