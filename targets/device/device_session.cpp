@@ -5,18 +5,19 @@
 
 namespace embert::device {
 
-void DeviceSession::take(uint8_t byte) {
+bool DeviceSession::take(uint8_t byte) {
   switch (reader_.take(byte)) {
     case FrameEvent::kNone:
-      return;
+      return false;
     case FrameEvent::kDamaged:
       return refuse(0, Refusal::kDamaged);
     case FrameEvent::kBody:
       return answer(reader_.body(), reader_.body_bytes());
   }
+  return false;
 }
 
-void DeviceSession::answer(const uint8_t* body, size_t bytes) {
+bool DeviceSession::answer(const uint8_t* body, size_t bytes) {
   if (bytes < kHeaderBytes) return refuse(0, Refusal::kDamaged);
   const MessageHeader header = get_header(body);
   const uint8_t* payload = body + kHeaderBytes;
@@ -35,7 +36,8 @@ void DeviceSession::answer(const uint8_t* body, size_t bytes) {
     size_t name_bytes = 0;
     while (name_bytes < kMaxNameBytes && port_.name[name_bytes] != 0) ++name_bytes;
     memcpy(reply_ + kHeaderBytes + kHelloReplyBytes, port_.name, name_bytes);
-    return send(reply, kHelloReplyBytes + name_bytes);
+    send(reply, kHelloReplyBytes + name_bytes);
+    return true;
   }
   if (header.kind == kRun) {
     if (payload_bytes > max_text_bytes()) return refuse(header.number, Refusal::kTooLong);
@@ -44,14 +46,16 @@ void DeviceSession::answer(const uint8_t* body, size_t bytes) {
     run.ticks = port_.ticks(port_.context) - before;
     run.stack_bytes = port_.stack_bytes != nullptr ? port_.stack_bytes(port_.context) : 0;
     put_run(reply_ + kHeaderBytes, run);
-    return send(reply, kRunReplyBytes);
+    send(reply, kRunReplyBytes);
+    return true;
   }
-  refuse(header.number, Refusal::kUnknownKind);
+  return refuse(header.number, Refusal::kUnknownKind);
 }
 
-void DeviceSession::refuse(uint16_t number, Refusal reason) {
+bool DeviceSession::refuse(uint16_t number, Refusal reason) {
   reply_[kHeaderBytes] = static_cast<uint8_t>(reason);
   send({kProtocolVersion, kRefusal, number}, 1);
+  return false;
 }
 
 void DeviceSession::send(MessageHeader header, size_t payload_bytes) {

@@ -25,7 +25,8 @@ class DeviceSession {
       : runner_(runner), port_(port), reader_(buffer, buffer_bytes), buffer_bytes_(buffer_bytes) {}
 
   /// Takes a byte of the link. If it completes a request, the reply is written before this returns.
-  void take(uint8_t byte);
+  /// Returns whether it was an answer: a refusal is none.
+  bool take(uint8_t byte);
 
   /// Returns the size of the buffer for texts up to max_text_bytes.
   static constexpr size_t frame_buffer_bytes(size_t max_text_bytes) {
@@ -33,8 +34,8 @@ class DeviceSession {
   }
 
  private:
-  void answer(const uint8_t* body, size_t bytes);
-  void refuse(uint16_t number, Refusal reason);
+  bool answer(const uint8_t* body, size_t bytes);
+  bool refuse(uint16_t number, Refusal reason);
   void send(MessageHeader header, size_t payload_bytes);
   size_t max_text_bytes() const;
 

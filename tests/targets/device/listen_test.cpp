@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -121,6 +122,54 @@ TEST(Listen, DropsAClientThatDoesNotReadItsReplies) {
     EXPECT_EQ(ask_over_tcp(port).exit_code, 0);
   });
   EXPECT_NE(err.find("no room for a reply"), std::string::npos) << err;
+}
+
+using Clock = std::chrono::steady_clock;
+
+/// Sends `bytes` every `pause` and reads the replies until the server closes the connection. Returns
+/// the time that it took; 5 s if the server kept the connection for so long.
+std::chrono::milliseconds send_until_closed(int client, const std::string& bytes,
+                                            std::chrono::milliseconds pause) {
+  constexpr std::chrono::milliseconds kLongest(5000);
+  const auto start = Clock::now();
+  const auto taken = [&] {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
+  };
+  std::thread reader([client] {
+    char replies[4096];
+    while (recv(client, replies, sizeof(replies), 0) > 0) {
+    }
+  });
+  while (taken() < kLongest && send(client, bytes.data(), bytes.size(), MSG_NOSIGNAL) > 0) {
+    std::this_thread::sleep_for(pause);
+  }
+  const auto result = std::min(taken(), kLongest);
+  shutdown(client, SHUT_RDWR);
+  reader.join();
+  return result;
+}
+
+// Neither a refusal nor bytes that keep coming give a client more time.
+TEST(Listen, DropsAClientWhoseBytesAreNoRequest) {
+  using std::chrono::milliseconds;
+  const std::string damaged("x\0", 2);  // a frame that is refused
+  std::string flood;                    // takes the server longer than the client
+  for (int i = 0; i < 1 << 15; ++i) flood += damaged;
+  const struct {
+    std::string bytes;
+    milliseconds pause;
+  } clients[] = {{damaged, milliseconds(100)}, {flood, milliseconds(0)}};
+  for (const auto& [bytes, pause] : clients) {
+    SCOPED_TRACE(bytes.size());
+    const uint16_t port = free_port();
+    const std::string err = serve_while(port, {"--timeout", "300"}, [&] {
+      const int client = connect_to(port);
+      EXPECT_LT(send_until_closed(client, bytes, pause), milliseconds(3000));
+      EXPECT_EQ(ask_over_tcp(port).exit_code, 0);
+      close(client);
+    });
+    EXPECT_NE(err.find("no whole request"), std::string::npos) << err;
+  }
 }
 
 // 127.0.0.2 is this machine, too, but not the loopback address that the tool binds.

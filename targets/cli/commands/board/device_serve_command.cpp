@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -36,27 +35,32 @@ using Clock = std::chrono::steady_clock;
 
 struct Link {
   int in, out;                                          ///< file descriptors
-  std::optional<std::chrono::milliseconds> patience{};  ///< longest wait for the other side
+  std::optional<std::chrono::milliseconds> patience{};  ///< longest time from answer to answer
   int error = 0;                                        ///< errno of the first call that failed
-  size_t replies = 0;
+  size_t answers = 0;
+  Clock::time_point since = Clock::now();  ///< when the other side had its last answer
 
-  /// Waits for an event of poll(); false and an error if the other side is silent for too long.
-  bool wait(int file, short event, Clock::time_point since);
+  /// Waits for an event of poll(); false and an error if the time of the other side is used up.
+  bool wait(int file, short event);
 };
 
-bool Link::wait(int file, short event, Clock::time_point since) {
+bool Link::wait(int file, short event) {
   for (;;) {
     int timeout = -1;
     if (patience) {
       const auto left =
           std::chrono::ceil<std::chrono::milliseconds>(since + *patience - Clock::now());
-      timeout = static_cast<int>(std::max<int64_t>(left.count(), 0));
+      if (left.count() <= 0) {  // although poll() may find bytes: a client can flood
+        error = ETIMEDOUT;
+        return false;
+      }
+      timeout = static_cast<int>(left.count());
     }
     pollfd wanted = {file, event, 0};
     const int ready = poll(&wanted, 1, timeout);
     if (ready > 0) return true;
-    if (ready < 0 && errno == EINTR) continue;
-    error = ready == 0 ? ETIMEDOUT : errno;
+    if (ready == 0 || errno == EINTR) continue;
+    error = errno;
     return false;
   }
 }
@@ -64,17 +68,17 @@ bool Link::wait(int file, short event, Clock::time_point since) {
 /// DeviceSession does not use exceptions, so the link keeps the error until the loop looks.
 void write_to_link(void* context, const uint8_t* bytes, size_t count) {
   Link& link = *static_cast<Link*>(context);
-  const auto since = Clock::now();
-  while (count > 0 && link.error == 0 && link.wait(link.out, POLLOUT, since)) {
+  while (count > 0 && link.error == 0) {
     const ssize_t written = write(link.out, bytes, count);
     if (written >= 0) {
       bytes += written;
       count -= static_cast<size_t>(written);
-    } else if (errno != EINTR && errno != EAGAIN) {
+    } else if (errno == EAGAIN) {
+      link.wait(link.out, POLLOUT);
+    } else if (errno != EINTR) {
       link.error = errno;
     }
   }
-  ++link.replies;
 }
 
 uint64_t monotonic_nanoseconds(void*) {
@@ -83,7 +87,7 @@ uint64_t monotonic_nanoseconds(void*) {
 }
 
 /// Answers requests until the other side closes the link or the link has an error. A request that
-/// does not arrive whole within the link's patience is an error, too.
+/// does not arrive whole within the link's patience is an error, too. Refusals do not prolong it.
 void serve_link(Link& link, LocalRunner& local, const std::string& name) {
   const device::Port port = {.context = &link,
                              .write = write_to_link,
@@ -95,16 +99,17 @@ void serve_link(Link& link, LocalRunner& local, const std::string& name) {
   std::vector<uint8_t> frame(device::DeviceSession::frame_buffer_bytes(kMaxTextBytes));
   device::DeviceSession session(local.runner(), port, frame.data(), frame.size());
   uint8_t bytes[4096];
-  auto since = Clock::now();
-  while (link.wait(link.in, POLLIN, since)) {
+  while (link.wait(link.in, POLLIN)) {
     const ssize_t count = read(link.in, bytes, sizeof(bytes));
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count < 0) link.error = errno;
     if (count <= 0) return;
-    const size_t replies = link.replies;
-    for (ssize_t i = 0; i < count && link.error == 0; ++i) session.take(bytes[i]);
+    for (ssize_t i = 0; i < count && link.error == 0; ++i) {
+      if (!session.take(bytes[i])) continue;
+      ++link.answers;
+      link.since = Clock::now();
+    }
     if (link.error != 0) return;
-    if (link.replies != replies) since = Clock::now();
   }
 }
 
@@ -123,7 +128,7 @@ void serve_link(Link& link, LocalRunner& local, const std::string& name) {
            std::to_string(options.timeout_ms) + " ms (--timeout)");
     } else if (link.error != 0) {
       note(client.name + ": " + std::strerror(link.error));
-    } else if (link.replies == 0) {
+    } else if (link.answers == 0) {
       note(client.name + ": left without a request");
     }
   }
