@@ -24,6 +24,10 @@ std::string own_arguments() {
 void serve_models(const ServeArguments&) {
   std::error_code error;
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) {
+    throw InternalError("/proc/self/exe: " + error.message() +
+                        "; the server is a program beside the tool, which does not know its path");
+  }
   const std::string server = own.parent_path() / "embert-server";
   std::string arguments = own_arguments();
   std::vector<char*> argv;

@@ -2,10 +2,17 @@
 // Exit codes and messages for wrong calls and bad files, on every subcommand that reads a model.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/synthetic_blob.hpp"
@@ -296,6 +303,45 @@ TEST(Bench, HasTheColumnsInEveryFormat) {
   ASSERT_EQ(all.exit_code, 0) << all.err;
   EXPECT_GE(nlohmann::json::parse(all.out)["threads"], 1);
 }
+
+#ifdef EMBERT_HAS_SERVE
+#ifdef SYS_readlink
+constexpr uint32_t kReadLink = SYS_readlink;
+#else
+constexpr uint32_t kReadLink = SYS_readlinkat;
+#endif
+constexpr int kNoFilter = 99;
+
+/// For ToolCall::in_child: no link can be read, as where /proc is not mounted.
+void take_links() {
+  sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kReadLink, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOENT),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter = {.len = sizeof(steps) / sizeof(steps[0]), .filter = steps};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
+    _exit(kNoFilter);
+  }
+}
+
+TEST(StartServer, ExecutesNothingOfTheCurrentFolder) {
+  const ScratchFolder scratch;
+  const std::string program = scratch.write("embert-server", "#!/bin/sh\necho executed >&2\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  ToolCall call;
+  call.arguments = {"serve", scratch.write("model.emb", "")};
+  call.in_child = [&] {
+    if (chdir(std::filesystem::path(program).parent_path().c_str()) != 0) _exit(1);
+    take_links();
+  };
+  const ToolResult result = run_tool(call);
+  if (result.exit_code == kNoFilter) GTEST_SKIP() << "NOT TESTED: no filter for system calls here";
+  expect_refused(result, 3, "/proc/self/exe: No such file or directory");
+}
+#endif
 
 }  // namespace
 }  // namespace embert::test
