@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <sstream>
 #include <string>
 
 #include "targets/cli/commands/commands.hpp"
@@ -65,6 +66,19 @@ void terminate() {
   terminate_before();
 }
 
+/// Parses and runs the call. --help and --version are written to stdout as results are.
+void run_command_line(CLI::App& app, int argc, char** argv) {
+  try {
+    parse_command_line(app, argc, argv);
+  } catch (const CLI::Success& help) {
+    std::ostringstream text;
+    app.exit(help, text);
+    output().discard();  // of an --output beside --help
+    output().text(text.str());
+  }
+  output().finish();
+}
+
 int run(int argc, char** argv) {
   CLI::App app(
       "BERT in int8 with integer arithmetic: text in, vectors, labels, answers or text out.",
@@ -108,11 +122,8 @@ int run(int argc, char** argv) {
   add_common_options(app);
 
   try {
-    parse_command_line(app, argc, argv);
-    output().finish();
+    run_command_line(app, argc, argv);
     return kExitOk;
-  } catch (const CLI::Success& help) {
-    return app.exit(help) == 0 ? kExitOk : kExitUsage;
   } catch (const CLI::ParseError& error) {
     complain(error.what());
     complain("`" + used_command(app) + " --help` has the options");

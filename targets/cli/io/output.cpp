@@ -56,8 +56,8 @@ void check_is_no_input(const CLI::App& command, const std::string& option,
     const bool is_output = other->check_lname("output") || other->check_lname("report");
     for (const std::string& value : other->results()) {
       const fs::path named = without_mark(value);
-      const bool is_same = fs::equivalent(named, target, error) ||
-                           (is_output && fs::weakly_canonical(named, error) == target);
+      const bool is_same =
+          fs::equivalent(named, target, error) || (is_output && fs::weakly_canonical(named, error) == target);
       const bool is_inside =
           !is_output && fs::is_directory(named, error) && hosted::is_folder_input(target, named);
       if (!is_same && !is_inside) continue;
@@ -72,6 +72,11 @@ void check_is_no_input(const CLI::App& command, const std::string& option,
 
 void Output::open(const std::string& path) {
   if (path != "-") file_.emplace(path);
+}
+
+void Output::text(std::string_view lines) {
+  buffer_ += lines;
+  if (buffer_.size() >= kFlushBytes) flush();
 }
 
 void Output::line(std::string_view text) {

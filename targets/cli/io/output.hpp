@@ -18,6 +18,8 @@ class Output {
   /// Sends the lines into a file, which appears whole when finish() is called; "-": to stdout.
   /// Throws UsageError if the file cannot be written.
   void open(const std::string& path);
+  /// Appends lines with their ends.
+  void text(std::string_view lines);
   /// Appends the text and a line end.
   void line(std::string_view text);
   /// Appends one JSON value on a line. Bytes that are not UTF-8 become U+FFFD.
@@ -27,7 +29,7 @@ class Output {
   void flush();
   /// The last call of a run without an error.
   void finish();
-  /// Removes the unfinished file: for a run that ends without destructors.
+  /// Removes the unfinished file: for a run that ends without destructors. The lines go to stdout.
   void discard() { file_.reset(); }
 
   bool is_on_terminal() const;

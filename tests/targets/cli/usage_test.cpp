@@ -177,17 +177,20 @@ TEST(Memory, ALackOfItEndsTheToolWith3AndALine) {
 #endif
 }
 
+/// For ToolCall::in_child.
+void close_reader_of_stdout() {
+  int ends[2];
+  if (pipe(ends) != 0) _exit(99);
+  dup2(ends[1], STDOUT_FILENO);
+  close(ends[0]);
+  close(ends[1]);
+}
+
 TEST(Output, AClosedReaderEndsTheToolQuietly) {
   const ScratchFolder scratch;
   ToolCall call;
   call.arguments = {"inspect", scratch.write("model.emb", synthetic_blob())};
-  call.in_child = [] {
-    int ends[2];
-    if (pipe(ends) != 0) _exit(99);
-    dup2(ends[1], STDOUT_FILENO);
-    close(ends[0]);
-    close(ends[1]);
-  };
+  call.in_child = close_reader_of_stdout;
   const ToolResult result = run_tool(call);
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
@@ -203,6 +206,33 @@ TEST(Output, AFullDeviceExitsWith3) {
   EXPECT_NE(full.err.find("cannot write to stdout"), std::string::npos) << full.err;
   call.in_child = [] { close(STDOUT_FILENO); };
   EXPECT_EQ(run_tool(call).exit_code, 3);
+}
+
+TEST(Output, HelpAndVersionAreWrittenAsResultsAre) {
+  ToolCall call;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--help"}, {"--version"}, {"device", "serve", "--help"}}) {
+    SCOPED_TRACE(::testing::PrintToString(words));
+    call.arguments = words;
+    call.in_child = [] { dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO); };
+    expect_refused(run_tool(call), 3, "cannot write to stdout: ");
+    call.in_child = close_reader_of_stdout;
+    const ToolResult closed = run_tool(call);
+    EXPECT_EQ(closed.exit_code, 0);
+    EXPECT_EQ(closed.err, "");
+  }
+}
+
+TEST(Output, HelpIsOnStdoutAndLeavesTheOldFile) {
+  const ScratchFolder scratch;
+  const std::string out = scratch.write("out", "old\n");
+  const ToolResult help =
+      run_tool({"inspect", scratch.write("m.emb", synthetic_blob()), "-o", out, "--help"});
+  EXPECT_EQ(help.exit_code, 0) << help.err;
+  EXPECT_EQ(help.out, run_tool({"inspect", "--help"}).out);
+  EXPECT_TRUE(help.out.ends_with("\n") && !help.out.ends_with("\n\n")) << help.out;
+  EXPECT_EQ(read_bytes(out), "old\n");
+  EXPECT_EQ(scratch.names().size(), 2u) << "nothing half-written";
 }
 
 TEST(Inspect, SaysWhatTheModelNeeds) {
