@@ -14,11 +14,22 @@
 
 namespace embert::cli {
 
-NewFile::NewFile(const std::string& path) : path_(path) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is then an error of write()
+std::filesystem::path output_target(const std::filesystem::path& path) {
+  namespace fs = std::filesystem;
+  constexpr int kMostLinks = 40;  // as Linux follows
   std::error_code error;
-  const std::filesystem::path real = std::filesystem::weakly_canonical(path, error);
-  if (!error) path_ = real.string();
+  fs::path real = path;
+  // One by one: weakly_canonical() stops at a link whose target does not exist.
+  for (int links = 0; links < kMostLinks && fs::is_symlink(fs::symlink_status(real, error));
+       ++links) {
+    real = real.parent_path() / fs::read_symlink(real, error);
+  }
+  const fs::path canonical = fs::weakly_canonical(real, error);
+  return error ? real : canonical;
+}
+
+NewFile::NewFile(const std::string& path) : path_(output_target(path)) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is then an error of write()
   struct stat info = {};
   const bool exists = stat(path.c_str(), &info) == 0;
   const int stat_error = errno;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,10 @@
 #include "converter/files/temporary_file.hpp"
 
 namespace embert::cli {
+
+/// The file that `path` leads to through symbolic links, whether it exists or not, so that the link
+/// stays. The same as convert::output_target(), which a tool without the converter lacks.
+std::filesystem::path output_target(const std::filesystem::path& path);
 
 class NewFile {
  public:

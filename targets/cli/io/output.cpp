@@ -45,7 +45,7 @@ void check_is_no_input(const CLI::App& command, const std::string& option,
   if (path.empty()) throw UsageError("--" + option + " \"\": expected the name of a file");
   std::error_code error;
   // The file that is written: "x/../m.emb" is m.emb, whether there is x or not.
-  const fs::path target = fs::weakly_canonical(path, error);
+  const fs::path target = output_target(path);
   if (is_stdin(target)) {
     throw UsageError("--" + option + " " + quoted_path(path) +
                      ": the call reads this file as stdin; give another one");
@@ -57,7 +57,7 @@ void check_is_no_input(const CLI::App& command, const std::string& option,
     for (const std::string& value : other->results()) {
       const fs::path named = without_mark(value);
       const bool is_same =
-          fs::equivalent(named, target, error) || (is_output && fs::weakly_canonical(named, error) == target);
+          fs::equivalent(named, target, error) || (is_output && output_target(named) == target);
       const bool is_inside =
           !is_output && fs::is_directory(named, error) && hosted::is_folder_input(target, named);
       if (!is_same && !is_inside) continue;

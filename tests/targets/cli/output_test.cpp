@@ -180,6 +180,40 @@ TEST(OutputOption, AnInputIsRefusedByAnyName) {
   EXPECT_EQ(read_bytes(weights), before);
 }
 
+TEST(OutputOption, ALinkIsWrittenThrough) {
+  namespace fs = std::filesystem;
+  const ScratchFolder scratch;
+  const std::string link = scratch.path("link"), file = scratch.path("results/file");
+  fs::create_directory(scratch.path("results"));
+  fs::create_symlink("results/second", link);
+  fs::create_symlink("file", scratch.path("results/second"));
+  for (const char* text : {"a", "b"}) {  // a new file, and one that is replaced
+    const ToolResult result = run_tool({"tokenize", kBundledModel, text, "-o", link});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_TRUE(fs::is_symlink(link));
+    EXPECT_TRUE(fs::is_symlink(scratch.path("results/second")));
+    EXPECT_TRUE(fs::exists(file));
+    EXPECT_EQ(read_bytes(file), run_tool({"tokenize", kBundledModel, text}).out);
+  }
+  fs::create_symlink("nowhere/file", scratch.path("lost"));
+  fs::create_symlink("circle", scratch.path("circle"));
+  for (const char* name : {"lost", "circle"}) {
+    expect_refused(run_tool({"tokenize", kBundledModel, "a", "-o", scratch.path(name)}), 1,
+                   std::string(name) + ": cannot write: ");
+    EXPECT_TRUE(fs::is_symlink(scratch.path(name)));
+  }
+}
+
+// Both names lead to a file that does not exist yet.
+TEST(OutputOption, ALinkToTheOtherOutputIsRefused) {
+  const ScratchFolder scratch;
+  std::filesystem::create_symlink("page.html", scratch.path("link"));
+  const std::string texts = scratch.write("texts", "a\n");
+  expect_refused(run_tool({"verify", kBundledModel, kBundledFolder, "--texts", texts, "--report",
+                           scratch.path("page.html"), "-o", scratch.path("link")}),
+                 1, "the call writes this file as --report");
+}
+
 TEST(OutputOption, AFileThatGrowsTooLargeLeavesTheOldOne) {
   const ScratchFolder scratch;
   ToolCall call;
