@@ -10,6 +10,7 @@
 #include "targets/serve/api/api_key.hpp"
 #include "targets/serve/api/request_body.hpp"
 #include "targets/serve/http/http_server.hpp"
+#include "targets/serve/http/loopback.hpp"
 #include "targets/serve/memory_budget.hpp"
 #include "targets/serve/request_error.hpp"
 
@@ -84,7 +85,13 @@ Api::Handler Api::check(const Request& request, Response& response) {
   const char* method = method_of(request.path);
   const std::string asked = request.method == "HEAD" ? "GET" : request.method;
   std::optional<RequestError> error;
-  if (request.path != kHealth && !key_.allows(request.get_header_value("Authorization"))) {
+  // A browser always sends Host.
+  if (!key_.is_set() && is_loopback_address(request.local_addr) && request.has_header("Host") &&
+      !is_loopback_host(request.get_header_value("Host"))) {
+    error = {403, "wrong_host",
+             "Host is not this machine: call the server by localhost, 127.0.0.1 or [::1], or start "
+             "it with a key (--api-key-file)"};
+  } else if (request.path != kHealth && !key_.allows(request.get_header_value("Authorization"))) {
     error = {401, "invalid_api_key", "the key is missing or wrong: Authorization: Bearer KEY"};
     response.set_header("WWW-Authenticate", "Bearer");
   } else if (method == nullptr) {

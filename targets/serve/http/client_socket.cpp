@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/serve/http/client_socket.hpp"
 
+#include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -61,6 +62,17 @@ void ClientSocket::linger() const {
   char dropped[16384];
   while (receive(dropped, sizeof dropped, deadline) > 0) {
   }
+}
+
+std::string ClientSocket::local_address() const {
+  sockaddr_storage address = {};
+  socklen_t bytes = sizeof address;
+  char text[NI_MAXHOST] = "";
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  if (getsockname(file_, generic, &bytes) == 0) {
+    (void)getnameinfo(generic, bytes, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
+  }
+  return text;
 }
 
 }  // namespace embert::serve

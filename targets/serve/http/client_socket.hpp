@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace embert::serve {
@@ -29,6 +30,8 @@ class ClientSocket {
   void linger() const;
 
   int file() const { return file_; }
+  /// The address that the client called, in numbers.
+  std::string local_address() const;
 
  private:
   bool wait(short event, Deadline deadline) const;

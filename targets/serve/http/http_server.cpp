@@ -43,7 +43,7 @@ class RequestStream : public httplib::Stream {
   ssize_t read(char* bytes, size_t count) override;
   ssize_t write(const char* bytes, size_t count) override;
   void get_remote_ip_and_port(std::string&, int&) const override {}
-  void get_local_ip_and_port(std::string&, int&) const override {}
+  void get_local_ip_and_port(std::string& ip, int&) const override { ip = socket_.local_address(); }
   // The library reads and writes through the stream; it compares this number with FD_SETSIZE.
   socket_t socket() const override { return 0; }
 
@@ -194,6 +194,7 @@ bool HttpServer::answer(const ClientSocket& socket, std::string& received) {
     RequestStream stream(head, received, socket, limits_);
     bool wants_close = false;
     const auto set_headers = [&](httplib::Request& request) {
+      if (head.host) request.set_header("Host", *head.host);
       request.set_header("Authorization", head.authorization);
       request.set_header("Content-Type", head.content_type);
     };

@@ -166,6 +166,7 @@ RequestHead checked_head(std::string_view text, size_t most_body_bytes) {
   const std::string connection = lower(headers.connection.value_or(""));
   head.keep_alive = is_new ? !has_word(connection, "close") : has_word(connection, "keep-alive");
   head.waits_to_send = is_new && headers.expect.has_value();
+  head.host = headers.host;
   head.authorization = headers.authorization.value_or("");
   head.content_type = lower(headers.content_type.value_or(""));
   head.text = std::string(line.method) + ' ' + std::string(line.target) + " HTTP/1.1\r\n" +

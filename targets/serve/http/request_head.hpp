@@ -3,17 +3,19 @@
 // 12 has version 0.11.4): it skips lines that it cannot read, takes a length that is no number for
 // 0, repeats ranges, unpacks bodies without a bound. A server behind a proxy must not disagree with
 // the proxy about where a request ends. So the library gets the request line and the body's length,
-// and of the other headers nothing.
+// and of the other headers nothing but those below.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace embert::serve {
 
 struct RequestHead {
-  std::string text;  ///< what cpp-httplib reads
+  std::string text;                 ///< what cpp-httplib reads
+  std::optional<std::string> host;  ///< none: HTTP/1.0
   std::string authorization, content_type;
   size_t body_bytes = 0;
   bool keep_alive = true;      ///< the client may send another request behind this one

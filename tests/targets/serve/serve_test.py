@@ -210,18 +210,18 @@ class Routes(ServerCase):
         self.expect(self.server.post(EMBEDDINGS, embed, {**JSON_TYPE, "Content-Encoding": "gzip"}), 415, "compressed")
 
     def test_heads_that_break_the_grammar(self) -> None:
-        good = b"POST /tokenize HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+        good = b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         cases = [
-            (400, b"GET /health\r\n\r\n"), (400, b"GET  HTTP/1.1\r\nHost: a\r\n\r\n"), (400, b"\r\n\r\n"),
-            (400, b"GET health HTTP/1.1\r\nHost: a\r\n\r\n"), (400, b"GET /health HTTP/1.1\r\n\r\n"),
-            (400, b"BREW /health HTTP/1.1\r\nHost: a\r\n\r\n"), (400, b"get /health HTTP/1.1\r\nHost: a\r\n\r\n"),
-            (400, b"GET /health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"),
-            (400, b"GET /health HTTP/1.1\r\nHost : a\r\n\r\n"), (400, b"GET /health HTTP/1.1\r\nHost: a\r\n b\r\n\r\n"),
-            (400, b"GET /health HTTP/1.1\r\nHost: a\nX: b\r\n\r\n"), (400, b"GET /health HTTP/1.1\r\nHost: a\0\r\n\r\n"),
-            (400, b"GET /\xff HTTP/1.1\r\nHost: a\r\n\r\n"), (505, b"GET /health HTTP/2.0\r\nHost: a\r\n\r\n"),
-            (414, b"GET /" + b"a" * 2000 + b" HTTP/1.1\r\nHost: a\r\n\r\n"),
-            (431, b"GET /health HTTP/1.1\r\nHost: a\r\nX: " + b"a" * 20000 + b"\r\n\r\n"),
-            (431, b"GET /health HTTP/1.1\r\nHost: a\r\n" + b"X: a\r\n" * 5000 + b"\r\n"), (431, b"a" * 100000),
+            (400, b"GET /health\r\n\r\n"), (400, b"GET  HTTP/1.1\r\nHost: localhost\r\n\r\n"), (400, b"\r\n\r\n"),
+            (400, b"GET health HTTP/1.1\r\nHost: localhost\r\n\r\n"), (400, b"GET /health HTTP/1.1\r\n\r\n"),
+            (400, b"BREW /health HTTP/1.1\r\nHost: localhost\r\n\r\n"), (400, b"get /health HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+            (400, b"GET /health HTTP/1.1\r\nHost: localhost\r\nHost: b\r\n\r\n"),
+            (400, b"GET /health HTTP/1.1\r\nHost : localhost\r\n\r\n"), (400, b"GET /health HTTP/1.1\r\nHost: localhost\r\n b\r\n\r\n"),
+            (400, b"GET /health HTTP/1.1\r\nHost: localhost\nX: b\r\n\r\n"), (400, b"GET /health HTTP/1.1\r\nHost: localhost\0\r\n\r\n"),
+            (400, b"GET /\xff HTTP/1.1\r\nHost: localhost\r\n\r\n"), (505, b"GET /health HTTP/2.0\r\nHost: localhost\r\n\r\n"),
+            (414, b"GET /" + b"a" * 2000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+            (431, b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 20000 + b"\r\n\r\n"),
+            (431, b"GET /health HTTP/1.1\r\nHost: localhost\r\n" + b"X: a\r\n" * 5000 + b"\r\n"), (431, b"a" * 100000),
             (400, good + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}"), (400, good + b"Content-Length: -1\r\n\r\n{}"),
             (400, good + b"Content-Length: 1a\r\n\r\n{}"), (400, good + b"Content-Length: \r\n\r\n{}"),
             (413, good + b"Content-Length: 99999999999999999999999\r\n\r\n{}"),
@@ -243,16 +243,16 @@ class Routes(ServerCase):
 
     def test_requests_on_one_connection(self) -> None:
         body = b'{"model":"embed","input":"a"}'
-        one = b"POST /tokenize HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+        one = b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
         refused = one.replace(b"/tokenize", b"/unknown!")
-        last = one.replace(b"Host: a", b"Host: a\r\nConnection: close")
+        last = one.replace(b"Host: localhost", b"Host: localhost\r\nConnection: close")
         received = self.server.raw(one * 20 + refused + one + last + one)
         self.assertEqual(received.count(b"HTTP/1.1 200"), 22)
         self.assertEqual(received.count(b"HTTP/1.1 404"), 1)
 
     def test_expect_continue(self) -> None:
         with self.server.connect() as connection:
-            connection.sendall(b"POST /tokenize HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 29\r\n"
+            connection.sendall(b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 29\r\n"
                                b"Expect: 100-continue\r\nConnection: close\r\n\r\n")
             self.assertTrue(connection.recv(1000).startswith(b"HTTP/1.1 100"))
             connection.sendall(b'{"model":"embed","input":"a"}')
@@ -288,6 +288,21 @@ class Limits(ServerCase):
         path.write_text("secret-3\n", encoding="ascii")
         with self.serve("--api-key-file", str(path)) as server:
             self.assertEqual(server.get("/v1/models", {"Authorization": "bearer secret-3"}).status, 200)
+
+    def test_without_a_key_host_is_this_machine(self) -> None:
+        with self.serve() as server:
+            for own in ("localhost", "LocalHost:8080", "127.0.0.1", "127.0.0.1:1", "127.9.8.7", "[::1]", "[::1]:8080"):
+                self.assertEqual(server.get("/v1/models", {"Host": own}).status, 200, own)
+            for other in ("rebound.example", "rebound.example:8080", "localhost.example", "127.0.0.1.example", "127.0.0.1:8080.example",
+                          "a-localhost", "10.0.0.1", "[::2]", "::1", "[::1", "127.0.0.1 ,a", "", "0" * 9000):  # fmt: skip
+                for path in ("/v1/models", "/health", "/metrics"):
+                    self.expect(server.get(path, {"Host": other}), 403, "call the server by localhost")
+            body = {"model": "embed", "input": "a"}
+            self.expect(server.post(EMBEDDINGS, body, {**JSON_TYPE, "Host": "rebound.example"}), 403, "--api-key-file")
+            self.assertIn(b" 200 ", server.raw(b"GET /health HTTP/1.0\r\n\r\n"))  # from no browser
+        with self.serve(key="secret") as server:
+            headers = {"Host": "rebound.example", "Authorization": "Bearer secret"}
+            self.assertEqual(server.get("/v1/models", headers).status, 200)
 
     def test_limits_of_a_request(self) -> None:
         with self.serve("--max-texts", "3", "--max-body", "2000", "--max-tokens", "8") as server:
@@ -339,7 +354,7 @@ class Limits(ServerCase):
             for connection in slow[:3]:
                 connection.sendall(b"GET /health HTTP/1.1\r\nX: ")
             for connection in slow[3:]:
-                connection.sendall(b"POST /tokenize HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
+                connection.sendall(b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
             ends = time.monotonic() + 30
             open_ones = list(slow)
             while open_ones and time.monotonic() < ends:
@@ -366,7 +381,7 @@ class Limits(ServerCase):
             time.sleep(0.5)
             with server.connect() as third:
                 self.assertIn(b" 429 ", third.recv(1000))
-            busy[0].sendall(b"a\r\nHost: a\r\n\r\n")
+            busy[0].sendall(b"a\r\nHost: localhost\r\n\r\n")
             self.assertIn(b" 200 ", busy[0].recv(1000))
             for connection in busy:
                 connection.close()
@@ -374,7 +389,7 @@ class Limits(ServerCase):
 
     def test_cut_connections(self) -> None:
         body = json.dumps({"model": "embed", "input": SENTENCES * 20}).encode()
-        request = b"POST /v1/embeddings HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+        request = b"POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
         with self.serve() as server:
             for i in range(40):
                 connection = server.connect()

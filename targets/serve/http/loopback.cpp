@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/serve/http/loopback.hpp"
+
+#include <regex>
+
+namespace embert::serve {
+
+bool is_loopback_address(const std::string& address) {
+  return address == "::1" || address.starts_with("127.");
+}
+
+bool is_loopback_host(const std::string& host) {
+  static const std::regex kLoopback(R"((localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{0,5})?)",
+                                    std::regex::icase);
+  return std::regex_match(host, kLoopback);
+}
+
+}  // namespace embert::serve

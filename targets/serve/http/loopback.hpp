@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// A web page whose owner lets its name point to 127.0.0.1 (DNS rebinding) may ask a server on this
+// machine as if it were the page's own. The browser then sends the page's name as Host.
+#pragma once
+
+#include <string>
+
+namespace embert::serve {
+
+/// address: in numbers, as the system writes it.
+bool is_loopback_address(const std::string& address);
+
+/// host: the header; localhost, 127.x.y.z or [::1], with any port or none.
+bool is_loopback_host(const std::string& host);
+
+}  // namespace embert::serve
