@@ -93,12 +93,28 @@ std::string grouped(unsigned long long value) {
   return result;
 }
 
-std::string json_line(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+/// The library escapes C0 alone; a terminal may also obey DEL and C1.
+static std::string escaped_json(const Json& value, int indent) {
+  const std::string json = value.dump(indent, ' ', false, Json::error_handler_t::replace);
+  std::string result;
+  result.reserve(json.size());
+  for (size_t i = 0; i < json.size(); ++i) {
+    const auto next = [&] { return static_cast<unsigned char>(json[i + 1]); };
+    const bool c1 = json[i] == '\xC2' && next() < 0xA0;  // U+0080 is C2 80
+    if (c1) ++i;
+    if (c1 || json[i] == '\x7F') {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u00%02x", static_cast<unsigned char>(json[i]));
+      result += escape;
+    } else {
+      result += json[i];
+    }
+  }
+  return result;
 }
 
-std::string pretty_json(const Json& value) {
-  return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string json_line(const Json& value) { return escaped_json(value, -1); }
+
+std::string pretty_json(const Json& value) { return escaped_json(value, 2) + "\n"; }
 
 }  // namespace embert::hosted
