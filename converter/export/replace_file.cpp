@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 #include <list>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -97,9 +98,8 @@ class NewBytes {
     if (error != 0) fail("write", error);
   }
 
-  // From here on nobody locks the temporary file: the next one in its folder would remove it.
-  void finish() {
-    int error = file_ ? file_->finish() : 0;
+  void sync() {
+    int error = file_ ? file_->sync() : 0;
     if (error == 0 && held_signal != 0) error = EINTR;
     if (error != 0) fail("write", error);
   }
@@ -168,10 +168,14 @@ void check_output_path(const std::filesystem::path& path) {
 }
 
 void replace_files(std::span<const OutputFile> files) {
+  // Signal handlers belong to the process. Of two threads that hold signals at a time the second
+  // would find the handlers of the first, and put them in place for good.
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   const SignalHold hold;
   std::list<NewBytes> written;  // a temporary file does not move
   for (const OutputFile& file : files) written.emplace_back(file);
-  for (NewBytes& file : written) file.finish();
+  for (NewBytes& file : written) file.sync();
   for (NewBytes& file : written) file.put_in_place();
 }
 

@@ -64,16 +64,11 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& folder) {
 }
 
 TemporaryFile::~TemporaryFile() {
-  close_file();
   if (!name_.empty()) ::unlink(name_.c_str());
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-int TemporaryFile::close_file() {
-  const int file = std::exchange(descriptor_, -1);
-  return file < 0 || ::close(file) == 0 ? 0 : errno;
-}
-
-int TemporaryFile::finish() { return ::fsync(descriptor_) == 0 ? close_file() : errno; }
+int TemporaryFile::sync() { return ::fsync(descriptor_) == 0 ? 0 : errno; }
 
 int TemporaryFile::rename_to(const std::filesystem::path& path) {
   if (::rename(name_.c_str(), path.c_str()) != 0) return errno;

@@ -8,7 +8,8 @@ namespace embert::convert {
 
 /// A new file in a folder, removed with the object unless it was renamed. Its name is
 /// ".embert-PROCESS-NUMBER.tmp", so that the output may have the longest name that there is. It is
-/// locked (flock) until it is closed.
+/// open and locked (flock) as long as the object lives, so that no other program removes it before
+/// it is renamed.
 class TemporaryFile {
  public:
   /// First removes the temporary files of the folder that nobody locks: those of programs that were
@@ -21,15 +22,13 @@ class TemporaryFile {
   /// Open for writing.
   int descriptor() const { return descriptor_; }
   const std::filesystem::path& name() const { return name_; }
-  /// Writes the bytes to the disk and closes the file: some file systems report a full disk only
-  /// then. Returns 0 or errno.
-  int finish();
+  /// Writes the bytes to the disk: some file systems report a full disk only then. Returns 0 or
+  /// errno.
+  int sync();
   /// Returns 0 or errno.
   int rename_to(const std::filesystem::path& path);
 
  private:
-  int close_file();
-
   std::filesystem::path name_;  // empty: nothing to remove
   int descriptor_ = -1;
 };

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "converter/convert_error.hpp"
@@ -80,10 +81,32 @@ TEST_F(ReplaceFile, AProcessUsesNoNameTwice) {
   ASSERT_EQ(flock(first.descriptor(), LOCK_UN), 0);
   TemporaryFile second(folder_);
   EXPECT_NE(first.name(), second.name());
-  EXPECT_EQ(first.finish(), 0);
-  EXPECT_EQ(second.finish(), 0);
+  EXPECT_EQ(first.sync(), 0);
+  EXPECT_EQ(second.sync(), 0);
   EXPECT_EQ(first.rename_to(path_), ENOENT);
   EXPECT_EQ(second.rename_to(path_), 0);
+}
+
+// With more than one output the first waits while the others are written.
+TEST_F(ReplaceFile, NoOtherProgramRemovesAFileBeforeItsRename) {
+  TemporaryFile first(folder_);
+  EXPECT_EQ(first.sync(), 0);
+  const TemporaryFile sweeps(folder_);
+  EXPECT_EQ(first.rename_to(path_), 0);
+}
+
+TEST_F(ReplaceFile, ThreadsLeaveTheProcessItsSignalHandlers) {
+  const auto replace_often = [this](const char* name) {
+    for (int i = 0; i < 200; ++i) replace_file(folder_ / name, bytes(1, 1));
+  };
+  std::thread other(replace_often, "other.emb");
+  replace_often("model.emb");
+  other.join();
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGXFSZ}) {
+    struct sigaction now = {};
+    ASSERT_EQ(sigaction(signal, nullptr, &now), 0);
+    EXPECT_EQ(now.sa_handler, SIG_DFL) << signal;
+  }
 }
 
 TEST_F(ReplaceFile, LinkStaysALink) {
