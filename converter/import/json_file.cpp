@@ -91,8 +91,10 @@ Json parse_json(std::string_view text, const std::string& file, const JsonLimits
 }
 
 bool file_exists(const std::filesystem::path& path) {
+  // A link that leads nowhere, or a folder that may not be searched: opening it says what is wrong.
   std::error_code error;
-  return std::filesystem::exists(path, error);
+  return std::filesystem::symlink_status(path, error).type() !=
+         std::filesystem::file_type::not_found;
 }
 
 Json read_json_file(const std::filesystem::path& path, const std::string& file,

@@ -89,8 +89,8 @@ void read_special_ids(const JsonFields& config, ModelConfig& out) {
 // transformers also keeps the ids with which generation starts and ends in a file of their own.
 // They count where config.json names none.
 void read_generation_config(const std::filesystem::path& folder, ModelConfig& out) {
-  const std::filesystem::path path = folder / "generation_config.json";
-  if (!std::filesystem::exists(path)) return;
+  const std::filesystem::path path = folder / kGenerationFile;
+  if (!file_exists(path)) return;
   const Json document = read_json_file(path, kGenerationFile);
   const JsonFields config(document, kGenerationFile);
   const int vocab_size = out.last().vocab_size;

@@ -444,6 +444,11 @@ TEST_F(Config, IdsThatGenerationStartsAndEndsWith) {
   EXPECT_EQ(error("{}"),
             "generation_config.json: \"eos_token_id\" must be a whole number from -1 "
             "to 95, found 96");
+  std::filesystem::remove(folder_.path() / "generation_config.json");
+  std::filesystem::create_symlink("generation_config.json",
+                                  folder_.path() / "generation_config.json");
+  EXPECT_EQ(error("{}"),
+            "generation_config.json: cannot be opened: Too many levels of symbolic links");
 }
 
 }  // namespace

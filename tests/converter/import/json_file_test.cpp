@@ -114,6 +114,21 @@ TEST(JsonFields, NamesFileAndKey) {
             "d.json: expected a JSON object, found an array of 2");
 }
 
+// Such a file counts as one that is there: a model is not converted as if it had never been.
+TEST(FileExists, ALinkThatLeadsNowhere) {
+  const test::TempFolder folder;
+  EXPECT_FALSE(file_exists(folder.path() / "none"));
+  EXPECT_FALSE(file_exists(folder.write("file", "") / "below"));
+  std::filesystem::create_symlink("none", folder.path() / "link");
+  EXPECT_TRUE(file_exists(folder.path() / "link"));
+  EXPECT_EQ(error_text([&] { read_json_file(folder.path() / "link", "link"); }),
+            "link: cannot be opened: No such file or directory");
+  std::filesystem::create_symlink("circle", folder.path() / "circle");
+  EXPECT_TRUE(file_exists(folder.path() / "circle"));
+  EXPECT_EQ(error_text([&] { read_json_file(folder.path() / "circle", "circle"); }),
+            "circle: cannot be opened: Too many levels of symbolic links");
+}
+
 TEST(Printable, KeepsMessagesToOneSafeLine) {
   EXPECT_EQ(printable("a\nb\tc\x7F"), "a?b?c?");
   EXPECT_EQ(printable("caf\xC3\xA9 \xE4\xB8\xAD \xF0\x9F\x99\x82"),
