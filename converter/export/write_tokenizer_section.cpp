@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <set>
 #include <string>
 
@@ -89,12 +90,15 @@ ModelArrays make_model_arrays(const TokenizerSpec& spec, TokenizerHeader* header
   return arrays;
 }
 
-std::string normalize_content(const AddedTokenSpec& token, const TokenizerSpec& spec) {
-  if (std::holds_alternative<BpeSpec>(spec.model)) return normalize_bpe(token, spec.bpe());
+std::function<std::string(const AddedTokenSpec&)> normalizer_of(const TokenizerSpec& spec) {
   if (const auto* unigram = std::get_if<UnigramSpec>(&spec.model)) {
-    return normalize_unigram(token, *unigram);
+    return unigram_normalizer(*unigram);
   }
-  return normalize_wordpiece(token, spec.wordpiece());
+  return [&spec](const AddedTokenSpec& token) {
+    return std::holds_alternative<BpeSpec>(spec.model)
+               ? normalize_bpe(token, spec.bpe())
+               : normalize_wordpiece(token, spec.wordpiece());
+  };
 }
 
 std::vector<std::uint32_t> make_added_units(const TokenizerSpec& spec,
@@ -110,11 +114,12 @@ std::vector<std::uint32_t> make_added_units(const TokenizerSpec& spec,
   std::vector<AddedTokenSpec> tokens = spec.added_tokens;
   std::stable_partition(tokens.begin(), tokens.end(),
                         [](const AddedTokenSpec& t) { return t.special; });
+  const auto normalize = normalizer_of(spec);
   std::set<std::string> seen[2];
   std::vector<DoubleArray::Entry> patterns[2];
   for (const AddedTokenSpec& token : tokens) {
     const int which = token.normalized ? 1 : 0;
-    const std::string pattern = token.normalized ? normalize_content(token, spec) : token.content;
+    const std::string pattern = token.normalized ? normalize(token) : token.content;
     if (pattern.empty())
       throw ConvertError("tokenizer: an added token is empty after normalisation");
     if (pattern.size() > kMaxTokenBytes) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ void append_unigram(const TokenizerSpec& spec, SectionBytes* section);
 /// The strings that added tokens with "normalized" are searched by: their content behind the
 /// normalizer. Content beyond ASCII is refused, because it needs the runtime's Unicode tables.
 std::string normalize_wordpiece(const AddedTokenSpec& token, const WordPieceSpec& spec);
-std::string normalize_unigram(const AddedTokenSpec& token, const UnigramSpec& spec);
+/// Reads the charsmap once for all tokens.
+std::function<std::string(const AddedTokenSpec&)> unigram_normalizer(const UnigramSpec& spec);
 
 /// Returns the units of the trie of symbols and appends the model's header and arrays to `part`.
 std::vector<std::uint32_t> append_bpe_part(const BpeSpec& bpe, TokenizerHeader* header,

@@ -214,6 +214,32 @@ UnigramHeader make_header(const UnigramSpec& spec) {
   return header;
 }
 
+// `replaced`: what the charsmap makes of ASCII characters.
+std::string normalize(const AddedTokenSpec& token, const UnigramHeader& header,
+                      const std::map<char, std::string>& replaced) {
+  require_ascii(token);
+  std::string out;
+  for (const char c : token.content) {
+    const bool lower = (header.flags & kUnigramLowercase) != 0 && c >= 'A' && c <= 'Z';
+    const char kept = static_cast<char>(lower ? c + 32 : c);
+    bool begins = (header.flags & kUnigramReplaceSpaces) != 0 && kept == ' ';
+    begins = begins || (is_white_space(kept) &&
+                        (header.flags & (kUnigramStripLeft | kUnigramStripRight)) != 0);
+    for (const UnigramReplace& replace : header.replace) {
+      begins =
+          begins || (replace.length != 0 && replace.pattern[0] == static_cast<std::uint32_t>(c));
+    }
+    if (begins) {
+      refuse("added token \"" + printable(token.content, 40) +
+             "\" is \"normalized\" and holds characters that the normalizer replaces, which is "
+             "not supported; set \"normalized\" to false");
+    }
+    const auto found = replaced.find(kept);
+    out += found == replaced.end() ? std::string(1, kept) : found->second;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> make_unigram_units(const TokenizerSpec& spec, TokenizerHeader* header) {
@@ -253,31 +279,13 @@ void append_unigram(const TokenizerSpec& spec, SectionBytes* section) {
   if (unigram.byte_fallback) section->append(byte_pieces(spec));
 }
 
-std::string normalize_unigram(const AddedTokenSpec& token, const UnigramSpec& spec) {
-  require_ascii(token);
+std::function<std::string(const AddedTokenSpec&)> unigram_normalizer(const UnigramSpec& spec) {
   const UnigramHeader header = make_header(spec);
   std::map<char, std::string> replaced;
   if (const auto* charsmap = charsmap_of(spec)) replaced = read_charsmap(*charsmap);
-  std::string out;
-  for (const char c : token.content) {
-    const bool lower = (header.flags & kUnigramLowercase) != 0 && c >= 'A' && c <= 'Z';
-    const char kept = static_cast<char>(lower ? c + 32 : c);
-    bool begins = (header.flags & kUnigramReplaceSpaces) != 0 && kept == ' ';
-    begins = begins || (is_white_space(kept) &&
-                        (header.flags & (kUnigramStripLeft | kUnigramStripRight)) != 0);
-    for (const UnigramReplace& replace : header.replace) {
-      begins =
-          begins || (replace.length != 0 && replace.pattern[0] == static_cast<std::uint32_t>(c));
-    }
-    if (begins) {
-      refuse("added token \"" + printable(token.content, 40) +
-             "\" is \"normalized\" and holds characters that the normalizer replaces, which is "
-             "not supported; set \"normalized\" to false");
-    }
-    const auto found = replaced.find(kept);
-    out += found == replaced.end() ? std::string(1, kept) : found->second;
-  }
-  return out;
+  return [header, replaced](const AddedTokenSpec& token) {
+    return normalize(token, header, replaced);
+  };
 }
 
 }  // namespace embert::convert

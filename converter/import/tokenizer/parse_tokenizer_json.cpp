@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses tokenizer.json of the tokenizers library. The error for a tokenizer that embert does not
 // have names the setting that differs.
-#include <algorithm>
 #include <initializer_list>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "converter/convert_error.hpp"
@@ -94,10 +94,7 @@ class TokenizerJson {
                   " elsewhere in the file");
     }
     token.id = *table_.find(token.content);
-    const auto same = [&token](const AddedTokenSpec& other) { return other.id == token.id; };
-    if (std::any_of(spec_.added_tokens.begin(), spec_.added_tokens.end(), same)) {
-      table_.fail(name + " stands there twice");
-    }
+    if (!added_ids_.insert(token.id).second) table_.fail(name + " stands there twice");
     spec_.added_tokens.push_back(token);
   }
 
@@ -117,6 +114,7 @@ class TokenizerJson {
   JsonFields root_;
   std::string file_;
   TokenTable table_;
+  std::unordered_set<std::uint32_t> added_ids_;
   TokenizerSpec spec_;
 };
 

@@ -97,6 +97,11 @@ class PostProcessor {
       } else {
         table_.fail(where + ": expected Sequence or SpecialToken, found " + describe_json(item));
       }
+      // At once: each item may name all ids of the file.
+      if (pieces.size() > kMaxTemplatePieces) {
+        table_.fail(where + " has more than " + std::to_string(kMaxTemplatePieces) +
+                    " pieces, which is not supported");
+      }
     }
     if (seen != texts)
       table_.fail(where + " must hold " + (texts == 1 ? "A once" : "A once, then B once"));

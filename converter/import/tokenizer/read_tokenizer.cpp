@@ -104,6 +104,8 @@ void read_added_tokens(const Json& list, const std::string& file, TokenizerSpec*
     tokens.emplace_back(static_cast<std::uint32_t>(std::stoul(key)), &value);
   }
   std::sort(tokens.begin(), tokens.end());
+  std::unordered_map<std::string, std::size_t> ids;  // the first of each token
+  for (std::size_t id = 0; id < spec->tokens.size(); ++id) ids.emplace(spec->tokens[id], id);
   spec->added_tokens.clear();
   for (const auto& [id, value] : tokens) {
     AddedTokenSpec token = read_added_token(*value, file, "added_tokens_decoder");
@@ -114,11 +116,11 @@ void read_added_tokens(const Json& list, const std::string& file, TokenizerSpec*
                          std::to_string(spec->tokens.size()) + "; ids must have no holes");
     }
     if (id == spec->tokens.size()) {
-      const auto known = std::ranges::find(spec->tokens, token.content);
-      if (known != spec->tokens.end()) {
+      const auto [known, is_new] = ids.emplace(token.content, id);
+      if (!is_new) {
         throw ConvertError(name + " has id " + std::to_string(id) +
-                           ", but the vocabulary has it as " +
-                           std::to_string(known - spec->tokens.begin()) + "; tokens must differ");
+                           ", but the vocabulary has it as " + std::to_string(known->second) +
+                           "; tokens must differ");
       }
       spec->tokens.push_back(token.content);
       spec->in_vocabulary.push_back(false);

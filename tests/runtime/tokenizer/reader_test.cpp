@@ -178,6 +178,9 @@ TEST(TokenizerJsonFile, MissingParts) {
             head + "special token \"S\": \"ids\" must be an array");
   EXPECT_EQ(with_template(Json::array({Json::object()}), {{"ids", {3}}}),
             head + "\"single\": expected Sequence or SpecialToken, found an object");
+  // Refused while it is read: written out, these 5,000 items of 20,000 ids would be 1.2 GB.
+  EXPECT_EQ(with_template(Json::array_t(5'000, special), {{"ids", Json::array_t(20'000, 3)}}),
+            head + "\"single\" has more than 8 pieces, which is not supported");
   const Json far = {{"Sequence", {{"id", "A"}, {"type_id", 256}}}};
   EXPECT_EQ(with_template(Json::array({far}), {{"ids", {3}}}),
             head + "\"single\": \"type_id\" must be a whole number from 0 to 255, found 256");

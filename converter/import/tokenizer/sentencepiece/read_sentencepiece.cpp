@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 #include <utility>
 
 #include "converter/convert_error.hpp"
@@ -98,9 +99,9 @@ class SentencePieceTokenizer {
 
   // The special tokens of the tokenizer's class, and the file's control and user-defined pieces.
   void add_special_tokens() {
+    std::unordered_set<std::uint32_t> added;
     const auto add_token = [&](std::uint32_t id, bool special) {
-      const auto same = [id](const AddedTokenSpec& token) { return token.id == id; };
-      if (std::ranges::any_of(spec_.added_tokens, same)) return;
+      if (!added.insert(id).second) return;
       AddedTokenSpec token;
       token.content = spec_.tokens[id];
       token.id = id;
