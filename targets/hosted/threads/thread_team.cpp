@@ -58,6 +58,9 @@ ThreadTeam::ThreadTeam(const ModelFile& file, uint32_t threads, uint32_t max_tok
     stop();
     throw InternalError("cannot start thread " + number + " of " + std::to_string(threads) + ": " +
                         error.what());
+  } catch (...) {
+    stop();
+    throw;
   }
 }
 

@@ -26,6 +26,9 @@ ConnectionPool::ConnectionPool(uint32_t connections, Converse converse)
     stop();
     throw InternalError("cannot start thread " + std::to_string(started + 1) + " of " +
                         std::to_string(connections) + " (--connections): " + error.what());
+  } catch (...) {
+    stop();
+    throw;
   }
 }
 

@@ -30,10 +30,10 @@ struct BatchQueue::Job {
 };
 
 BatchQueue::BatchQueue(HostedModel& model, uint32_t most_requests, ModelMetrics& metrics)
-    : model_(model),
-      most_requests_(most_requests),
-      metrics_(metrics),
-      thread_([this] { work(); }) {}
+    : model_(model), most_requests_(most_requests), metrics_(metrics) {
+  parts_.reserve(most_requests);
+  thread_ = std::thread([this] { work(); });
+}
 
 BatchQueue::~BatchQueue() {
   {
@@ -58,8 +58,8 @@ BatchRows BatchQueue::run(BatchKind kind, const TokenLists& texts) {
                        std::to_string(requests_) +
                            " requests wait for this model already (--max-queue); try again later");
   }
-  ++requests_;
   jobs_.push_back(&job);
+  ++requests_;
   wake_.notify_one();
   job.wake.wait(lock, [&] { return job.done; });
   --requests_;
@@ -78,16 +78,16 @@ void BatchQueue::work() {
     wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
     if (jobs_.empty()) return;
     const BatchKind kind = jobs_.front()->kind;
-    const std::vector<Part> parts = next_parts();
+    take_parts();
     lock.unlock();
     std::exception_ptr failure;
     try {
-      run_parts(kind, parts);
+      run_parts(kind);
     } catch (...) {
       failure = std::current_exception();
     }
     lock.lock();
-    for (const Part& part : parts) {
+    for (const Part& part : parts_) {
       Job& job = *part.job;
       if (failure) {
         if (job.next < job.texts.count()) jobs_.remove(&job);
@@ -101,12 +101,13 @@ void BatchQueue::work() {
 }
 
 /// Shares a turn among the jobs of the first one's kind. Who has texts left goes behind the others.
-std::vector<BatchQueue::Part> BatchQueue::next_parts() {
+/// Allocates nothing: the thread would end the process, or lose jobs.
+void BatchQueue::take_parts() noexcept {
   const BatchKind kind = jobs_.front()->kind;
   const auto is_of_kind = [kind](const Job* job) { return job->kind == kind; };
   const auto jobs = static_cast<size_t>(std::count_if(jobs_.begin(), jobs_.end(), is_of_kind));
   const size_t share = std::max(kLeastTokens, kTokensPerTurn / jobs);
-  std::vector<Part> parts;
+  parts_.clear();
   std::list<Job*> unfinished;
   size_t tokens = 0;
   for (auto at = jobs_.begin(); at != jobs_.end() && tokens < kTokensPerTurn;) {
@@ -120,22 +121,25 @@ std::vector<BatchQueue::Part> BatchQueue::next_parts() {
       of_job += job.texts.tokens_of(job.next);
       tokens += job.texts.tokens_of(job.next);
     }
-    parts.push_back({&job, begin, job.next});
-    if (job.next < job.texts.count()) unfinished.push_back(&job);
-    at = jobs_.erase(at);
+    parts_.push_back({&job, begin, job.next});
+    const auto taken = at++;
+    if (job.next < job.texts.count()) {
+      unfinished.splice(unfinished.end(), jobs_, taken);
+    } else {
+      jobs_.erase(taken);
+    }
   }
   jobs_.splice(jobs_.end(), unfinished);
-  return parts;
 }
 
-void BatchQueue::run_parts(BatchKind kind, const std::vector<Part>& parts) {
+void BatchQueue::run_parts(BatchKind kind) {
   struct Owner {
     Job* job;
     size_t text;  ///< of the job
   };
   TokenLists texts;
   std::vector<Owner> owners;
-  for (const Part& part : parts) {
+  for (const Part& part : parts_) {
     texts.append(part.job->texts, part.begin, part.end);
     for (size_t text = part.begin; text < part.end; ++text) owners.push_back({part.job, text});
   }
@@ -155,7 +159,7 @@ void BatchQueue::run_parts(BatchKind kind, const std::vector<Part>& parts) {
       scale = row.scale.float_bits;
     });
   }
-  for (const Part& part : parts) part.job->rows.scale.float_bits = scale;
+  for (const Part& part : parts_) part.job->rows.scale.float_bits = scale;
   metrics_.count_batch(texts.count(), texts.ids.size());
 }
 

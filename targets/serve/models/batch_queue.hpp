@@ -59,8 +59,8 @@ class BatchQueue {
   };
 
   void work();
-  std::vector<Part> next_parts();
-  void run_parts(BatchKind kind, const std::vector<Part>& parts);
+  void take_parts() noexcept;
+  void run_parts(BatchKind kind);
 
   HostedModel& model_;
   const uint32_t most_requests_;
@@ -70,6 +70,7 @@ class BatchQueue {
   std::list<Job*> jobs_;  ///< with texts that have not begun
   size_t requests_ = 0;
   bool stopping_ = false;
+  std::vector<Part> parts_;  ///< of the turn that runs; the thread's, with room for all requests
   std::thread thread_;
 };
 
