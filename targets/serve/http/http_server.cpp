@@ -159,9 +159,10 @@ void HttpServer::take(int file) {
       last_answer({429, "too_many_connections",
                    "all " + std::to_string(limits_.connections) +
                        " connections have a request (--connections); try again later"});
-  char dropped[4096];
-  while (recv(file, dropped, sizeof dropped, MSG_DONTWAIT) > 0) {
-  }
+  // A close with unread bytes makes the system drop the answer. Who sends more than a head goes
+  // without: all other clients wait for this thread.
+  char dropped[kMostHeadBytes];
+  (void)recv(file, dropped, sizeof dropped, MSG_DONTWAIT);
   (void)!send(file, answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   close(file);
 }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A client that gets no connection holds the thread that accepts all of them no longer than its
+// answer takes.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <string>
+#include <thread>
+
+#include "targets/serve/http/http_server.hpp"
+
+namespace embert::test {
+namespace {
+
+using namespace serve;
+
+struct Pair {
+  Pair() {
+    int files[2] = {};
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, files), 0);
+    client = files[0], server = files[1], copy = dup(files[1]);
+  }
+  ~Pair() {
+    close(client);
+    close(copy);
+  }
+  int unread() const {
+    int bytes = 0;
+    EXPECT_EQ(ioctl(copy, FIONREAD, &bytes), 0);
+    return bytes;
+  }
+
+  int client, server;
+  int copy;  ///< of the server's end, which the server closes
+};
+
+TEST(RefusedClient, WhatItSendsIsNotReadWithoutEnd) {
+  Limits limits;
+  limits.connections = 1;
+  MemoryBudget memory(limits.memory_bytes);
+  int refused = 0;
+  const Pair first, second;
+  HttpServer server(limits, memory, [&](int status) { refused = status; });
+  ASSERT_GT(write(first.client, "GET ", 4), 0);
+  server.take(first.server);
+  while (first.unread() > 0) std::this_thread::yield();  // until it has the only connection
+
+  const std::string bytes(4096, 'a');
+  while (write(second.client, bytes.data(), bytes.size()) > 0) {
+  }
+  ASSERT_GT(second.unread(), 65536);
+  server.take(second.server);
+  EXPECT_EQ(refused, 429);
+  EXPECT_GT(second.unread(), 32768);
+  std::string answer(1000, '\0');
+  EXPECT_GT(read(second.client, answer.data(), answer.size()), 0);
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 429 ")) << answer;
+  shutdown(first.client, SHUT_RDWR);
+}
+
+}  // namespace
+}  // namespace embert::test
