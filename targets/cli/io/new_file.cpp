@@ -66,7 +66,7 @@ void NewFile::overwrite_start(std::span<const uint8_t> bytes) {
 }
 
 void NewFile::put_in_place() {
-  if (const int error = file_->finish(); error != 0) fail("write", error);
+  if (const int error = file_->sync(); error != 0) fail("write", error);
   if (const int error = file_->rename_to(path_); error != 0) fail("replace", error);
 }
 
