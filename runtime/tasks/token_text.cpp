@@ -108,7 +108,7 @@ class ByteText {
   void finish() {
     while (pending_bytes_ != 0) take_char();
   }
-  /// Also counts what did not fit.
+  /// Also counts what did not fit; SIZE_MAX is that or more.
   size_t length() const { return length_; }
 
  private:
@@ -116,8 +116,10 @@ class ByteText {
     const Utf8Char c = decode_utf8(pending_, pending_ + pending_bytes_);
     uint8_t utf8[4];
     const uint32_t bytes = encode_utf8(c.code_point, utf8);
-    if (length_ + bytes <= buffer_.capacity) memcpy(buffer_.text + length_, utf8, bytes);
-    length_ += bytes;
+    if (length_ <= buffer_.capacity && bytes <= buffer_.capacity - length_) {
+      memcpy(buffer_.text + length_, utf8, bytes);
+    }
+    length_ = length_ <= SIZE_MAX - bytes ? length_ + bytes : SIZE_MAX;
     pending_bytes_ -= c.bytes;
     for (uint32_t i = 0; i < pending_bytes_; ++i) pending_[i] = pending_[c.bytes + i];
   }

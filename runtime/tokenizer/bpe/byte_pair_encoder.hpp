@@ -10,8 +10,10 @@
 // from the end of the word.
 //
 // A long word is cut at a position that the encodings of all longer beginnings share. How far
-// ahead one must read to find it depends on the vocabulary only (the same paper, section 5); the
-// encoder reads on as far as it takes and keeps the symbols of one block.
+// ahead one must read to find it depends on the vocabulary only (the same paper, section 5): no
+// further than merges depend on one another, a few bytes in trained vocabularies. The encoder keeps
+// the symbols of one block and reads on as far as it takes, at most kMostAhead bytes: tables that
+// contradict each other need not have such a position, and each block would read the whole word.
 #ifndef EMBERT_RUNTIME_TOKENIZER_BPE_BYTE_PAIR_ENCODER_HPP_
 #define EMBERT_RUNTIME_TOKENIZER_BPE_BYTE_PAIR_ENCODER_HPP_
 
@@ -50,6 +52,7 @@ class BytePairEncoder {
   static constexpr uint32_t kBlock = 512;
   static constexpr uint32_t kAhead = 256;      // positions that a symbol can reach, and 0
   static constexpr uint32_t kCheckEvery = 64;  // positions, behind the block
+  static constexpr uint32_t kMostAhead = 1 << 14;
 
   // The last symbol of a beginning; 0: not found yet.
   struct Step {
@@ -73,7 +76,7 @@ class BytePairEncoder {
     for (Position from = {begin, 0, left};; ++from.at) {
       const uint32_t at = from.at;
       if (at > kBlock && at % kCheckEvery == 0) {
-        const uint32_t cut = shared_cut();
+        const uint32_t cut = at < kMostAhead ? shared_cut() : ahead_cut_[farthest_ % kAhead];
         if (cut != 0) return cut;
       }
       const Step step = ahead_[at % kAhead];

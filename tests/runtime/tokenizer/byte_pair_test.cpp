@@ -172,6 +172,41 @@ TEST(BytePairs, TokensThatDependOnBytesFarAhead) {
   }
 }
 
+// Tables that contradict each other: "aa" merges to a symbol that the trie does not have. Encodings
+// of even and odd beginnings of "aaa..." then have no position in common.
+TEST(BytePairs, ContradictingTablesTakeLinearTime) {
+  const TestTokenizer tokenizer(one_word_spec({{'a', 'a'}, {'b', 'b'}}));
+  BytePairTables tables = byte_pair_section(tokenizer.view()).tables;
+  const std::uint32_t parts[] = {'a', 'a', 'a', 'a'};
+  std::vector<std::uint32_t> slots(tables.pair_slots, tables.pair_slots + tables.pair_slot_count);
+  ASSERT_EQ(find_merge(tables, 'a', 'a'), 256u);
+  for (std::uint32_t& slot : slots) {
+    if (slot != 0 && (slot & kPairSymbolMask) == 256) ++slot;
+  }
+  tables.parts = parts;
+  tables.pair_slots = slots.data();
+  ASSERT_EQ(find_merge(tables, 'a', 'a'), 257u);
+  struct Bytes {
+    std::uint64_t calls = 0;
+    std::uint8_t at(std::uint32_t) {
+      ++calls;
+      return 'a';
+    }
+    void rewind(std::uint32_t) {}
+  } bytes;
+  struct Sink {
+    std::uint32_t end = 0;
+    void emit(std::uint32_t, std::uint32_t begin, std::uint32_t to) {
+      EXPECT_EQ(begin, end);
+      end = to;
+    }
+  } sink;
+  const std::uint32_t length = 200'000;
+  BytePairEncoder<Bytes, Sink>(tables, bytes, sink).encode(length);
+  EXPECT_EQ(sink.end, length);
+  EXPECT_LT(bytes.calls, 100u * length);
+}
+
 // Four times the text may take six times as long, with some room for a busy machine.
 TEST(BytePairs, LongWordsTakeLinearTime) {
   Merges merges = {{'a', 'a'}, {256, 256}, {257, 257}, {258, 258}, {'a', 'b'}, {260, 'a'}};
