@@ -22,8 +22,8 @@ Json parse_json(std::string_view text);
 /// What is wrong with a text that is no JSON, to be put behind a message; empty if it is JSON.
 std::string json_fault(std::string_view text);
 
-/// Returns the value without line breaks. Bytes that are not UTF-8 become U+FFFD; control characters,
-/// DEL and C1 too, are escaped.
+/// Returns the value without line breaks. Bytes that are not UTF-8 become U+FFFD, and all control
+/// characters (C0, DEL, C1) are escaped.
 std::string json_line(const Json& value);
 
 /// Returns the value with line breaks and one at its end, for a file. Bytes as in json_line().
