@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "converter/files/output_target.hpp"
 #include "converter/files/temporary_file.hpp"
 
 namespace embert::convert {
@@ -134,22 +135,6 @@ class NewBytes {
 };
 
 }  // namespace
-
-std::filesystem::path output_target(const std::filesystem::path& path) {
-  constexpr int kMostLinks = 40;  // as Linux follows
-  std::filesystem::path real = path;
-  std::error_code error;
-  // One by one: weakly_canonical() stops at a link whose target does not exist.
-  for (int links = 0; std::filesystem::is_symlink(std::filesystem::symlink_status(real, error));
-       ++links) {
-    if (links == kMostLinks) output_error(path, "write", ELOOP);
-    const std::filesystem::path target = std::filesystem::read_symlink(real, error);
-    if (error) output_error(path, "write", error.value());
-    real = folder_of(real) / target;
-  }
-  const std::filesystem::path canonical = std::filesystem::weakly_canonical(real, error);
-  return error ? real : canonical;
-}
 
 void check_output_path(const std::filesystem::path& path) {
   const std::filesystem::path real = output_target(path);

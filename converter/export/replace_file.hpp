@@ -13,10 +13,6 @@
 
 namespace embert::convert {
 
-/// The file that `path` leads to through symbolic links, whether it exists or not, so that the link
-/// stays. Throws ConvertError where links lead in a circle.
-std::filesystem::path output_target(const std::filesystem::path& path);
-
 /// Throws ConvertError where `path` cannot be an output: no such directory, not writable, a
 /// directory, a pipe or a socket. Call it before the work begins; room on the disk is not checked.
 void check_output_path(const std::filesystem::path& path);

@@ -24,53 +24,66 @@ std::string parser_message(const char* what) {
   return printable(text, 200);
 }
 
-// The parser calls it for every event. It throws as soon as the document breaks a rule.
+// nlohmann's parser calls it for every event. It throws as soon as the document breaks a rule. It
+// has a pass of its own: with a callback Json::parse goes through the array that an object ends in,
+// for each object.
 class DocumentCheck {
  public:
   DocumentCheck(const std::string& file, const JsonLimits& limits) : file_(file), limits_(limits) {}
 
-  bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
+  bool null() { return count(); }
+  bool boolean(bool) { return count(); }
+  bool number_integer(Json::number_integer_t) { return count(); }
+  bool number_unsigned(Json::number_unsigned_t) { return count(); }
+  bool number_float(Json::number_float_t, const std::string&) { return count(); }
+  bool string(const std::string&) { return count(); }
+  bool binary(const Json::binary_t&) { return count(); }
+  bool start_array(std::size_t) { return begin(); }
+  bool end_array() {
+    --depth_;
+    return true;
+  }
+  bool start_object(std::size_t) {
+    keys_.emplace_back();
+    return begin();
+  }
+  bool end_object() {
+    --depth_;
+    keys_.pop_back();
+    return true;
+  }
+  bool key(const std::string& key) {
+    if (!keys_.back().insert(key).second) {
+      throw ConvertError(file_ + ": key \"" + printable(key) +
+                         "\" is there twice; keys of one JSON object must differ");
+    }
+    return count();
+  }
+  bool parse_error(std::size_t, const std::string&, const Json::exception& error) const {
+    throw ConvertError(file_ + ": not valid JSON: " + parser_message(error.what()));
+  }
+
+ private:
+  bool count() {
     if (++values_ > limits_.max_values) {
       throw ConvertError(file_ + ": more than " + std::to_string(limits_.max_values) +
                          " JSON values; this is no file of a model");
     }
-    switch (event) {
-      case Json::parse_event_t::object_start:
-        check_depth(depth);
-        keys_.emplace_back();
-        break;
-      case Json::parse_event_t::array_start:
-        check_depth(depth);
-        break;
-      case Json::parse_event_t::key:
-        if (const auto& key = parsed.get_ref<const std::string&>();
-            !keys_.back().insert(key).second) {
-          throw ConvertError(file_ + ": key \"" + printable(key) +
-                             "\" is there twice; keys of one JSON object must differ");
-        }
-        break;
-      case Json::parse_event_t::object_end:
-        keys_.pop_back();
-        break;
-      case Json::parse_event_t::array_end:
-      case Json::parse_event_t::value:
-        break;
-    }
     return true;
   }
-
- private:
-  void check_depth(int depth) const {
-    if (depth >= limits_.max_depth) {
+  bool begin() {
+    if (++depth_ > limits_.max_depth) {
       throw ConvertError(file_ + ": JSON is nested deeper than " +
                          std::to_string(limits_.max_depth) + " levels");
     }
+    return count();
   }
 
   const std::string& file_;
   const JsonLimits& limits_;
   std::vector<std::set<std::string>> keys_;  // of the objects that are not closed yet
   std::size_t values_ = 0;
+  int depth_ = 0;
 };
 
 [[noreturn]] void too_large(const std::string& file, std::uintmax_t bytes, std::size_t max_bytes) {
@@ -83,11 +96,8 @@ class DocumentCheck {
 Json parse_json(std::string_view text, const std::string& file, const JsonLimits& limits) {
   if (text.size() > limits.max_bytes) too_large(file, text.size(), limits.max_bytes);
   DocumentCheck check(file, limits);
-  try {
-    return Json::parse(text.begin(), text.end(), std::ref(check));
-  } catch (const Json::exception& error) {
-    throw ConvertError(file + ": not valid JSON: " + parser_message(error.what()));
-  }
+  Json::sax_parse(text, &check);
+  return Json::parse(text);
 }
 
 bool file_exists(const std::filesystem::path& path) {

@@ -27,22 +27,51 @@ static size_t utf8_length(std::string_view text) {
   return length;
 }
 
+/// Whether levels and keys keep to their limits, as far as the text is JSON. A pass of its own: with
+/// a callback Json::parse goes through the array that an object ends in, for each object.
+class LimitCheck {
+ public:
+  bool is_large() const { return is_large_; }
+
+  static bool null() { return true; }
+  static bool boolean(bool) { return true; }
+  static bool number_integer(Json::number_integer_t) { return true; }
+  static bool number_unsigned(Json::number_unsigned_t) { return true; }
+  static bool number_float(Json::number_float_t, const std::string&) { return true; }
+  static bool string(const std::string&) { return true; }
+  static bool binary(const Json::binary_t&) { return true; }
+  bool start_object(size_t) { return begin(); }
+  bool start_array(size_t) { return begin(); }
+  bool end_object() { return end(); }
+  bool end_array() { return end(); }
+  bool key(const std::string&) {
+    is_large_ = ++keys_[level_] > kMostJsonKeys;
+    return !is_large_;
+  }
+  static bool parse_error(size_t, const std::string&, const Json::exception&) { return false; }
+
+ private:
+  bool begin() {
+    is_large_ = level_ == kMostJsonLevels;
+    if (!is_large_) keys_[++level_] = 0;
+    return !is_large_;
+  }
+  bool end() {
+    --level_;
+    return true;
+  }
+
+  bool is_large_ = false;
+  size_t level_ = 0;
+  std::array<int, kMostJsonLevels + 1> keys_ = {};  // of the object that is open at each level
+};
+
 /// parse_json(), with an exception of the library where the text is no JSON, if `throws`.
 static Json parse_limited(std::string_view text, bool throws) {
-  using Event = Json::parse_event_t;
-  bool is_large = false;
-  std::array<int, kMostJsonLevels + 1> keys = {};  // of the object that is open at each level
-  const auto check = [&](int level, Event event, Json&) {
-    const bool begins = event == Event::object_start || event == Event::array_start;
-    is_large = is_large || (begins && level >= kMostJsonLevels);
-    if (is_large) return false;  // nothing more is stored
-    const auto depth = static_cast<size_t>(level);
-    if (begins) keys[depth + 1] = 0;
-    if (event == Event::key) is_large = ++keys[depth] > kMostJsonKeys;
-    return !is_large;
-  };
-  Json value = Json::parse(text.begin(), text.end(), check, throws);
-  return is_large ? Json(Json::value_t::discarded) : value;
+  LimitCheck check;
+  Json::sax_parse(text, &check);
+  if (check.is_large()) return {Json::value_t::discarded};
+  return Json::parse(text, nullptr, throws);
 }
 
 Json parse_json(std::string_view text) { return parse_limited(text, false); }

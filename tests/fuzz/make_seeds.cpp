@@ -380,7 +380,8 @@ void add_synthetic_blobs(Seeds& seeds) {
       small_bottlenecks(kBottleneckShared, /*layer_norms=*/true, kHeadPooler),
       small_bottlenecks(kBottleneckInput, /*layer_norms=*/true, kClassifier),
       small_bottlenecks(kBottleneckOutput, /*layer_norms=*/true, kClassifier),
-      small_bottlenecks(kBottleneckNone, /*layer_norms=*/false, kClassifier)};
+      small_bottlenecks(kBottleneckNone, /*layer_norms=*/false, kClassifier),
+      small_model(kStackCausal | kStackCrossAttention, kEveryHead)};
   models[2].rotary_tables = 2;
   models[3].num_layers = 3;
   models[3].shared = {{0, 0}, {0, 1}, {0, 1}};
@@ -389,12 +390,30 @@ void add_synthetic_blobs(Seeds& seeds) {
   models[8].planes = {
       .qkv = kPlanesAll, .probabilities = kPlanesScores, .copied_inputs = 3, .first_columns = 16};
   models[10].flags |= kStackEmbeddings4Bit;
+  test::SyntheticModel& two_stacks = models.back();
+  two_stacks.cross_hidden_size = two_stacks.hidden_size;
+  two_stacks.encoder = {small_model(0, 0)};
   for (const test::SyntheticModel& model : models) {
     for (const json& document : {wordpiece_documents()[0], unigram_documents()[2]}) {
       const std::string section = section_of(document);
       add_blob(seeds, test::make_synthetic_blob(model, {section.begin(), section.end()}));
     }
   }
+}
+
+/// Refused, and before its contents are read: a section that only a model of one stack may have.
+void add_planes_of_two_stacks(Seeds& seeds) {
+  test::SyntheticModel model = small_model(kStackCausal | kStackCrossAttention, 0);
+  model.cross_hidden_size = model.hidden_size;
+  model.encoder = {small_model(0, 0)};
+  model.encoder[0].num_layers = 48;
+  model.optional = {{kSectionPlanes, std::vector<std::uint8_t>(48 * sizeof(BlobPlanes))}};
+  const BlobPlanes scores = {.qkv = kPlanesAll, .probabilities = kPlanesScores};
+  for (std::size_t l = 0; l < 48; ++l) {
+    std::memcpy(model.optional[0].bytes.data() + l * sizeof(scores), &scores, sizeof(scores));
+  }
+  const std::vector<std::uint8_t> bytes = test::make_synthetic_blob(model);
+  seeds.add("fuzz_blob", {bytes.begin(), bytes.end()});
 }
 
 /// Models of the families, as transformers saves them.
@@ -515,6 +534,7 @@ int main(int count, char** arguments) {
   embert::fuzz::add_model_folders(seeds);
   embert::fuzz::add_synthetic_blobs(seeds);
   embert::fuzz::add_converted_blobs(seeds);
+  embert::fuzz::add_planes_of_two_stacks(seeds);
   embert::fuzz::add_reference_blobs(seeds);
   embert::fuzz::add_records(seeds);
   embert::fuzz::add_device_lines(seeds);

@@ -9,23 +9,19 @@
 #include <cstring>
 #include <filesystem>
 
+#include "converter/convert_error.hpp"
+#include "converter/files/output_target.hpp"
 #include "targets/cli/tool_error.hpp"
 #include "targets/hosted/line_text.hpp"
 
 namespace embert::cli {
 
 std::filesystem::path output_target(const std::filesystem::path& path) {
-  namespace fs = std::filesystem;
-  constexpr int kMostLinks = 40;  // as Linux follows
-  std::error_code error;
-  fs::path real = path;
-  // One by one: weakly_canonical() stops at a link whose target does not exist.
-  for (int links = 0; links < kMostLinks && fs::is_symlink(fs::symlink_status(real, error));
-       ++links) {
-    real = real.parent_path() / fs::read_symlink(real, error);
+  try {
+    return convert::output_target(path);
+  } catch (const convert::ConvertError& error) {
+    throw UsageError(error.what());
   }
-  const fs::path canonical = fs::weakly_canonical(real, error);
-  return error ? real : canonical;
 }
 
 NewFile::NewFile(const std::string& path) : path_(output_target(path)) {

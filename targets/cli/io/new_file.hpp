@@ -13,8 +13,7 @@
 
 namespace embert::cli {
 
-/// The file that `path` leads to through symbolic links, whether it exists or not, so that the link
-/// stays. The same as convert::output_target(), which a tool without the converter lacks.
+/// convert::output_target(), with a UsageError.
 std::filesystem::path output_target(const std::filesystem::path& path);
 
 class NewFile {

@@ -152,7 +152,7 @@ void RecordSource::carry(const Json& object, Record& record) {
   for (const auto& [key, value] : object.items()) {
     if (has(form_.names, key)) continue;
     if (!has(input_.result.keys, key) && key != kTruncatedKey) {
-      record.carried += "," + Json(key).dump() + ":" + value.dump();
+      record.carried += "," + hosted::json_line(key) + ":" + hosted::json_line(value);
     } else if (!left_out_key_) {
       left_out_key_ = true;
       note("stdin line " + std::to_string(record.line) + ": the input's \"" + key +

@@ -9,6 +9,7 @@
 
 #include "converter/export/replace_file.hpp"
 #include "converter/files/folder_names.hpp"
+#include "converter/files/output_target.hpp"
 #include "targets/hosted/hosted_error.hpp"
 #include "targets/hosted/line_text.hpp"
 

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <ctime>
+
 #include "tests/support/error_text.hpp"
 #include "tests/support/model_folder.hpp"
 
@@ -55,6 +58,23 @@ TEST(JsonFile, HoldsItsLimits) {
   EXPECT_EQ(parse_error("[1, 2, 3]", {8, 32, 100}), "a.json: 9 bytes of JSON; at most 8 are read");
   EXPECT_EQ(parse_error("[1, 2, 3]", {9, 32, 3}),
             "a.json: more than 3 JSON values; this is no file of a model");
+}
+
+// Four times the text may take six times as long, with some room for a busy machine.
+TEST(JsonFile, ManyObjectsTakeLinearTime) {
+  const auto seconds = [](std::size_t objects) {
+    std::string text = "[{}";
+    for (std::size_t i = 1; i < objects; ++i) text += ",{}";
+    text += "]";
+    double best = 1e9;
+    for (int k = 0; k < 3; ++k) {
+      const std::clock_t begin = std::clock();
+      EXPECT_EQ(parse_error(text), "no error");
+      best = std::min(best, double(std::clock() - begin) / CLOCKS_PER_SEC);
+    }
+    return best;
+  };
+  EXPECT_LT(seconds(80'000), 8 * seconds(20'000) + 0.02);
 }
 
 TEST(JsonFile, RefusesFilesThatCanNotBeRead) {

@@ -47,6 +47,12 @@ TEST(JsonLines, CarryTheirOtherMembers) {
   EXPECT_EQ(pair["n"], Json::parse("[[]]"));
 }
 
+TEST(JsonLines, CarriedControlCharactersAreEscaped) {
+  const ToolResult result = run_tool({"tokenize", kBundledModel, "--jsonl", "--json"},
+                                     "{\"text\": \"hello\", \"k\x7F\": \"\xC2\x9B\"}\n");
+  EXPECT_NE(result.out.find(R"("k\u007f":"\u009b")"), std::string::npos) << result.out;
+}
+
 TEST(JsonLines, TheResultsOwnKeysStay) {
   const ToolResult result =
       run_tool({"classify", kBundledModel, "--jsonl", "--json", "--top", "1"},

@@ -126,8 +126,8 @@ TEST(Listen, DropsAClientThatDoesNotReadItsReplies) {
 
 using Clock = std::chrono::steady_clock;
 
-/// Sends `bytes` every `pause` and reads the replies until the server closes the connection. Returns
-/// the time that it took; 5 s if the server kept the connection for so long.
+/// Sends `bytes` every `pause` and reads the replies until the server closes the connection.
+/// Returns the time that it took; 5 s if the server kept the connection for so long.
 std::chrono::milliseconds send_until_closed(int client, const std::string& bytes,
                                             std::chrono::milliseconds pause) {
   constexpr std::chrono::milliseconds kLongest(5000);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON for a terminal: no control character is written as it is.
+// JSON for a terminal: no control character is written as it is. JSON of others: linear time.
 #include "targets/hosted/line_text.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ctime>
 
 namespace embert::test {
 namespace {
@@ -24,6 +25,23 @@ TEST(LineText, JsonEscapesAllControlCharacters) {
   }
   EXPECT_EQ(json_line("\x7F\xC2\x80\xC2\x9F\xC2\xA0\xC3\x80"),
             "\"\\u007f\\u0080\\u009f\xC2\xA0\xC3\x80\"");
+}
+
+// Four times the text may take six times as long, with some room for a busy machine.
+TEST(LineText, ManyObjectsTakeLinearTime) {
+  const auto seconds = [](size_t objects) {
+    std::string text = "[{}";
+    for (size_t i = 1; i < objects; ++i) text += ",{}";
+    text += "]";
+    double best = 1e9;
+    for (int k = 0; k < 3; ++k) {
+      const std::clock_t begin = std::clock();
+      EXPECT_EQ(parse_json(text).size(), objects);
+      best = std::min(best, double(std::clock() - begin) / CLOCKS_PER_SEC);
+    }
+    return best;
+  };
+  EXPECT_LT(seconds(80'000), 8 * seconds(20'000) + 0.02);
 }
 
 }  // namespace
