@@ -27,8 +27,8 @@ static size_t utf8_length(std::string_view text) {
   return length;
 }
 
-/// Whether levels and keys keep to their limits, as far as the text is JSON. A pass of its own: with
-/// a callback Json::parse goes through the array that an object ends in, for each object.
+/// Whether levels and keys keep to their limits, as far as the text is JSON. It has a pass of its
+/// own: with a callback Json::parse goes through the array that an object ends in, for each object.
 class LimitCheck {
  public:
   bool is_large() const { return is_large_; }
@@ -70,7 +70,7 @@ class LimitCheck {
 static Json parse_limited(std::string_view text, bool throws) {
   LimitCheck check;
   Json::sax_parse(text, &check);
-  if (check.is_large()) return {Json::value_t::discarded};
+  if (check.is_large()) return Json(Json::value_t::discarded);
   return Json::parse(text, nullptr, throws);
 }
 
