@@ -8,40 +8,36 @@
 namespace embert::serve {
 namespace {
 
-constexpr int kMostDepth = 6;
+constexpr size_t kMostDepth = 6;
 constexpr size_t kMostKeys = 64;  // of an object; keys are searched one by one
 
-/// Looks at the values while they are parsed, so that what is refused takes no memory.
+/// nlohmann's parser calls it for every event; what is refused takes no memory. A pass of its own:
+/// Json::parse with a callback searches the whole array around each object at its end, which takes
+/// quadratic time.
 class BodyCheck {
  public:
   explicit BodyCheck(const Limits& limits) : texts_(limits.texts) {}
 
-  bool operator()(int depth, Json::parse_event_t event, const Json& parsed) {
-    if (depth > kMostDepth) refuse(400, "the JSON has more than 6 levels");
-    const auto level = static_cast<size_t>(depth);
-    const bool is_text = parsed.is_string();
-    switch (event) {
-      case Json::parse_event_t::key:
-        if (++keys_[level] > kMostKeys) refuse(400, "an object has more than 64 keys");
-        break;
-      case Json::parse_event_t::object_start:
-        keys_[level + 1] = 0;
-        count_value();
-        break;
-      case Json::parse_event_t::array_start:
-        count_value();
-        break;
-      case Json::parse_event_t::value:
-        if (is_text) count_value();
-        break;
-      default:
-        return true;
-    }
-    if (is_text && parsed.get_ref<const std::string&>().find('\0') != std::string::npos) {
-      refuse(400, "a text has a NUL character");
-    }
-    return true;
+  static bool null() { return true; }
+  static bool boolean(bool) { return true; }
+  static bool number_integer(Json::number_integer_t) { return true; }
+  static bool number_unsigned(Json::number_unsigned_t) { return true; }
+  static bool number_float(Json::number_float_t, const std::string&) { return true; }
+  static bool binary(const Json::binary_t&) { return true; }
+  bool string(const std::string& text) {
+    count_value();
+    return check_text(text);
   }
+  bool start_array(size_t) { return begin(); }
+  bool start_object(size_t) { return begin(); }
+  bool end_array() { return end(); }
+  bool end_object() { return end(); }
+  bool key(const std::string& key) {
+    if (++keys_[level_] > kMostKeys) refuse(400, "an object has more than 64 keys");
+    return check_text(key);
+  }
+  // Json::parse() finds the fault again and says where it is.
+  static bool parse_error(size_t, const std::string&, const Json::exception&) { return false; }
 
  private:
   [[noreturn]] static void refuse(int status, const std::string& message) {
@@ -56,9 +52,27 @@ class BodyCheck {
     }
   }
 
+  bool begin() {
+    if (level_ == kMostDepth) refuse(400, "the JSON has more than 6 levels");
+    keys_[++level_] = 0;
+    count_value();
+    return true;
+  }
+
+  bool end() {
+    --level_;
+    return true;
+  }
+
+  static bool check_text(const std::string& text) {
+    if (text.find('\0') != std::string::npos) refuse(400, "a text has a NUL character");
+    return true;
+  }
+
   size_t texts_;
   size_t values_ = 0;
-  std::array<size_t, kMostDepth + 2> keys_ = {};
+  size_t level_ = 0;
+  std::array<size_t, kMostDepth + 1> keys_ = {};
 };
 
 }  // namespace
@@ -70,7 +84,8 @@ Json checked_body(std::string_view body, const Limits& limits) {
   }
   BodyCheck check(limits);
   try {
-    Json object = Json::parse(body, std::ref(check));
+    Json::sax_parse(body, &check);
+    Json object = Json::parse(body);
     if (!object.is_object()) throw RequestError(400, "bad_json", "the body is no JSON object");
     return object;
   } catch (const Json::parse_error& error) {

@@ -87,7 +87,10 @@ void ConnectionPool::work() {
     lock.unlock();
     {
       ClientSocket socket(entry->file);
-      converse_(*entry, socket);
+      try {
+        converse_(*entry, socket);
+      } catch (...) {  // no memory, not even for a refusal: the connection ends
+      }
       lock.lock();
       open_.erase(entry);  // before the socket's number can belong to another one
     }

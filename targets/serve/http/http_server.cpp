@@ -32,7 +32,7 @@ class RequestStream : public httplib::Stream {
                 const Limits& limits)
       : head_(head.text),
         body_left_(head.body_bytes),
-        client_waits_(head.waits_to_send && received.empty()),
+        client_waits_(head.waits_to_send && head.body_bytes > 0 && received.empty()),
         received_(received),
         socket_(socket),
         timeout_(limits.timeout),
@@ -154,17 +154,27 @@ void HttpServer::take(int file) {
     if (pool_.take(file)) return;
   } catch (const std::bad_alloc&) {  // the client is refused, the server goes on
   }
+  try {
+    refuse(file);
+  } catch (const std::bad_alloc&) {
+  }
+  close(file);
+}
+
+/// Never waits: all other clients wait for this thread.
+void HttpServer::refuse(int file) {
   refused_(429);
   const std::string answer =
       last_answer({429, "too_many_connections",
                    "all " + std::to_string(limits_.connections) +
                        " connections have a request (--connections); try again later"});
-  // A close with unread bytes makes the system drop the answer. Who sends more than a head goes
-  // without: all other clients wait for this thread.
+  // A close with unread bytes makes the system drop the answer. Who sends on and on goes without.
+  constexpr int kMostReads = 4;
   char dropped[kMostHeadBytes];
-  (void)recv(file, dropped, sizeof dropped, MSG_DONTWAIT);
+  for (int reads = 0; reads < kMostReads && recv(file, dropped, sizeof dropped, MSG_DONTWAIT) > 0;
+       ++reads) {
+  }
   (void)!send(file, answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  close(file);
 }
 
 void HttpServer::converse(ConnectionPool::Connection& connection, const ClientSocket& socket) {

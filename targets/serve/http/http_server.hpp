@@ -32,6 +32,7 @@ class HttpServer : private httplib::Server {
   size_t connections() const { return pool_.connections(); }
 
  private:
+  void refuse(int file);
   void converse(ConnectionPool::Connection& connection, const ClientSocket& socket);
   bool answer(const ClientSocket& socket, std::string& received);
 

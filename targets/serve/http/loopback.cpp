@@ -10,8 +10,8 @@ bool is_loopback_address(const std::string& address) {
 }
 
 bool is_loopback_host(const std::string& host) {
-  static const std::regex kLoopback(R"((localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{0,5})?)",
-                                    std::regex::icase);
+  static const std::regex kLoopback(
+      R"((localhost|127(\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\])(:\d{0,5})?)", std::regex::icase);
   return std::regex_match(host, kLoopback);
 }
 

@@ -10,7 +10,8 @@ namespace embert::serve {
 /// address: in numbers, as the system writes it.
 bool is_loopback_address(const std::string& address);
 
-/// host: the header; localhost, 127.x.y.z or [::1], with any port or none.
+/// host: the header; localhost, 127.x.y.z, [::1], or 0.0.0.0 and [::], which stand for them; with
+/// any port or none.
 bool is_loopback_host(const std::string& host);
 
 }  // namespace embert::serve

@@ -15,7 +15,7 @@ namespace embert::serve {
 
 struct RequestHead {
   std::string text;                 ///< what cpp-httplib reads
-  std::optional<std::string> host;  ///< none: HTTP/1.0
+  std::optional<std::string> host;  ///< HTTP/1.0 may lack it
   std::string authorization, content_type;
   size_t body_bytes = 0;
   bool keep_alive = true;      ///< the client may send another request behind this one

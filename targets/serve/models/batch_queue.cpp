@@ -101,7 +101,7 @@ void BatchQueue::work() {
 }
 
 /// Shares a turn among the jobs of the first one's kind. Who has texts left goes behind the others.
-/// Allocates nothing: the thread would end the process, or lose jobs.
+/// Allocates nothing: a bad_alloc would end the process.
 void BatchQueue::take_parts() noexcept {
   const BatchKind kind = jobs_.front()->kind;
   const auto is_of_kind = [kind](const Job* job) { return job->kind == kind; };

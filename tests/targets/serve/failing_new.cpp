@@ -44,5 +44,9 @@ void* operator new(size_t bytes) {
   return memory;
 }
 
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  return embert::test::fails() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+}
+
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }
