@@ -68,7 +68,12 @@ TemporaryFile::~TemporaryFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-int TemporaryFile::sync() { return ::fsync(descriptor_) == 0 ? 0 : errno; }
+int TemporaryFile::sync() {
+  if (::fsync(descriptor_) != 0) return errno;
+  // Some file systems report an error only to close(). That of a copy leaves the lock.
+  const int copy = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
+  return copy >= 0 && ::close(copy) == 0 ? 0 : errno;
+}
 
 int TemporaryFile::rename_to(const std::filesystem::path& path) {
   if (::rename(name_.c_str(), path.c_str()) != 0) return errno;

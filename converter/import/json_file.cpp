@@ -24,9 +24,9 @@ std::string parser_message(const char* what) {
   return printable(text, 200);
 }
 
-// nlohmann's parser calls it for every event. It throws as soon as the document breaks a rule. It
-// has a pass of its own: with a callback Json::parse goes through the array that an object ends in,
-// for each object.
+// nlohmann's parser calls it for every event. It throws as soon as the document breaks a rule. A
+// pass of its own: Json::parse with a callback searches the whole array around each object at its
+// end, which takes quadratic time.
 class DocumentCheck {
  public:
   DocumentCheck(const std::string& file, const JsonLimits& limits) : file_(file), limits_(limits) {}

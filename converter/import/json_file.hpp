@@ -26,7 +26,7 @@ struct JsonLimits {
 /// Parses one document; `file` stands in messages. Throws ConvertError.
 Json parse_json(std::string_view text, const std::string& file, const JsonLimits& limits = {});
 
-/// Whether there is anything at `path`, and be it a link that leads nowhere; never throws.
+/// Whether there is anything at `path`, even a link that leads nowhere; never throws.
 bool file_exists(const std::filesystem::path& path);
 
 /// Reads and parses a file; `file` stands in messages (usually the path within the model folder).

@@ -27,7 +27,7 @@ const char* precision_name(Precision precision);
 struct LayerPrecision {
   double first = 0;  ///< in QKV's input of the first token; 0 where `qkv` has it
   double attn_out = 0, ffn_up = 0, ffn_down = 0;
-  double qkv = 0, probabilities = 0;  ///< at `high` each with that of queries and keys of 8 bits
+  double qkv = 0, probabilities = 0;  ///< at `high` both with that of 8-bit queries and keys
   BlobPlanes planes{};                ///< as chosen
 };
 

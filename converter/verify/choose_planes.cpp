@@ -252,7 +252,8 @@ void choose_first_tokens(const PlaneSource& source, QuantizedModel& model) {
 }
 
 // Gives planes to those inputs where they take away most of the error for a multiply-add, and
-// reports them. The stack has the planes that `fast` takes, report.cost the copied inputs.
+// reports them. On entry the stack has the planes of `fast`, and report.cost counts the copied
+// inputs.
 void spend_budget(const PlaneSource& source, Precision precision, QuantizedModel& model,
                   PrecisionReport& report) {
   const double budget = precision == Precision::kHigh ? kHighBudget : kBalancedBudget;
@@ -282,14 +283,13 @@ void spend_budget(const PlaneSource& source, Precision precision, QuantizedModel
   }
   for (std::size_t l = 0; l < stack.planes.size(); ++l) {
     BlobPlanes& planes = stack.planes[l];
-    if (planes.probabilities == kPlanesNone) continue;
-    planes.probabilities = most[l].probabilities;
+    if (planes.probabilities != kPlanesNone) planes.probabilities = most[l].probabilities;
     drop_scores_without_qkv(planes);
     if (planes.probabilities == kPlanesScores) {
       report.cost += cost_of(config, stack, l).score_planes / whole;
     }
+    report.layers[l].planes = planes;
   }
-  for (std::size_t l = 0; l < stack.planes.size(); ++l) report.layers[l].planes = stack.planes[l];
 }
 
 }  // namespace

@@ -309,7 +309,7 @@ void check_optional_sections(Walk& walk, const BlobHeader& header, const StackOp
     walk.require(kind > previous, EMBERT_STATUS_BLOB_SECTION);
     previous = kind;
     found |= flag_of(kind);
-    // Before it is read: its rules take `options` for those of the stack that has the flag.
+    // Refused unread: without the flag `options` may belong to another stack.
     walk.require((flag_of(kind) & ~stack.flags) == 0, EMBERT_STATUS_BLOB_SECTION);
     if (!walk.sound()) break;
     if (built(kStackBottleneck) &&

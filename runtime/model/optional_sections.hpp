@@ -36,9 +36,9 @@ struct StackOptions {
 /// Looks ahead in the blob of a stack. Fails where the section of a flag is not there.
 StackOptions peek_stack_options(Walk& walk, const BlobStack& stack);
 
-/// Checks the entries behind the required ones; options: those of the first stack. A kind that this
-/// reader does not know has any contents. Sections that belong to a bit of the header are there if
-/// and only if the bit is set.
+/// Checks the entries behind the required ones; options: those of the last stack. A model of two
+/// stacks has no section that needs them. A kind that this reader does not know has any contents.
+/// Sections that belong to a bit of the header are there if and only if the bit is set.
 void check_optional_sections(Walk& walk, const BlobHeader& header, const StackOptions& options);
 
 }  // namespace embert

@@ -25,7 +25,7 @@ class DeviceSession {
       : runner_(runner), port_(port), reader_(buffer, buffer_bytes), buffer_bytes_(buffer_bytes) {}
 
   /// Takes a byte of the link. If it completes a request, the reply is written before this returns.
-  /// Returns whether it was an answer: a refusal is none.
+  /// Returns true if it answered a request; false for a refusal, or where no request is whole.
   bool take(uint8_t byte);
 
   /// Returns the size of the buffer for texts up to max_text_bytes.

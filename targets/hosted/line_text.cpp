@@ -27,8 +27,9 @@ static size_t utf8_length(std::string_view text) {
   return length;
 }
 
-/// Whether levels and keys keep to their limits, as far as the text is JSON. It has a pass of its
-/// own: with a callback Json::parse goes through the array that an object ends in, for each object.
+/// Whether levels and keys keep to their limits, as far as the text is JSON. A pass of its own:
+/// Json::parse with a callback searches the whole array around each object at its end, which takes
+/// quadratic time.
 class LimitCheck {
  public:
   bool is_large() const { return is_large_; }
@@ -125,11 +126,12 @@ std::string grouped(unsigned long long value) {
 /// The library escapes C0 alone; a terminal may also obey DEL and C1.
 static std::string escaped_json(const Json& value, int indent) {
   const std::string json = value.dump(indent, ' ', false, Json::error_handler_t::replace);
+  if (json.find_first_of("\x7F\xC2") == std::string::npos) return json;
   std::string result;
   result.reserve(json.size());
   for (size_t i = 0; i < json.size(); ++i) {
-    const auto next = [&] { return static_cast<unsigned char>(json[i + 1]); };
-    const bool c1 = json[i] == '\xC2' && next() < 0xA0;  // U+0080 is C2 80
+    // U+0080 is C2 80.
+    const bool c1 = json[i] == '\xC2' && static_cast<unsigned char>(json[i + 1]) < 0xA0;
     if (c1) ++i;
     if (c1 || json[i] == '\x7F') {
       char escape[8];

@@ -10,10 +10,11 @@
 // from the end of the word.
 //
 // A long word is cut at a position that the encodings of all longer beginnings share. How far
-// ahead one must read to find it depends on the vocabulary only (the same paper, section 5): no
-// further than merges depend on one another, a few bytes in trained vocabularies. The encoder keeps
-// the symbols of one block and reads on as far as it takes, at most kMostAhead bytes: tables that
-// contradict each other need not have such a position, and each block would read the whole word.
+// ahead one must read to find it depends on the vocabulary only (the same paper, section 5): as far
+// as the longest chain of merges that depend on each other. The encoder keeps the symbols of one
+// block and reads at most kMostAhead bytes: tables that contradict each other need not have such a
+// position, and each block would read the whole word. These, and a chain of more than 8,192 merges,
+// may get other symbols than merging by rank.
 #ifndef EMBERT_RUNTIME_TOKENIZER_BPE_BYTE_PAIR_ENCODER_HPP_
 #define EMBERT_RUNTIME_TOKENIZER_BPE_BYTE_PAIR_ENCODER_HPP_
 

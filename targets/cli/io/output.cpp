@@ -81,8 +81,7 @@ void Output::text(std::string_view lines) {
 
 void Output::line(std::string_view text) {
   buffer_ += text;
-  buffer_ += '\n';
-  if (buffer_.size() >= kFlushBytes) flush();
+  this->text("\n");
 }
 
 void Output::json(const Json& value) { line(json_line(value)); }

@@ -29,7 +29,7 @@ class Output {
   void flush();
   /// The last call of a run without an error.
   void finish();
-  /// Removes the unfinished file: for a run that ends without destructors. The lines go to stdout.
+  /// Removes the unfinished file; what is flushed from now on goes to stdout.
   void discard() { file_.reset(); }
 
   bool is_on_terminal() const;

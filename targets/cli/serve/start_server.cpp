@@ -26,7 +26,7 @@ void serve_models(const ServeArguments&) {
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) {
     throw InternalError("/proc/self/exe: " + error.message() +
-                        "; the server is a program beside the tool, which does not know its path");
+                        "; the tool cannot find embert-server, which lies beside it");
   }
   const std::string server = own.parent_path() / "embert-server";
   std::string arguments = own_arguments();

@@ -44,9 +44,10 @@ class CrossEncoder(Model):
         max_tokens = 0 if max_length is None else positive("max_length", max_length)
         super().__init__(path, threads=threads, max_tokens=max_tokens, cache_folder=cache_folder)
         require_task(self, "classify", CrossEncoder)
-        if num_labels is not None and num_labels != self.num_labels:
+        labels = self.num_labels
+        if num_labels is not None and num_labels != labels:
             self.close()
-            raise ValueError(f"num_labels={num_labels}: {self.path} has {self.num_labels}; leave it out")
+            raise ValueError(f"num_labels={num_labels}: {self.path} has {labels}; leave it out")
         self.activation_fn: Activation = activation_fn
 
     @property

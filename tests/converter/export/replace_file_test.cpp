@@ -96,16 +96,17 @@ TEST_F(ReplaceFile, NoOtherProgramRemovesAFileBeforeItsRename) {
 }
 
 TEST_F(ReplaceFile, ThreadsLeaveTheProcessItsSignalHandlers) {
+  constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGXFSZ};
+  std::vector<void (*)(int)> before;
+  for (const int signal : kSignals) before.push_back(std::signal(signal, SIG_DFL));
   const auto replace_often = [this](const char* name) {
     for (int i = 0; i < 200; ++i) replace_file(folder_ / name, bytes(1, 1));
   };
   std::thread other(replace_often, "other.emb");
   replace_often("model.emb");
   other.join();
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGXFSZ}) {
-    struct sigaction now = {};
-    ASSERT_EQ(sigaction(signal, nullptr, &now), 0);
-    EXPECT_EQ(now.sa_handler, SIG_DFL) << signal;
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+    EXPECT_EQ(std::signal(kSignals[i], before[i]), SIG_DFL) << kSignals[i];
   }
 }
 

@@ -38,7 +38,7 @@ struct Link {
   std::optional<std::chrono::milliseconds> patience{};  ///< longest time from answer to answer
   int error = 0;                                        ///< errno of the first call that failed
   size_t answers = 0;
-  Clock::time_point since = Clock::now();  ///< when the other side had its last answer
+  Clock::time_point since = Clock::now();  ///< when it opened or had its last answer
 
   /// Waits for an event of poll(); false and an error if the time of the other side is used up.
   bool wait(int file, short event);
@@ -129,7 +129,7 @@ void serve_link(Link& link, LocalRunner& local, const std::string& name) {
     } else if (link.error != 0) {
       note(client.name + ": " + std::strerror(link.error));
     } else if (link.answers == 0) {
-      note(client.name + ": left without a request");
+      note(client.name + ": left without an answer");
     }
   }
 }
