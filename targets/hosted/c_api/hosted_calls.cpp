@@ -22,8 +22,8 @@ embert_hosted_result failed_by_exception() noexcept {
   try {
     throw;
   } catch (const TextError& error) {
-    const std::string index = std::to_string(error.text);
-    return failed(error.code, ("text " + index + ": " + error.what()).c_str());
+    std::snprintf(last_error, sizeof last_error, "text %zu: %s", error.text, error.what());
+    return error.code;
   } catch (const Error& error) {
     return failed(error.code, error.what());
   } catch (const std::bad_alloc&) {

@@ -108,6 +108,9 @@ TextTask prepare_tag(HostedModel& model, const TagOptions& options) {
   return {
       [&model, &file, labels = tag_labels(file, options), most, stride = options.windows.stride](
           const embert_hosted_texts& texts, LineForm form, Progress& progress) {
+        if (texts.pair_offsets != nullptr) {
+          throw UsageError("tag takes single texts, as an entity's offsets are those of one text");
+        }
         return lines_one_by_one(model, texts.count, progress, [&](WorkSlot& slot, size_t i) {
           const TextItem item = text_at(texts, i);
           const auto windows = windows_of(*file.model(), item, {most, stride});

@@ -130,6 +130,12 @@ TEST(RunTask, OptionsThatAreWrong) {
   const ModelHandle tagger = open_model(write_model(scratch, "t.emb", token_classifier(3)));
   expect_refused(tagger.get(), "tag", R"({"aggregation": "all"})", "aggregation \"all\"");
   expect_refused(tagger.get(), "tag", R"({"window": 33})", "32 positions, not 33");
+  const Texts pairs({"a b"}, {"hello world"});
+  const embert_hosted_texts view = pairs.view();
+  char* json = nullptr;
+  EXPECT_EQ(embert_hosted_run_task(tagger.get(), "tag", &view, nullptr, &json),
+            EMBERT_HOSTED_ARGUMENT);
+  EXPECT_NE(std::string(embert_hosted_error()).find("tag takes single texts"), std::string::npos);
   const ModelHandle masked = open_model(write_model(scratch, "f.emb", masked_language_model()));
   expect_refused(masked.get(), "fill-mask", R"({"targets": [1]})", "it takes an array of texts");
   const ModelHandle writer = open_model(write_model(scratch, "g.emb", decoder()));
