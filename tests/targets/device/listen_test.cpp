@@ -155,16 +155,16 @@ TEST(Listen, DropsAClientWhoseBytesAreNoRequest) {
   const std::string damaged("x\0", 2);  // a frame that is refused
   std::string flood;                    // takes the server longer than the client
   for (int i = 0; i < 1 << 15; ++i) flood += damaged;
-  const struct {
+  struct Client {
     std::string bytes;
     milliseconds pause;
-  } clients[] = {{damaged, milliseconds(100)}, {flood, milliseconds(0)}};
-  for (const auto& [bytes, pause] : clients) {
-    SCOPED_TRACE(bytes.size());
+  };
+  for (const Client& sender : {Client{damaged, milliseconds(100)}, {flood, milliseconds(0)}}) {
+    SCOPED_TRACE(sender.bytes.size());
     const uint16_t port = free_port();
     const std::string err = serve_while(port, {"--timeout", "300"}, [&] {
       const int client = connect_to(port);
-      EXPECT_LT(send_until_closed(client, bytes, pause), milliseconds(3000));
+      EXPECT_LT(send_until_closed(client, sender.bytes, sender.pause), milliseconds(3000));
       EXPECT_EQ(ask_over_tcp(port).exit_code, 0);
       close(client);
     });
