@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where an output's path leads to.
+// output_target() follows an output's symbolic links, so that a writer replaces the file and keeps
+// the links.
 #pragma once
 
 #include <filesystem>
