@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdio>
 
+#include "targets/hosted/json_events.hpp"
+
 namespace embert::hosted {
 
 /// Returns the bytes of the well-formed UTF-8 sequence (RFC 3629) at the start of `text`, which is
@@ -27,20 +29,11 @@ static size_t utf8_length(std::string_view text) {
   return length;
 }
 
-/// Whether levels and keys keep to their limits, as far as the text is JSON. A pass of its own:
-/// Json::parse with a callback searches the whole array around each object at its end, which takes
-/// quadratic time.
-class LimitCheck {
+/// Whether levels and keys keep to their limits, as far as the text is JSON.
+class LimitCheck : public JsonEvents {
  public:
   bool is_large() const { return is_large_; }
 
-  static bool null() { return true; }
-  static bool boolean(bool) { return true; }
-  static bool number_integer(Json::number_integer_t) { return true; }
-  static bool number_unsigned(Json::number_unsigned_t) { return true; }
-  static bool number_float(Json::number_float_t, const std::string&) { return true; }
-  static bool string(const std::string&) { return true; }
-  static bool binary(const Json::binary_t&) { return true; }
   bool start_object(size_t) { return begin(); }
   bool start_array(size_t) { return begin(); }
   bool end_object() { return end(); }
@@ -49,7 +42,6 @@ class LimitCheck {
     is_large_ = ++keys_[level_] > kMostJsonKeys;
     return !is_large_;
   }
-  static bool parse_error(size_t, const std::string&, const Json::exception&) { return false; }
 
  private:
   bool begin() {

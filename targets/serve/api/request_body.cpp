@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "targets/hosted/json_events.hpp"
 #include "targets/serve/request_error.hpp"
 
 namespace embert::serve {
@@ -11,19 +12,11 @@ namespace {
 constexpr size_t kMostDepth = 6;
 constexpr size_t kMostKeys = 64;  // of an object; keys are searched one by one
 
-/// nlohmann's parser calls it for every event; what is refused takes no memory. A pass of its own:
-/// Json::parse with a callback searches the whole array around each object at its end, which takes
-/// quadratic time.
-class BodyCheck {
+/// nlohmann's parser calls it for every event; what is refused takes no memory.
+class BodyCheck : public hosted::JsonEvents {
  public:
   explicit BodyCheck(const Limits& limits) : texts_(limits.texts) {}
 
-  static bool null() { return true; }
-  static bool boolean(bool) { return true; }
-  static bool number_integer(Json::number_integer_t) { return true; }
-  static bool number_unsigned(Json::number_unsigned_t) { return true; }
-  static bool number_float(Json::number_float_t, const std::string&) { return true; }
-  static bool binary(const Json::binary_t&) { return true; }
   bool string(const std::string& text) {
     count_value();
     return check_text(text);
@@ -36,8 +29,6 @@ class BodyCheck {
     if (++keys_[level_] > kMostKeys) refuse(400, "an object has more than 64 keys");
     return check_text(key);
   }
-  // Json::parse() finds the fault again and says where it is.
-  static bool parse_error(size_t, const std::string&, const Json::exception&) { return false; }
 
  private:
   [[noreturn]] static void refuse(int status, const std::string& message) {
