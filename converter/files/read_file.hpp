@@ -48,7 +48,11 @@ class OpenFile {
 std::string read_file(const std::filesystem::path& path, const std::string& name,
                       std::uint64_t max_bytes);
 
-/// The lines of a text without their ends ("\n" or "\r\n").
-std::vector<std::string> split_lines(std::string_view text);
+/// More lines are refused: a string takes 32 bytes for a line of one.
+inline constexpr std::size_t kMostLines = std::size_t{1} << 24;
+
+/// The lines of a text without their ends ("\n" or "\r\n"). Throws ConvertError, whose message
+/// begins with `name`, for more than kMostLines.
+std::vector<std::string> split_lines(std::string_view text, const std::string& name);
 
 }  // namespace embert::convert

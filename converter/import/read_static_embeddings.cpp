@@ -17,6 +17,8 @@ namespace {
 
 constexpr const char* kConfig = "config.json";
 constexpr const char* kWeights = "model.safetensors";
+/// A mapping makes a large table of a small file: 4 GiB of floats, at most.
+constexpr std::size_t kMostMappedValues = std::size_t{1} << 30;
 
 Matrix read_table(const SafetensorsFile& file, const std::string& name) {
   const TensorInfo* info = file.find(name);
@@ -77,6 +79,12 @@ Matrix expand_table(const SafetensorsFile& file, std::size_t tokens) {
                        " rows, but tokenizer.json has " + std::to_string(tokens) + " tokens");
   }
   if (is_mapped) {
+    if (tokens > kMostMappedValues / table.cols) {
+      throw ConvertError(file.file() + ": tensor \"mapping\" gives each of " +
+                         std::to_string(tokens) + " tokens a row of " + std::to_string(table.cols) +
+                         " values; at most " + std::to_string(kMostMappedValues) +
+                         " values are supported");
+    }
     Matrix expanded{tokens, table.cols, {}};
     for (const std::size_t row : read_mapping(file, tokens, table.rows)) {
       expanded.data.insert(expanded.data.end(), table.row(row), table.row(row) + table.cols);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "embert/embert_inspect.h"
+#include "embert/embert_lm.h"
 #include "embert/embert_run.h"
 #include "embert/embert_tokenizer.h"
 
@@ -55,6 +56,7 @@ RunReply TextRunner::run(const char* text, size_t text_bytes) {
   tokens.type_ids = buffers_.type_ids;
   const embert_text input_text = {.text = text, .text_bytes = text_bytes};
   embert_status status = embert_tokenize(&model_, &input_text, &options, &tokens);
+  if (status == EMBERT_STATUS_OK && info_.is_decoder != 0) status = embert_cache_clear(engine_);
   if (status == EMBERT_STATUS_OK) {
     const uint32_t length = static_cast<uint32_t>(tokens.length);
     embert_input input = {.size = sizeof(input)};

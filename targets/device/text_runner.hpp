@@ -30,7 +30,8 @@ class TextRunner {
   /// Runs the model's self-test on this engine.
   embert_status selftest() { return embert_selftest(engine_, nullptr); }
 
-  /// Runs the model on a text. Fills in everything except ticks and stack_bytes.
+  /// Runs the model on a text, a decoder with an empty KV cache. Fills in everything except ticks
+  /// and stack_bytes.
   RunReply run(const char* text, size_t text_bytes);
 
   const embert_model* model() const { return &model_; }

@@ -104,8 +104,9 @@ typedef struct embert_hosted_texts {
   const uint64_t* pair_offsets; /**< [count + 1] */
   embert_hosted_progress progress;
   void* progress_context;
-  uint32_t batch; /**< most texts of one pass, 1..1024; 0: a good number. It changes
-                                  * memory and speed, and no result */
+  uint32_t batch;    /**< most texts of one pass, 1..1024; 0: a good number. It changes memory and
+                      * speed, and no result */
+  uint32_t reserved; /**< 0 */
 } embert_hosted_texts;
 
 /* ---- Vectors --------------------------------------------------------------------------------- */

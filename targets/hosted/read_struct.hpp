@@ -11,6 +11,13 @@
 
 namespace embert::hosted {
 
+/// Whether a struct ends with a member, as all must on machines of 32 and of 64 bits: padding has
+/// any value, and an older library would take it for what it does not know.
+template <typename T, typename Member>
+constexpr bool ends_with(std::size_t offset, Member T::*) {
+  return offset + sizeof(Member) == sizeof(T);
+}
+
 /// Returns the caller's struct, with zeros for the members that it does not know. required: the
 /// bytes of the members that no caller may leave out. Throws UsageError where size is smaller, or
 /// where a newer caller sets what this library does not know.

@@ -401,18 +401,9 @@ void add_synthetic_blobs(Seeds& seeds) {
   }
 }
 
-/// Refused, and before its contents are read: a section that only a model of one stack may have.
 void add_planes_of_two_stacks(Seeds& seeds) {
-  test::SyntheticModel model = small_model(kStackCausal | kStackCrossAttention, 0);
-  model.cross_hidden_size = model.hidden_size;
-  model.encoder = {small_model(0, 0)};
-  model.encoder[0].num_layers = 48;
-  model.optional = {{kSectionPlanes, std::vector<std::uint8_t>(48 * sizeof(BlobPlanes))}};
-  const BlobPlanes scores = {.qkv = kPlanesAll, .probabilities = kPlanesScores};
-  for (std::size_t l = 0; l < 48; ++l) {
-    std::memcpy(model.optional[0].bytes.data() + l * sizeof(scores), &scores, sizeof(scores));
-  }
-  const std::vector<std::uint8_t> bytes = test::make_synthetic_blob(model);
+  const std::vector<std::uint8_t> bytes =
+      test::make_synthetic_blob(test::planes_of_two_stacks(small_model(0, 0)));
   seeds.add("fuzz_blob", {bytes.begin(), bytes.end()});
 }
 

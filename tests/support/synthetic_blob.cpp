@@ -312,6 +312,22 @@ SyntheticSection prompts_section(std::uint32_t count, std::uint32_t default_prom
   return section;
 }
 
+SyntheticModel planes_of_two_stacks(const SyntheticModel& sizes) {
+  constexpr std::uint32_t kLayers = 48;
+  SyntheticModel model = sizes;
+  model.flags = kStackCausal | kStackCrossAttention;
+  model.cross_hidden_size = model.hidden_size;
+  model.encoder = {sizes};
+  model.encoder[0].flags = 0;
+  model.encoder[0].num_layers = kLayers;
+  model.optional = {{kSectionPlanes, std::vector<std::uint8_t>(kLayers * sizeof(BlobPlanes))}};
+  const BlobPlanes scores = {.qkv = kPlanesAll, .probabilities = kPlanesScores};
+  for (std::size_t l = 0; l < kLayers; ++l) {
+    std::memcpy(model.optional[0].bytes.data() + l * sizeof(scores), &scores, sizeof(scores));
+  }
+  return model;
+}
+
 namespace {
 
 // Codes of 8 bits are 1/128 of turned values. Angles of base 100, whatever the layer.

@@ -70,6 +70,10 @@ struct SyntheticModel {
 SyntheticSection prompts_section(std::uint32_t count, std::uint32_t default_prompt,
                                  const std::string& strings);
 
+/// A decoder and an encoder of a model's sizes, the encoder with 48 layers and a section of planes
+/// for them. Only a model of one stack may have such a section: refused, its contents unread.
+SyntheticModel planes_of_two_stacks(const SyntheticModel& sizes);
+
 /// Header, sections and checksum; the tokenizer section is `tokenizer` (may be empty).
 std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& model,
                                               const std::vector<std::uint8_t>& tokenizer = {});

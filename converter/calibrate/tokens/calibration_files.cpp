@@ -23,7 +23,8 @@ std::vector<std::size_t> evenly_spaced(std::size_t texts) {
 }  // namespace
 
 std::vector<std::string> read_lines(const std::filesystem::path& path) {
-  return split_lines(read_file(path, printable(path.string(), kPathBytes), kMostTextBytes));
+  const std::string name = printable(path.string(), kPathBytes);
+  return split_lines(read_file(path, name, kMostTextBytes), name);
 }
 
 std::vector<std::string> read_filled_lines(const std::filesystem::path& path) {

@@ -203,7 +203,7 @@ SentencePieceSettings sentencepiece_settings(const std::filesystem::path& folder
 TokenizerSpec read_vocabulary(const std::filesystem::path& path,
                               const VocabularySettings& settings) {
   const std::string file = path.filename().string();
-  return make_from_lines(split_lines(read_file(path, file, kMaxFileBytes)), file, settings);
+  return make_from_lines(split_lines(read_file(path, file, kMaxFileBytes), file), file, settings);
 }
 
 std::optional<TokenizerSpec> read_tokenizer(const std::filesystem::path& folder,

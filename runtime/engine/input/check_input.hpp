@@ -13,11 +13,11 @@ embert_status check_options(const BlobHeader& header, const embert_options& opti
 /// Checks texts for a stack against the model's tables, the engine's room and a decoder's cache.
 embert_status check_input(const Engine& engine, size_t stack, const embert_input& input);
 
-/// Refuses outputs that the model does not have.
 /// The same for static embeddings, whose texts may have no token. NO_ENCODER for what only layers
 /// read: masks, positions, embeddings.
 embert_status check_static_input(const Engine& engine, const embert_input& input);
 
+/// Refuses outputs that the model does not have.
 embert_status check_output(const BlobHeader& header, const embert_output& output);
 
 }  // namespace embert

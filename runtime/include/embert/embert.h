@@ -151,8 +151,8 @@ typedef struct embert_scale {
  * of a pair first. They give the bits of embert_tokenize with embert_embed or embert_classify, and
  * use no memory but the arena. A decoder starts the text with an empty KV cache; one with
  * cross-attention needs a source (embert_lm.h). Errors: NO_SOURCE; NO_TOKENIZER; EMPTY_INPUT: the
- * text gives no token and the model adds none; TOO_MANY_TOKENS: not even the special tokens fit, or
- * the text has 2^30 bytes or more; TYPE_OUT_OF_RANGE: a pair, and the model knows one segment. */
+ * text gives no token (zeros of static embeddings); TOO_MANY_TOKENS: not even the special tokens
+ * fit, or the text has 2^30 bytes or more; TYPE_OUT_OF_RANGE: a pair, and there is one segment. */
 
 /** One vector of the text, pooled and normalised as the model was made for: vector
  * [embert_vector_size]. A normalised vector has length 1 and scale 2^-15. scale may be null. */
@@ -164,7 +164,7 @@ typedef uint32_t embert_q30;
 #define EMBERT_Q30_ONE 1073741824u
 
 typedef struct embert_label_score {
-  uint32_t label;   /**< its name: embert_model_label */
+  uint32_t label; /**< its name: embert_model_label */
   int32_t logit;
   embert_q30 score; /**< probability; 0 for a regression */
 } embert_label_score;

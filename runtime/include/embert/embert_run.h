@@ -27,7 +27,8 @@ extern "C" {
 typedef struct embert_input {
   size_t size;             /**< sizeof(embert_input) */
   const int32_t* ids;      /**< [T]; or embeddings below: one of the two, else NULL_ARGUMENT */
-  const uint32_t* lengths; /**< [batch], each 1..max_tokens */
+  const uint32_t* lengths; /**< [batch], each 1..max_tokens; of static embeddings 0, too, which
+                            * gives a vector of zeros */
   uint32_t batch;          /**< 1..max_batch */
   /* ---- optional ---- */
   const int32_t* type_ids;     /**< [T] segments; null: zeros */
@@ -53,15 +54,15 @@ typedef struct embert_input {
 /** Results of a pass. A null pointer: not wanted, and where possible not computed. Buffers are
  * yours; scales are written with their results. */
 typedef struct embert_output {
-  size_t size;                /**< sizeof(embert_output) */
+  size_t size; /**< sizeof(embert_output) */
   /* ---- optional ---- */
-  const int16_t** hidden;     /**< last hidden state: set to [T][H] in the arena, valid until the
+  const int16_t** hidden; /**< last hidden state: set to [T][H] in the arena, valid until the
                                * next call with this engine */
-  int16_t* pooled;            /**< pooler output [batch][H] */
-  int32_t* logits;            /**< of the sequence classifier [batch][num_labels] */
-  int32_t* token_logits;      /**< of the token classifier [T][num_token_labels] */
+  int16_t* pooled;        /**< pooler output [batch][H] */
+  int32_t* logits;        /**< of the sequence classifier [batch][num_labels] */
+  int32_t* token_logits;  /**< of the token classifier [T][num_token_labels] */
   embert_scale hidden_scale, pooled_scale, logits_scale, token_logits_scale; /**< out */
-  int16_t* hidden_states;     /**< [num_layers + 1][T][H]: embeddings, then each layer's result */
+  int16_t* hidden_states; /**< [num_layers + 1][T][H]: embeddings, then each layer's result */
   embert_scale* hidden_state_scales; /**< [num_layers + 1]; needed with hidden_states */
   uint16_t* attentions;       /**< probabilities in units of 2^-15, at most 65535: [num_layers], in
                                * it for each text [num_heads][length][keys], keys as in pair_mask */

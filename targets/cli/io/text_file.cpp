@@ -48,7 +48,12 @@ std::string read_whole_text(const std::string& path) {
 }
 
 std::vector<std::string> read_text_lines(const std::string& path) {
-  return convert::split_lines(read_whole_text(path));
+  const std::string text = read_whole_text(path);
+  try {
+    return convert::split_lines(text, path == "-" ? "stdin" : quoted_path(path));
+  } catch (const convert::ConvertError& error) {
+    throw InputError(error.what());
+  }
 }
 
 std::string line_of(const std::string& path, size_t entry) {

@@ -46,6 +46,9 @@ ConvertArguments convert_arguments(const embert_hosted_conversion& conversion) {
 
 using namespace embert::hosted;
 
+static_assert(ends_with(offsetof(embert_hosted_conversion, progress_context),
+                        &embert_hosted_conversion::progress_context));
+
 embert_hosted_result embert_hosted_convert(const embert_hosted_conversion* conversion,
                                            char** report) {
   return guarded([&] {

@@ -5,6 +5,9 @@
 
 using namespace embert::hosted;
 
+static_assert(ends_with(offsetof(embert_hosted_options, reserved),
+                        &embert_hosted_options::reserved));
+
 embert_hosted_result embert_hosted_open(const char* path, const embert_hosted_options* options,
                                         embert_hosted** model) {
   return guarded([&] {

@@ -14,6 +14,9 @@
 namespace embert::hosted {
 namespace {
 
+static_assert(ends_with(offsetof(embert_hosted_vector_options, scale),
+                        &embert_hosted_vector_options::scale));
+
 struct CallOptions : VectorOptions {
   embert_scale* scale = nullptr;
 };

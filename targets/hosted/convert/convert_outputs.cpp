@@ -18,9 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The converter may read files with these extensions from a model folder, down to
-/// 1_Pooling/config.json.
+/// The converter may read files with these extensions from a model folder.
 constexpr std::array<const char*, 4> kInputExtensions = {".safetensors", ".json", ".txt", ".model"};
+/// Down to 1_Pooling/config.json a file is known by all its names, as the folder may hold links.
 constexpr int kInputDepth = 1;
 
 bool same_file(const fs::path& one, const fs::path& other) {
@@ -34,6 +34,14 @@ bool may_be_input(const fs::path& file) {
          kInputExtensions.end();
 }
 
+bool is_inside(const fs::path& file, const fs::path& folder) {
+  std::error_code error;
+  const fs::path inner =
+      fs::canonical(file, error).lexically_relative(fs::canonical(folder, error));
+  return !inner.empty() && *inner.begin() != "..";
+}
+
+/// Whether the output is one of the folder's files under any name, down to `depth` folders.
 bool is_input(const fs::path& output, const fs::path& folder, int depth) {
   const std::vector<std::string> names = convert::folder_names(folder);
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -70,7 +78,8 @@ void check_output(const std::string& path, const ConvertPaths& paths) {
 
 bool is_folder_input(const fs::path& path, const fs::path& folder) {
   std::error_code error;
-  return fs::is_regular_file(path, error) && is_input(path, folder, kInputDepth);
+  return fs::is_regular_file(path, error) &&
+         ((may_be_input(path) && is_inside(path, folder)) || is_input(path, folder, kInputDepth));
 }
 
 void check_outputs(const ConvertPaths& paths) {

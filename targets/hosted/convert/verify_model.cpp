@@ -14,7 +14,10 @@ static Json worst_texts_json(const ModelFile& file, const convert::VerifyResult&
                              const embert_hosted_texts& texts) {
   Json worst = Json::array();
   for (const convert::WorstText& entry : result.worst) {
-    Json one = {{"text", text_at(texts, entry.text).text}, {"cosine", entry.cosine}};
+    const TextItem item = text_at(texts, entry.text);
+    Json one = {{"text", item.text}};
+    if (item.pair) one["pair"] = *item.pair;
+    one["cosine"] = entry.cosine;
     if (entry.float_label >= 0) {
       one["margin"] = entry.margin;
       one["float_label"] = compared_label(file, entry.float_label);
@@ -96,7 +99,7 @@ ModelComparison verify_model(const ModelFile& file, const std::string& folder,
   TokensToVerify input = {.threads = threads};
   for (size_t i = 0; i < texts.count; ++i) {
     add_tokens(input.tokens,
-               tokenize_text(*file.model(), {text_at(texts, i).text, {}}, file.info().max_tokens));
+               tokenize_text(*file.model(), text_at(texts, i), file.info().max_tokens));
   }
   Progress progress = progress_of(texts);
   return verify_tokens(file, folder, input, progress);

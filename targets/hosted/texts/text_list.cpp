@@ -7,6 +7,8 @@
 namespace embert::hosted {
 namespace {
 
+static_assert(ends_with(offsetof(embert_hosted_texts, reserved), &embert_hosted_texts::reserved));
+
 constexpr uint32_t kLargestBatch = 1024;  // as embert_options.max_batch
 
 std::string_view slice(const char* bytes, const uint64_t* offsets, size_t i) {
@@ -49,6 +51,7 @@ embert_hosted_texts checked_texts(const embert_hosted_texts* texts) {
     throw UsageError("batch " + std::to_string(whole.batch) + ": at most " +
                      std::to_string(kLargestBatch));
   }
+  if (whole.reserved != 0) throw UsageError("texts: reserved takes 0");
   return whole;
 }
 

@@ -59,7 +59,7 @@ EMBERT_EXPORT(room) size_t room(uint32_t tokens) {
   if (embert_arena_bytes(&web.model, &options, &arena_bytes) != EMBERT_STATUS_OK) return 0;
   Cursor cursor = {nullptr, 0};
   plan(cursor, tokens, arena_bytes);
-  return cursor.at;
+  return cursor.room();
 }
 
 /// `memory` has room(tokens) bytes and is 64-byte aligned.

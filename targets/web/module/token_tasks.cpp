@@ -4,6 +4,7 @@
 // of the three gets memory of the size that the *_room function before it says.
 #include <string.h>
 
+#include "embert/embert_lm.h"
 #include "embert/embert_tasks.h"
 #include "embert/embert_tokenizer.h"
 #include "targets/web/module/web_model.hpp"
@@ -65,6 +66,10 @@ embert_status run_window(size_t i, Tokens& window, int32_t* logits, embert_scale
                               .lengths = &window.length,
                               .batch = 1,
                               .type_ids = window.type_ids};
+  if (web.info.is_decoder != 0) {
+    const embert_status cleared = embert_cache_clear(web.engine);
+    if (cleared != EMBERT_STATUS_OK) return cleared;
+  }
   embert_output output = {.size = sizeof(output)};
   output.token_logits = logits;
   const embert_status status = embert_run(web.engine, &input, &output);
@@ -84,10 +89,11 @@ struct Memory {
 Memory plan(Cursor& cursor, size_t top) {
   Memory memory = {};
   memory.window = cursor.take_tokens(web.max_tokens);
-  memory.logits = cursor.take<int32_t>(size_t{web.max_tokens} * web.info.num_token_labels);
+  memory.logits = cursor.take<int32_t>(uint64_t{web.max_tokens} * web.info.num_token_labels);
   memory.labels = cursor.take<const char*>(web.info.num_token_labels);
-  memory.entity_capacity = top == 0 ? windows.count * web.max_tokens : 0;
-  memory.entities = cursor.take<embert_entity>(memory.entity_capacity);
+  const uint64_t entities = top == 0 ? uint64_t{windows.count} * web.max_tokens : 0;
+  memory.entities = cursor.take<embert_entity>(entities);
+  memory.entity_capacity = static_cast<size_t>(entities);
   memory.answers = cursor.take<embert_answer>(top);
   return memory;
 }
@@ -108,7 +114,7 @@ uint32_t count_tokens(const char* text, size_t bytes, const char* pair, size_t p
 EMBERT_EXPORT(split_room) size_t split_room() {
   Cursor cursor = {nullptr, 0};
   cursor.take_tokens(windows.all.length);
-  return cursor.at;
+  return cursor.room();
 }
 
 /// `memory` has split_room() bytes and is 64-byte aligned. TRUNCATION: no window has room for the
@@ -154,7 +160,7 @@ EMBERT_EXPORT(split) uint32_t split(uint8_t* memory) {
 EMBERT_EXPORT(tag_room) size_t tag_room() {
   Cursor cursor = {nullptr, 0};
   plan(cursor, 0);
-  return cursor.at;
+  return cursor.room();
 }
 
 /// Entities of the windows, with byte_offsets in the text; no entity is labelled "O". `memory` has
@@ -199,7 +205,7 @@ EMBERT_EXPORT(tag) uint32_t tag(uint8_t* memory, uint32_t aggregation) {
 EMBERT_EXPORT(answer_room) size_t answer_room(uint32_t top) {
   Cursor cursor = {nullptr, 0};
   plan(cursor, top);
-  return cursor.at;
+  return cursor.room();
 }
 
 /// The top best answers to the first text of the pair in the second. `memory` has answer_room(top)

@@ -36,16 +36,20 @@ struct Tokens {
 /// Gives parts of one piece of memory, 64-byte aligned, one behind the other.
 struct Cursor {
   uint8_t* base;  ///< null: sizes are counted only
-  size_t at;
+  uint64_t at;    ///< may be beyond all memory while sizes are counted
+
+  /// Bytes of what was taken: 2^32 - 1, which no memory has left, for more than that.
+  size_t room() const { return at < UINT32_MAX ? static_cast<size_t>(at) : UINT32_MAX; }
 
   template <typename T>
-  T* take(size_t count) {
-    constexpr size_t kAlignment = 64;
-    T* const place = base == nullptr ? nullptr : reinterpret_cast<T*>(base + at);
+  T* take(uint64_t count) {
+    constexpr uint64_t kAlignment = 64;
+    T* const place =
+        base == nullptr ? nullptr : reinterpret_cast<T*>(base + static_cast<size_t>(at));
     at += (count * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
     return place;
   }
-  Tokens take_tokens(size_t count) {
+  Tokens take_tokens(uint64_t count) {
     Tokens tokens = {};
     tokens.ids = take<int32_t>(count);
     tokens.type_ids = take<int32_t>(count);

@@ -89,7 +89,11 @@ export function detectKernels() {
 
 async function compiledModule(kernels) {
   compiled[kernels] ??= bytesOf(new URL(`./embert-${kernels}.wasm`, import.meta.url))
-    .then((bytes) => WebAssembly.compile(bytes));
+    .then((bytes) => WebAssembly.compile(bytes))
+    .catch((error) => {
+      delete compiled[kernels];  // the next call tries again
+      throw error;
+    });
   return compiled[kernels];
 }
 
@@ -159,7 +163,7 @@ export class Embert {
   embed(text, { prompt = this.defaultPrompt } = {}) {
     const { at, bytes } = this.#texts_of([this.#prompted(text, prompt)])[0];
     this.#check(this.#wasm.embed(at, bytes), "embed");
-    const values = new Int16Array(this.#memory.buffer, this.#wasm.vector(), this.dimensions);
+    const values = new Int16Array(this.#memory.buffer, this.#wasm.vector() >>> 0, this.dimensions);
     const scale = this.#wasm.scale();
     return Float32Array.from(values, (value) => value * scale);
   }
@@ -168,7 +172,7 @@ export class Embert {
   classify(text, { pair = null, topK = this.labels.length } = {}) {
     const [first, second] = this.#texts_of(pair === null ? [text] : [text, pair]);
     this.#check(this.#wasm.classify(first.at, first.bytes, second?.at ?? 0, second?.bytes ?? 0), "classify");
-    const words = new Int32Array(this.#memory.buffer, this.#wasm.labels(), 3 * this.#wasm.label_count());
+    const words = this.#words(this.#wasm.labels(), 3 * this.#wasm.label_count());
     const scale = this.#wasm.scale();
     return Array.from({ length: Math.min(topK, this.#wasm.label_count()) }, (_, i) => ({
       label: this.labels[words[3 * i]],
@@ -239,7 +243,7 @@ export class Embert {
     const end = this.#split([question, context], "answer");
     this.#reserve(end + (this.#wasm.answer_room(topK) >>> 0));
     this.#check(this.#wasm.answer(end, topK, maxAnswerTokens, allowNoAnswer ? 1 : 0), "answer");
-    const count = this.#wasm.result_count(), index = stringIndices(context), at = this.#wasm.answers();
+    const count = this.#wasm.result_count(), index = stringIndices(context), at = this.#wasm.answers() >>> 0;
     const words = this.#words(at, 12 * count);
     const log2Scores = new BigInt64Array(this.#memory.buffer, at, 6 * count);
     return Array.from({ length: count }, (_, i) => {
@@ -321,7 +325,7 @@ export class Embert {
   }
 
   #words(address, count) {
-    return Array.from(new Int32Array(this.#memory.buffer, address, count));
+    return Array.from(new Int32Array(this.#memory.buffer, address >>> 0, count));
   }
 
   #prompted(text, prompt) {
@@ -359,11 +363,11 @@ export class Embert {
 
   #token(id) {
     this.#check(this.#wasm.find_token(id), "tokenize");
-    return this.#decoder.decode(new Uint8Array(this.#memory.buffer, this.#wasm.token(), this.#wasm.token_bytes()).slice());
+    return this.#decoder.decode(new Uint8Array(this.#memory.buffer, this.#wasm.token() >>> 0, this.#wasm.token_bytes()).slice());
   }
 
   #string(address) {
-    const bytes = new Uint8Array(this.#memory.buffer, address);
+    const bytes = new Uint8Array(this.#memory.buffer, address >>> 0);
     return this.#decoder.decode(bytes.slice(0, bytes.indexOf(0)));
   }
 
@@ -476,11 +480,12 @@ export class EmbertWorker {
   }
 
   #receive({ id, result, error }) {
-    const { resolve, reject } = this.#settle(id);
+    const waiting = this.#settle(id);
+    if (!waiting) return;  // close() has failed the call
     if (error) {
-      reject(new EmbertError(error.message, error.status));
+      waiting.reject(new EmbertError(error.message, error.status));
     } else {
-      resolve(result);
+      waiting.resolve(result);
     }
   }
 

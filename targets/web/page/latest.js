@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /** Returns a function that runs `task` with its last arguments: while one run is under way, later
- * calls replace each other, so that typing fast leaves no queue. */
+ * calls replace each other, so that typing fast leaves no queue. A run that fails ends; the next
+ * call begins another. */
 export function latest(task) {
   let running = false;
   let next = null;
@@ -9,11 +10,14 @@ export function latest(task) {
     next = values;
     if (running) return;
     running = true;
-    while (next !== null) {
-      const current = next;
-      next = null;
-      await task(...current);
+    try {
+      while (next !== null) {
+        const current = next;
+        next = null;
+        await task(...current);
+      }
+    } finally {
+      running = false;
     }
-    running = false;
   };
 }

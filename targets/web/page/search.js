@@ -41,6 +41,7 @@ export function showSearch(model) {
   }
 
   const search = latest(async () => {
+    if (plane === null) return;  // read() searches when it has read the text
     const begin = performance.now();
     const target = await model.embed(query.value);
     const found = sentences

@@ -4,11 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <ctime>
-
 #include "tests/support/error_text.hpp"
 #include "tests/support/model_folder.hpp"
+#include "tests/support/system/linear_time.hpp"
 
 namespace embert::convert {
 namespace {
@@ -60,21 +58,14 @@ TEST(JsonFile, HoldsItsLimits) {
             "a.json: more than 3 JSON values; this is no file of a model");
 }
 
-// Four times the text may take six times as long, with some room for a busy machine.
 TEST(JsonFile, ManyObjectsTakeLinearTime) {
-  const auto seconds = [](std::size_t objects) {
+  const auto objects = [](std::size_t count) {
     std::string text = "[{}";
-    for (std::size_t i = 1; i < objects; ++i) text += ",{}";
-    text += "]";
-    double best = 1e9;
-    for (int k = 0; k < 3; ++k) {
-      const std::clock_t begin = std::clock();
-      EXPECT_EQ(parse_error(text), "no error");
-      best = std::min(best, double(std::clock() - begin) / CLOCKS_PER_SEC);
-    }
-    return best;
+    for (std::size_t i = 1; i < count; ++i) text += ",{}";
+    return text + "]";
   };
-  EXPECT_LT(seconds(80'000), 8 * seconds(20'000) + 0.02);
+  test::expect_linear_time(
+      20'000, objects, [](const std::string& text) { EXPECT_EQ(parse_error(text), "no error"); });
 }
 
 TEST(JsonFile, RefusesFilesThatCanNotBeRead) {

@@ -2,6 +2,7 @@
 // Hostile blobs of a stack whose dense layers read 16 bits, and the arena of such a stack.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runtime/model/section_sizes.hpp"
 #include "tests/runtime/model/blob_fields.hpp"
@@ -55,16 +56,10 @@ TEST_F(Planes, FlagAndSectionGoTogether) {
 
 // A section for one stack: with a second one its layers would be read as those of the first.
 TEST_F(Planes, OfTwoStacksAreRefusedUnread) {
-  SyntheticModel two = with_flags(kStackCausal | kStackCrossAttention);
-  two.cross_hidden_size = two.hidden_size;
-  two.encoder = {with_flags(0)};
-  two.encoder[0].num_layers = 48;
+  SyntheticModel two = planes_of_two_stacks(small_model());
+  const std::vector<SyntheticSection> planes = std::exchange(two.optional, {});
   ASSERT_EQ(open_shape(two), EMBERT_STATUS_OK);
-  two.optional = {{kSectionPlanes, std::vector<std::uint8_t>(48 * sizeof(BlobPlanes))}};
-  const BlobPlanes scores = {.qkv = kPlanesAll, .probabilities = kPlanesScores};
-  for (std::size_t l = 0; l < 48; ++l) {
-    std::memcpy(two.optional[0].bytes.data() + l * sizeof(scores), &scores, sizeof(scores));
-  }
+  two.optional = planes;
   EXPECT_EQ(open_shape(two), EMBERT_STATUS_BLOB_SECTION);
   two.optional[0].bytes[0] = 255;
   EXPECT_EQ(open_shape(two), EMBERT_STATUS_BLOB_SECTION);

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstring>
-#include <ctime>
 #include <map>
 #include <memory>
 
@@ -15,6 +14,7 @@
 #include "tests/runtime/tokenizer/tokenizer_harness.hpp"
 #include "tests/support/error_text.hpp"
 #include "tests/support/random.hpp"
+#include "tests/support/system/linear_time.hpp"
 
 namespace embert::test {
 namespace {
@@ -207,24 +207,20 @@ TEST(BytePairs, ContradictingTablesTakeLinearTime) {
   EXPECT_LT(bytes.calls, 100u * length);
 }
 
-// Four times the text may take six times as long, with some room for a busy machine.
 TEST(BytePairs, LongWordsTakeLinearTime) {
   Merges merges = {{'a', 'a'}, {256, 256}, {257, 257}, {258, 258}, {'a', 'b'}, {260, 'a'}};
   const TestTokenizer tokenizer(one_word_spec(merges));
   for (const char* const pattern : {"a", "ab", "aab", "abaaaaaaaaaaaaaaaac", "\xCC\x81"}) {
-    const auto seconds = [&](std::size_t bytes) {
-      std::string word;
-      while (word.size() < bytes) word += pattern;
-      double best = 1e9;
-      std::vector<std::int32_t> ids;
-      for (int k = 0; k < 3; ++k) {
-        const std::clock_t begin = std::clock();
-        tokenizer.ids(word, &ids);
-        best = std::min(best, double(std::clock() - begin) / CLOCKS_PER_SEC);
-      }
-      return best;
+    SCOPED_TRACE(pattern);
+    const auto word = [&](std::size_t bytes) {
+      std::string text;
+      while (text.size() < bytes) text += pattern;
+      return text;
     };
-    EXPECT_LT(seconds(400'000), 8 * seconds(100'000) + 0.02) << pattern;
+    expect_linear_time(100'000, word, [&](const std::string& text) {
+      std::vector<std::int32_t> ids;
+      tokenizer.ids(text, &ids);
+    });
   }
 }
 

@@ -19,6 +19,8 @@ TEST(ConvertPaths, AnInputIsNoOutput) {
   fs::copy(kBundledFolder, folder, fs::copy_options::recursive);
   fs::create_directory(folder + "/1_Pooling");
   fs::copy_file(folder + "/config.json", folder + "/1_Pooling/config.json");
+  fs::create_directory(folder + "/1_Pooling/deeper");
+  fs::copy_file(folder + "/config.json", folder + "/1_Pooling/deeper/config.json");
   scratch.write("folder/spiece.model", "a vocabulary of sentencepiece");
   fs::create_symlink(folder + "/vocab.txt", scratch.path("link"));
   fs::create_hard_link(folder + "/model.safetensors", scratch.path("hard"));
@@ -26,7 +28,7 @@ TEST(ConvertPaths, AnInputIsNoOutput) {
   for (const std::string& output :
        {folder + "/model.safetensors", folder + "/../folder/config.json", folder + "/spiece.model",
         scratch.path("none/../folder/config.json"), folder + "/1_Pooling/config.json",
-        scratch.path("link"), scratch.path("hard")}) {
+        folder + "/1_Pooling/deeper/config.json", scratch.path("link"), scratch.path("hard")}) {
     SCOPED_TRACE(output);
     const std::string file = fs::weakly_canonical(output), before = read_bytes(file);
     expect_refused(run_tool({"convert", folder, "-o", output}), 1, "model folder");
@@ -102,6 +104,17 @@ TEST(ConvertPaths, APipeIsRefused) {
   fs::resize_file(large, (size_t{256} << 20) + 1);
   expect_refused(run_tool({"convert", kBundledFolder, "--dry-run", "--calibration", large}), 2,
                  "at most 268435456 are read");
+}
+
+/// A string takes 32 bytes, and a line one.
+TEST(ConvertPaths, TooManyLinesAreRefused) {
+  const ScratchFolder scratch;
+  const std::string lines = scratch.write("lines.txt", std::string((size_t{1} << 24) + 1, '\n'));
+  const std::string what = "lines.txt: has more than 16777216 lines, give fewer";
+  expect_refused(run_tool({"convert", kBundledFolder, "--dry-run", "--calibration", lines}), 2,
+                 what);
+  expect_refused(run_tool({"verify", EMBERT_BUNDLED_MODEL, kBundledFolder, "--texts", lines}), 2,
+                 what);
 }
 
 }  // namespace

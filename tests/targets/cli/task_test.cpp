@@ -468,6 +468,18 @@ TEST(Generate, GreedyTextGoesOnTokenByToken) {
   EXPECT_EQ(full["ids"].size(), 31u);  // 32 positions, 2 taken, and one token more
 }
 
+/// A decoder has its KV cache of the text alone: 10 texts of 4 tokens would fill its 32 positions.
+TEST(Checksum, OfADecoderDoesNotDependOnOtherTexts) {
+  const ScratchFolder scratch;
+  const std::string model = write_model(scratch, "m.emb", decoder());
+  const std::string alone = text_out({"checksum", model, "hello world"});
+  std::vector<std::string> many(10, "hello world");
+  many.insert(many.begin(), {"checksum", model});
+  std::string expected;
+  for (int i = 0; i < 10; ++i) expected += alone;
+  EXPECT_EQ(text_out(many), expected);
+}
+
 TEST(Generate, SeedsAndBeams) {
   const ScratchFolder scratch;
   const std::string model = write_model(scratch, "m.emb", decoder());

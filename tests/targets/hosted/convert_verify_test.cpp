@@ -76,6 +76,32 @@ TEST_F(Convert, MakesAModelThatFitsItsFolder) {
             EMBERT_HOSTED_ARGUMENT);
 }
 
+/// The second texts of pairs are compared, too.
+TEST_F(Convert, PairsAreVerifiedAsPairs) {
+  ASSERT_EQ(embert_hosted_convert(&conversion_, nullptr), EMBERT_HOSTED_OK)
+      << embert_hosted_error();
+  const ModelHandle model = open_model(output_, 1);
+  const Texts list(std::vector<std::string>(7, "a cat"));
+  const Texts seconds(std::vector<std::string>(7, "a mat"));
+  const auto compared = [&](const embert_hosted_texts& texts) {
+    char* json = nullptr;
+    EXPECT_EQ(embert_hosted_verify(model.get(), conversion_.folder, &texts, &json),
+              EMBERT_HOSTED_OK)
+        << embert_hosted_error();
+    const Json result = Json::parse(json);
+    embert_hosted_free(json);
+    return result;
+  };
+  embert_hosted_texts view = list.view();
+  const Json alone = compared(view);
+  view.pair_bytes = seconds.view().bytes;
+  view.pair_offsets = seconds.view().offsets;
+  const Json pairs = compared(view);
+  EXPECT_GT(pairs["tokens"], alone["tokens"]);
+  EXPECT_FALSE(alone["worst"][0].contains("pair"));
+  EXPECT_EQ(pairs["worst"][0]["pair"], "a mat");
+}
+
 TEST_F(Convert, RefusesWhatItCannotDo) {
   const std::string none = scratch_.path("none");
   conversion_.folder = none.c_str();

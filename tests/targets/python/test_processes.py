@@ -237,7 +237,8 @@ def test_exception_of_the_progress_bar(models, monkeypatch):
 
 
 def test_memory_of_failed_calls(models):
-    """10 calls that fail, each with 20 MB of texts: nothing waits for the garbage collector."""
+    """10 calls that fail, each with 20 MB of texts: nothing waits for the garbage collector. That would be 200 MB; the
+    allocator keeps 20 to 40 MB more or less."""
     result = run_python(f"""
 import gc, embert
 from embert import _progress
@@ -261,7 +262,7 @@ for _ in range(10):
     failed_call()
 print(resident() - first)
 """)
-    assert int(result.stdout) <= 30_000, result
+    assert int(result.stdout) <= 100_000, result
 
 
 def test_exit_with_open_models(models):

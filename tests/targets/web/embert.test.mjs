@@ -5,8 +5,10 @@
 //   EMBERT_TEXTS    a table of the bundled model's test texts: a line of names, then id, tab, text, tab ...
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import threads from "node:worker_threads";
@@ -198,6 +200,54 @@ test("errors of a worker are those of the model, and the next call works", async
   await assert.rejects(worker.embed(() => 3), { name: "EmbertError" });
   assert.match(await worker.checksum("hello"), /^[0-9a-f]{8}$/);
   worker.close();
+});
+
+test("an answer that comes after close() is dropped", async () => {
+  const worker = await EmbertWorker.load(blob);
+  const waiting = worker.embed("hello");
+  const settled = waiting.then(() => null, (error) => error);
+  await new Promise((resolve) => setImmediate(resolve));  // the call is on its way
+  worker.close();
+  assert.equal((await settled).message, "the model was closed");
+  started.emit("message", { id: 2, result: null });  // throws what a listener throws
+});
+
+test("a module that could not be read is read again at the next call", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "embert-package-"));
+  try {
+    for (const file of ["embert.js", "package.json"]) cpSync(`${EMBERT_WEB}/package/${file}`, join(folder, file));
+    const copy = await import(pathToFileURL(join(folder, "embert.js")));
+    await assert.rejects(copy.Embert.load(blob), { name: "EmbertError", message: /no such file/ });
+    for (const kernels of ["scalar", "simd128"]) {
+      cpSync(`${EMBERT_WEB}/package/embert-${kernels}.wasm`, join(folder, `embert-${kernels}.wasm`));
+    }
+    const model = await copy.Embert.load(blob);
+    assert.match(model.checksum("hello"), /^[0-9a-f]{8}$/);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("results beyond 2 GiB are read where they are", async () => {
+  const far = new Uint8Array(2 ** 31 + 65536);  // the model, and bytes behind it that embert does not read
+  far.set(blob);
+  const near = await Embert.load(blob), model = await Embert.load(far);
+  assert.deepEqual(model.labels, near.labels);
+  assert.deepEqual(model.embed("hello"), near.embed("hello"));
+  assert.deepEqual(model.classify("hello"), near.classify("hello"));
+  assert.deepEqual(model.tokenize("hello"), near.tokenize("hello"));
+});
+
+test("the page's latest(): a run that fails ends, and the next call runs", async () => {
+  const { latest } = await import(pathToFileURL(`${EMBERT_WEB}/latest.js`));
+  const seen = [];
+  const run = latest(async (value) => {
+    seen.push(value);
+    if (value === 1) throw new Error("fails");
+  });
+  await assert.rejects(run(1), { message: "fails" });
+  await run(2);
+  assert.deepEqual(seen, [1, 2]);
 });
 
 test("a worker that ends in the middle fails the calls that wait, and the next call works", async () => {

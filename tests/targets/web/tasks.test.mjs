@@ -72,6 +72,13 @@ test("tag: the entities are the tool's, with every aggregation", async () => {
   worker.close();
 });
 
+test("tag: windows that need more than 32 bits can count are refused", async () => {
+  const embert = await Embert.load(model("tag"), { maxTokens: 4 });
+  assert.ok(Array.isArray(embert.tag("a b c d e")));
+  // Each of 25 million windows has room for 4 entities of 44 bytes.
+  assert.throws(() => embert.tag("a ".repeat(25_000_000)), { name: "EmbertError", message: /^no memory/ });
+});
+
 test("answer: the parts of the context are the tool's", async () => {
   const blob = model("answer"), embert = await Embert.load(blob);
   const pairs = TEXTS.slice(1).map((context) => ({ question: "Who came home \u{1f600}?", context }));

@@ -31,6 +31,7 @@ class TextList(Structure):
         ("progress", PROGRESS),
         ("progress_context", c_void_p),
         ("batch", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 
