@@ -170,8 +170,7 @@ TEST_F(StaticEmbeddings, BadFolders) {
     EXPECT_EQ(error(), "model.safetensors: tensor \"mapping\" holds " + std::to_string(row) +
                            " at index 0; expected rows of embeddings, 0 to 8");
   }
-  const std::string vocabulary = read_file(folder_.path() / "vocab.txt", "vocab.txt", 1 << 20);
-  std::string words = vocabulary;
+  std::string words = kVocabulary;
   for (std::size_t i = kTokens; i < 262145; ++i) words += "w" + std::to_string(i) + "\n";
   folder_.write("vocab.txt", words);
   weights({store_floats("embeddings", {1, 4096}, std::vector<float>(4096)),
@@ -179,7 +178,7 @@ TEST_F(StaticEmbeddings, BadFolders) {
   EXPECT_EQ(error(),
             "model.safetensors: tensor \"mapping\" gives each of 262145 tokens a row of 4096 "
             "values; at most 1073741824 values are supported");
-  folder_.write("vocab.txt", vocabulary);
+  folder_.write("vocab.txt", kVocabulary);
   weights({table("embeddings")});
   config(", \"max_length\": 0");
   EXPECT_EQ(error(),
