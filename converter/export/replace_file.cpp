@@ -57,11 +57,6 @@ class SignalHold {
   struct sigaction before_size_ = {};
 };
 
-[[noreturn]] void output_error(const std::filesystem::path& path, const char* what, int error) {
-  throw ConvertError(printable(path.string(), 400) + ": cannot " + what + ": " +
-                     std::strerror(error));
-}
-
 std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }

@@ -8,8 +8,9 @@
 
 namespace embert::convert {
 
-[[noreturn]] static void fail(const std::filesystem::path& path, int error) {
-  throw ConvertError(printable(path.string(), 400) + ": cannot write: " + std::strerror(error));
+void output_error(const std::filesystem::path& path, const char* what, int error) {
+  throw ConvertError(printable(path.string(), 400) + ": cannot " + what + ": " +
+                     std::strerror(error));
 }
 
 std::filesystem::path output_target(const std::filesystem::path& path) {
@@ -19,9 +20,9 @@ std::filesystem::path output_target(const std::filesystem::path& path) {
   // One by one: weakly_canonical() stops at a link whose target does not exist.
   for (int links = 0; std::filesystem::is_symlink(std::filesystem::symlink_status(real, error));
        ++links) {
-    if (links == kMostLinks) fail(path, ELOOP);
+    if (links == kMostLinks) output_error(path, "write", ELOOP);
     const std::filesystem::path target = std::filesystem::read_symlink(real, error);
-    if (error) fail(path, error.value());
+    if (error) output_error(path, "write", error.value());
     real = real.parent_path() / target;
   }
   const std::filesystem::path canonical = std::filesystem::weakly_canonical(real, error);

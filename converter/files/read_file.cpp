@@ -72,12 +72,12 @@ std::string read_file(const std::filesystem::path& path, const std::string& name
 }
 
 std::vector<std::string> split_lines(std::string_view text, const std::string& name) {
+  if (std::count(text.begin(), text.end(), '\n') > kMostLines) {
+    throw ConvertError(name + ": has more than " + std::to_string(kMostLines) +
+                       " lines, give fewer");
+  }
   std::vector<std::string> lines;
   while (!text.empty()) {
-    if (lines.size() == kMostLines) {
-      throw ConvertError(name + ": has more than " + std::to_string(kMostLines) +
-                         " lines, give fewer");
-    }
     const std::size_t end = std::min(text.find('\n'), text.size());
     const bool carriage_return = end > 0 && text[end - 1] == '\r';
     lines.emplace_back(text.substr(0, end - (carriage_return ? 1 : 0)));

@@ -48,8 +48,8 @@ class OpenFile {
 std::string read_file(const std::filesystem::path& path, const std::string& name,
                       std::uint64_t max_bytes);
 
-/// More lines are refused: a string takes 32 bytes for a line of one.
-inline constexpr std::size_t kMostLines = std::size_t{1} << 24;
+/// More ends of lines are refused: a string takes 32 bytes for a line of one.
+inline constexpr std::ptrdiff_t kMostLines = std::ptrdiff_t{1} << 24;
 
 /// The lines of a text without their ends ("\n" or "\r\n"). Throws ConvertError, whose message
 /// begins with `name`, for more than kMostLines.

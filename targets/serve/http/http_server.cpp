@@ -198,7 +198,10 @@ bool HttpServer::answer(const ClientSocket& socket, std::string& received) {
   const RequestHead head =
       checked_head(std::string_view(received).substr(0, head_bytes), limits_.body_bytes);
   received.erase(0, head_bytes);
-  const bool is_last = !head.keep_alive || pool_.is_stopping();
+  // A refused client that waits to send its body may send it as well as not: a connection that
+  // nobody can tell requests in.
+  const bool waits_to_send = head.waits_to_send && head.body_bytes > 0;
+  const bool is_last = !head.keep_alive || waits_to_send || pool_.is_stopping();
   bool finished = false;
   {
     const RequestMemory memory(memory_);  // the handlers take what the request needs

@@ -10,9 +10,11 @@ bool is_loopback_address(const std::string& address) {
 }
 
 bool is_loopback_host(const std::string& host) {
+  constexpr size_t kLongestHost = 260;  // a name has 255 characters at most
   static const std::regex kLoopback(
-      R"((localhost|127(\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\])(:\d{0,5})?)", std::regex::icase);
-  return std::regex_match(host, kLoopback);
+      R"(([\w-]+\.?|([\w-]+\.)+(localhost|internal)\.?|127(\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\])(:\d{0,5})?)",
+      std::regex::icase);
+  return host.size() <= kLongestHost && std::regex_match(host, kLoopback);
 }
 
 }  // namespace embert::serve

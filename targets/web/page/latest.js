@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /** Returns a function that runs `task` with its last arguments: while one run is under way, later
- * calls replace each other, so that typing fast leaves no queue. A run that fails ends; the next
- * call begins another. */
+ * calls replace each other, so that typing fast leaves no queue. It fails
+ * as the last of the runs does. */
 export function latest(task) {
   let running = false;
   let next = null;
@@ -10,14 +10,14 @@ export function latest(task) {
     next = values;
     if (running) return;
     running = true;
-    try {
-      while (next !== null) {
-        const current = next;
-        next = null;
-        await task(...current);
-      }
-    } finally {
-      running = false;
+    let failure = null;
+    while (next !== null) {
+      const current = next;
+      next = null;
+      failure = null;
+      await task(...current).catch((error) => { failure = error; });
     }
+    running = false;
+    if (failure !== null) throw failure;
   };
 }

@@ -59,13 +59,9 @@ TEST(JsonFile, HoldsItsLimits) {
 }
 
 TEST(JsonFile, ManyObjectsTakeLinearTime) {
-  const auto objects = [](std::size_t count) {
-    std::string text = "[{}";
-    for (std::size_t i = 1; i < count; ++i) text += ",{}";
-    return text + "]";
-  };
-  test::expect_linear_time(
-      20'000, objects, [](const std::string& text) { EXPECT_EQ(parse_error(text), "no error"); });
+  test::expect_linear_time(20'000, test::json_objects, [](const std::string& text) {
+    EXPECT_EQ(parse_error(text), "no error");
+  });
 }
 
 TEST(JsonFile, RefusesFilesThatCanNotBeRead) {

@@ -8,8 +8,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <ctime>
+#include <string>
 
 namespace embert::test {
+
+/// An input of a JSON parser: an array of empty objects.
+inline std::string json_objects(std::size_t count) {
+  std::string text = "[{}";
+  for (std::size_t i = 1; i < count; ++i) text += ",{}";
+  return text + "]";
+}
 
 /// The least processor time of three runs, in seconds.
 template <typename Run>

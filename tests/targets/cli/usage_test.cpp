@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/synthetic_blob.hpp"
+#include "tests/support/system/filter_calls.hpp"
 #include "tests/targets/cli/tool_runner.hpp"
 
 namespace embert::test {
@@ -353,11 +353,7 @@ void take_links() {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOENT),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
-  const sock_fprog filter = {.len = sizeof(steps) / sizeof(steps[0]), .filter = steps};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
-    _exit(kNoFilter);
-  }
+  if (!filter_calls(steps)) _exit(kNoFilter);
 }
 
 TEST(StartServer, ExecutesNothingOfTheCurrentFolder) {

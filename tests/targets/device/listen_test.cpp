@@ -5,7 +5,6 @@
 #include <arpa/inet.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/system/filter_calls.hpp"
 #include "tests/targets/cli/tool_runner.hpp"
 
 namespace embert::test {
@@ -87,7 +87,7 @@ ToolResult ask_over_tcp(uint16_t port) {
 
 TEST(Listen, ServesOneClientAfterAnotherForEver) {
   const uint16_t port = free_port();
-  const std::string err = serve_while(port, {"--timeout", "300"}, [&] {
+  const std::string err = serve_while(port, {"--timeout", "1000"}, [&] {
     const int reset = connect_to(port);
     const linger at_once = {.l_onoff = 1, .l_linger = 0};
     setsockopt(reset, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
@@ -110,7 +110,7 @@ TEST(Listen, ServesOneClientAfterAnotherForEver) {
 
 TEST(Listen, DropsAClientThatDoesNotReadItsReplies) {
   const uint16_t port = free_port();
-  const std::string err = serve_while(port, {"--timeout", "300"}, [&] {
+  const std::string err = serve_while(port, {"--timeout", "1000"}, [&] {
     const int client = connect_to(port);
     // Each two bytes are a damaged frame, of which the server sends more than it gets.
     const std::string damaged(1 << 20, '\0');
@@ -162,7 +162,7 @@ TEST(Listen, DropsAClientWhoseBytesAreNoRequest) {
   for (const Client& sender : {Client{damaged, milliseconds(100)}, {flood, milliseconds(0)}}) {
     SCOPED_TRACE(sender.bytes.size());
     const uint16_t port = free_port();
-    const std::string err = serve_while(port, {"--timeout", "300"}, [&] {
+    const std::string err = serve_while(port, {"--timeout", "1000"}, [&] {
       const int client = connect_to(port);
       EXPECT_LT(send_until_closed(client, sender.bytes, sender.pause), milliseconds(3000));
       EXPECT_EQ(ask_over_tcp(port).exit_code, 0);
@@ -198,9 +198,7 @@ bool take_ipv6() {
       BPF_STMT(BPF_RET | BPF_K, kRefuse),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
-  const sock_fprog filter = {.len = sizeof(steps) / sizeof(steps[0]), .filter = steps};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+  return filter_calls(steps);
 }
 
 TEST(Listen, WithoutIPv6IsOnIPv4) {

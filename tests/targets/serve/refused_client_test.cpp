@@ -22,6 +22,8 @@ struct Pair {
     int files[2] = {};
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, files), 0);
     client = files[0], server = files[1], copy = dup(files[1]);
+    const int room = 1 << 18;  // the default of some machines is less than the server reads
+    EXPECT_EQ(setsockopt(client, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)), 0);
   }
   ~Pair() {
     close(client);

@@ -228,26 +228,32 @@ test("a module that could not be read is read again at the next call", async () 
   }
 });
 
-test("results beyond 2 GiB are read where they are", async () => {
+test("results beyond 2 GiB are read where they are", async (t) => {
   const far = new Uint8Array(2 ** 31 + 65536);  // the model, and bytes behind it that embert does not read
   far.set(blob);
-  const near = await Embert.load(blob), model = await Embert.load(far);
+  const near = await Embert.load(blob);
+  const model = await Embert.load(far).catch((error) => {
+    if (!/^no memory/.test(error.message)) throw error;
+  });
+  if (model === undefined) return t.skip("SKIPPED: this machine has no 2 GiB of memory for it");
   assert.deepEqual(model.labels, near.labels);
   assert.deepEqual(model.embed("hello"), near.embed("hello"));
   assert.deepEqual(model.classify("hello"), near.classify("hello"));
   assert.deepEqual(model.tokenize("hello"), near.tokenize("hello"));
 });
 
-test("the page's latest(): a run that fails ends, and the next call runs", async () => {
+test("the page's latest(): a call during a run that fails runs, and so does the next one", async () => {
   const { latest } = await import(pathToFileURL(`${EMBERT_WEB}/latest.js`));
   const seen = [];
   const run = latest(async (value) => {
     seen.push(value);
-    if (value === 1) throw new Error("fails");
+    if (value < 3) throw new Error(`${value} fails`);
   });
-  await assert.rejects(run(1), { message: "fails" });
-  await run(2);
-  assert.deepEqual(seen, [1, 2]);
+  const first = run(1);
+  await run(2);  // while 1 runs
+  await assert.rejects(first, { message: "2 fails" });
+  await run(3);
+  assert.deepEqual(seen, [1, 2, 3]);
 });
 
 test("a worker that ends in the middle fails the calls that wait, and the next call works", async () => {

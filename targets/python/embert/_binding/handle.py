@@ -2,7 +2,6 @@
 """An opened model of the library, freed after its last call."""
 
 import ctypes
-import functools
 import json
 import os
 import threading
@@ -47,6 +46,10 @@ class Handle:
         Interruptible().run(lambda: library.hosted_open(os.fsencode(path), ctypes.byref(options), ctypes.byref(self._pointer)))
         self.threads: int = library.hosted_threads(self._pointer)
         self.max_tokens: int = library.hosted_max_tokens(self._pointer)
+        # What `inspect` gives, for callers, who may change it.
+        self.info = self.inspect()
+        # The scores that `hosted_score` writes for a text. It takes no size of the array, so this is the model's own number.
+        self.num_labels = len(self.info["labels"])
 
     def __enter__(self) -> ctypes.c_void_p:
         if os.getpid() != self._process:
@@ -119,13 +122,3 @@ class Handle:
         with self as pointer:
             library.check(library.hosted_inspect(pointer, ctypes.byref(json_text)))
         return json.loads(library.take_json(json_text))  # type: ignore[no-any-return]
-
-    @functools.cached_property
-    def info(self) -> Dict[str, Any]:
-        """What `inspect` gives, for callers, who may change it."""
-        return self.inspect()
-
-    @functools.cached_property
-    def num_labels(self) -> int:
-        """The scores that `hosted_score` writes for a text. It takes no size of the array, so this must be the model's own number."""
-        return len(self.inspect()["labels"])
