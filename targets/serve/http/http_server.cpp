@@ -198,8 +198,8 @@ bool HttpServer::answer(const ClientSocket& socket, std::string& received) {
   const RequestHead head =
       checked_head(std::string_view(received).substr(0, head_bytes), limits_.body_bytes);
   received.erase(0, head_bytes);
-  // A refused client that waits to send its body may send it as well as not: a connection that
-  // nobody can tell requests in.
+  // After a refusal such a client sends its body or not: nobody knows what the next bytes are, so
+  // the connection ends with the answer.
   const bool waits_to_send = head.waits_to_send && head.body_bytes > 0;
   const bool is_last = !head.keep_alive || waits_to_send || pool_.is_stopping();
   bool finished = false;
