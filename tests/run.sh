@@ -152,7 +152,7 @@ for target in $targets; do
     aarch64) "$root/toolchains/make_sysroot.sh" arm64 ;;
     armv7) "$root/toolchains/make_sysroot.sh" armhf ;;
   esac
-  build_and_test "$target"
+  build_and_test "$target" -DEMBERT_CONVERTER=OFF
 done
 if [ -n "$python" ]; then
   test_python
@@ -167,5 +167,5 @@ if [ -n "$python" ]; then
   $environment/bin/python -m pytest -q -rs $python_tests
 fi
 [ -z "$targets$python" ] || exit 0
-build_and_test release -DCMAKE_CROSSCOMPILING_EMULATOR=
+build_and_test release
 if [ "$full" = 1 ]; then build_and_test debug; fi

@@ -7,5 +7,5 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck disable=SC2086
 install_packages $build_packages
 # Tests need more packages: tests/run.sh and a plain `cmake --preset release` turn them on.
-[ -e build/release/CMakeCache.txt ] || cmake --preset release --log-level=WARNING -DEMBERT_TESTS=OFF
+[ -e build/release/build.ninja ] || cmake --preset release --log-level=WARNING -DEMBERT_TESTS=OFF
 cmake --build --preset release --target embert_tool -j "$(nproc)"

@@ -13,7 +13,8 @@ python_packages="python3-venv qemu-user default-jre-headless" # Java: Spark
 ci_packages="clang libclang-rt-dev clang-tidy cppcheck lld qemu-user libbenchmark-dev libsimde-dev python3-venv ca-certificates"
 
 is_installed() {
-  [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+  # A line for each architecture that it is known for.
+  dpkg-query -W -f='${db:Status-Status}\n' "$1" 2>/dev/null | grep -x installed >/dev/null
 }
 
 install_packages() {
@@ -41,12 +42,15 @@ install_packages() {
     # One by one, so that the message names the package and not the whole list.
     for package in $missing_packages; do
       is_installed "$package" || apt_step install -y --no-install-recommends "$package" ||
-        echo "The package $package cannot be installed: $(grep -m1 '^E:' "$apt_log")" >&2
+        echo "The package $package cannot be installed: $(grep -m1 '^E:' "$apt_log" || tail -n 1 "$apt_log")" >&2
     done
   fi
   rm -f "$apt_log"
   for package in $missing_packages; do
-    is_installed "$package" || return 1
+    is_installed "$package" || {
+      echo "The package $package is not installed" >&2
+      return 1
+    }
   done
 }
 

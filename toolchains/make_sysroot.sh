@@ -22,7 +22,7 @@ case "$architecture ${2:-link}" in
 esac
 sysroot=$root/build/${2:-sysroot}-$architecture
 
-[ ! -e "$sysroot/complete" ] || exit 0
+if [ "$(cat "$sysroot/complete" 2>/dev/null)" = "$packages" ]; then exit 0; fi
 rm -rf "$sysroot"
 mkdir -p "$sysroot"
 work=$(mktemp -d)
@@ -47,5 +47,5 @@ if ! apt install --download-only -y --no-install-recommends $packages; then
 fi
 for package in "$work"/cache/archives/*.deb; do dpkg-deb -x "$package" "$sysroot"; done
 [ -e "$sysroot/lib" ] || ln -s usr/lib "$sysroot/lib" # newer releases have the one in the other
-touch "$sysroot/complete"
+echo "$packages" >"$sysroot/complete"
 echo "${sysroot#"$root"/}: $(find "$work/cache/archives" -name '*.deb' | wc -l) packages"

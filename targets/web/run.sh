@@ -38,10 +38,7 @@ for preset in wasm32 wasm32-simd128; do
   cmake --build --preset "$preset"
   cp "build/$preset"/targets/web/*.wasm "$package"
 done
-if [ ! -x "$tool" ]; then
-  cmake --preset release
-  cmake --build --preset release --target embert_tool
-fi
+toolchains/build_tool.sh
 "$tool" convert targets/demo/tiny-intent -o "$web/models/tiny-intent.emb" >/dev/null
 "$tool" convert targets/web/tiny-embed -o "$web/models/tiny-embed.emb" >/dev/null
 ls -l "$package"
@@ -68,7 +65,7 @@ case ${1:-} in
         "libc++abi-14-dev-wasm32 libclang-rt-14-dev-wasm32)"
     fi
     EMBERT_WEB=$PWD/$web EMBERT_TOOL=$PWD/$tool EMBERT_TEXTS=$PWD/tests/data/tiny-intent/test.tsv \
-      node --test tests/targets/web
+      node --test tests/targets/web/*.test.mjs
     ;;
   *)
     echo "http://127.0.0.1:${PORT:-8000}/"

@@ -26,7 +26,7 @@ jobs=$(nproc)
 # build NAME CC CXX BUILD_TYPE TARGET...
 build() {
   dir=$root/build/compare-$1
-  cmake -S "$root" -B "$dir" --log-level=WARNING -DCMAKE_BUILD_TYPE="$4" -DCMAKE_C_COMPILER="$2" \
+  cmake -S "$root" -B "$dir" -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE="$4" -DCMAKE_C_COMPILER="$2" \
     -DCMAKE_CXX_COMPILER="$3" -DEMBERT_TESTS=ON
   cmake --build "$dir" -j "$jobs" --target "${@:5}"
 }
@@ -66,7 +66,10 @@ for name in gcc-O3 clang-O3 gcc-O0 clang-O0; do
     cat "$work/$name.log"
     failed=1
   }
-  grep '^CRC-32C' "$work/$name.log" | tee "$work/$name.crc" || true
+  grep '^CRC-32C' "$work/$name.log" | tee "$work/$name.crc" || {
+    echo "$name prints no checksum"
+    failed=1
+  }
   if ! cmp -s "$work/gcc-O3.crc" "$work/$name.crc"; then
     echo "$name differs from gcc-O3"
     failed=1

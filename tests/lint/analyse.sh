@@ -10,7 +10,10 @@ build=${1:-build/release}
 jobs=$(nproc)
 checked=$(git ls-files 'runtime/*.cpp' 'targets/device/*.cpp' 'converter/files/*.cpp' 'converter/export/*.cpp')
 status=0
-tidy=$(command -v clang-tidy-14 || command -v clang-tidy)
+tidy=$(command -v clang-tidy-14 || command -v clang-tidy) || {
+  echo "tests/lint/analyse.sh: clang-tidy is missing (Debian: clang-tidy, and cppcheck)" >&2
+  exit 1
+}
 # shellcheck disable=SC2086
 printf '%s\n' $checked | xargs -P "$jobs" -n 2 "$tidy" -p "$build" --quiet --config-file=tests/lint/clang_tidy.yaml 2>/dev/null ||
   status=1

@@ -21,7 +21,7 @@ for path, number in too_long:
     print(f"{path}:{number}: a comment with more than 100 columns; break the line")
 version = subprocess.run([clang_format, "--version"], capture_output=True, text=True, check=True).stdout
 if " 14." not in version:
-    print(f"SKIPPED: other versions lay out other ways: {version.strip()}")
+    print(f"[  NOTICE  ] NOT TESTED: the layout: other versions lay out other ways: {version.strip()}")  # tests/run.sh lists it
     sys.exit(1 if too_long else 0)
 result = subprocess.run([clang_format, "--dry-run", "--Werror", "--ferror-limit=1", *files], check=False)
 print(f"{len(files)} files")

@@ -3,8 +3,8 @@
 """embert's tokenizer against the `tokenizers` wheel on one thread, in turns in one run.
 
     pip install tokenizers==0.19.1        (in a virtual environment)
-    cmake --build build --target tokenizer_bench
-    python tests/bench/tokenizer/tokenizer_bench.py build/tests/bench/tokenizer_bench ../shared/data [TOKENIZER.json...]
+    ninja -C build/release tokenizer_bench
+    python tests/bench/tokenizer/tokenizer_bench.py build/release/tests/bench/tokenizer_bench ../shared/data [TOKENIZER.json...]
 
 Without files it takes uncased BERT. Prints a markdown table for each file: median and spread (10th to 90th percentile) of both in ms for all lines of each corpus, once
 calling encode() line by line and once encode_batch() over all lines (which the wheel does faster), and the ratio.

@@ -3,8 +3,8 @@
 """Random texts through embert's tokenizer and the `tokenizers` wheel: ids and offsets must be the same.
 
     pip install tokenizers==0.19.1        (in a virtual environment)
-    cmake --build build --target tokenizer_oracle
-    python tests/bench/tokenizer/tokenizer_oracle.py build/tests/bench/tokenizer_oracle FOLDER_WITH_TOKENIZER_JSON 60000 --seed 1
+    ninja -C build/release tokenizer_oracle
+    python tests/bench/tokenizer/tokenizer_oracle.py build/release/tests/bench/tokenizer_oracle FOLDER_WITH_TOKENIZER_JSON 60000 --seed 1
 
 The texts are chosen to be hard: runs of combining marks, characters that NFC composes or takes apart, jamo, vowel signs,
 added tokens with white space around, apostrophes, long runs of one character.

@@ -6,12 +6,13 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 
 import { CHROMIUM, chromiumVersion, showPage } from "../../../targets/web/bench/headless.mjs";
 import { accuracyTexts } from "./accuracy_texts.mjs";
 
 const { EMBERT_WEB, EMBERT_TOOL, EMBERT_TEXTS } = process.env;
-const HERE = new URL("./browser/", import.meta.url).pathname;
+const HERE = fileURLToPath(new URL("./browser/", import.meta.url));
 const LIMIT_MS = 180_000;
 
 const skip = chromiumVersion() !== null ? false : `SKIPPED: no ${CHROMIUM} here`;

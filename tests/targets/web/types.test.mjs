@@ -6,10 +6,10 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const { EMBERT_WEB, TSC = "tsc" } = process.env;
-const HERE = new URL("./types/", import.meta.url).pathname;
+const HERE = fileURLToPath(new URL("./types/", import.meta.url));
 const skip = spawnSync(TSC, ["--version"]).status === 0 ? false : `SKIPPED: no ${TSC} here`;
 
 test("TypeScript: the package's types are those that its users write, and refuse what they must", { skip }, () => {

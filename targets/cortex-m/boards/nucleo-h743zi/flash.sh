@@ -7,7 +7,7 @@ if [ $# -ne 1 ] || [ ! -f "$1" ]; then
   exit 1
 fi
 if command -v openocd >/dev/null; then
-  exec openocd -f board/st_nucleo_h743zi.cfg -c "program $1 verify reset exit"
+  exec openocd -f board/st_nucleo_h743zi.cfg -c "program {$1} verify reset exit"
 fi
 if command -v pyocd >/dev/null; then
   exec pyocd flash --target stm32h743zitx "$1"
