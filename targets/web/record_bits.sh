@@ -7,12 +7,18 @@
 #     "aarch64=qemu-aarch64 -L build/sysroot-arm64 build/aarch64/targets/cli/embert" \
 #     "cortex-m55?targets/cortex-m/run.sh --model targets/web/tiny-embed --validate targets/web/sentences.txt"
 set -euo pipefail
+if (($# < 2)); then
+  sed -n '3,8s/^# //p' "$0" >&2
+  exit 2
+fi
 folder=$(dirname "$0")
 model=$1
 shift
 columns=() places=()
+trap 'rm -f "${columns[@]}"' EXIT
 for place in "$@"; do
   column=$(mktemp)
+  columns+=("$column")
   case $place in
     *\?*)
       places+=("${place%%\?*}")
@@ -24,7 +30,6 @@ for place in "$@"; do
       ${place#*=} checksum "$model" <"$folder/sentences.txt" >"$column"
       ;;
   esac
-  columns+=("$column")
 done
 python3 - "$folder/sentences.txt" "$folder/page/recorded.json" "${places[*]}" "${columns[@]}" <<'PYTHON'
 import json, pathlib, sys
@@ -34,4 +39,3 @@ rows = zip(texts, *(pathlib.Path(column).read_text().split() for column in colum
 recorded = {"places": places.split(), "sentences": [{"text": text, "checksums": sums} for text, *sums in rows]}
 pathlib.Path(out).write_text(json.dumps(recorded, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 PYTHON
-rm -f "${columns[@]}"

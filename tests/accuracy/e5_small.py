@@ -85,8 +85,7 @@ def main():
         return 0
     bits = ("--embeddings", arguments.embeddings)
     model = cache / f"e5_{arguments.embeddings}.emb"
-    if not model.exists():
-        run(tool, "convert", folder, "-o", model, "--threads", 2, *bits)
+    run(tool, "convert", folder, "-o", model, "--threads", 2, *bits)
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     print(f"{model.stat().st_size:,} bytes")
     failed = tokenizer.encode("Hello, world!").ids != HELLO
@@ -98,8 +97,7 @@ def main():
         print(f"{language}: {len(lines)} texts, {same} with the same tokens, cosine mean {mean:.5f}, worst {worst:.5f}")
         failed |= same != len(lines) or mean < LEAST_MEAN
     pruned = cache / f"e5_latin_{arguments.embeddings}.emb"
-    if not pruned.exists():
-        run(tool, "convert", folder, "-o", pruned, "--threads", 2, "--scripts", "Latin", *bits)
+    run(tool, "convert", folder, "-o", pruned, "--threads", 2, "--scripts", "Latin", *bits)
     print(f"--scripts Latin: {pruned.stat().st_size:,} bytes")
     failed |= pruned.stat().st_size > MOST_PRUNED_BYTES[arguments.embeddings]
     for language in PRUNED:

@@ -50,7 +50,7 @@ def isas(tool: str, blob: pathlib.Path) -> List[str]:
         found = re.search(r"which has: (.*)", refusal)
         if found:
             return found.group(1).strip().split(", ")
-    return ["scalar"]
+    sys.exit(f"{tool}: does not say which instruction sets it has: {refusal.strip()}")
 
 
 def digest(text: str) -> str:

@@ -245,6 +245,8 @@ def busy_processor(processor: int) -> Iterator[None]:
     process = subprocess.Popen([sys.executable, "-c", program])
     try:
         yield
+        if process.poll() is not None:
+            raise RuntimeError(f"nothing kept processor {processor} busy: is there one?")
     finally:
         process.kill()
         process.wait()

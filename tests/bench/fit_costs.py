@@ -99,7 +99,7 @@ def convert(folder, blob, precision="fast"):
 
 
 def count(isa, options, blob, tokens, passes):
-    """Instructions of a whole run of encode_passes; nothing if the model does not fit the emulated board."""
+    """Instructions of a whole run of encode_passes; nothing if the model does not fit the emulated board, as it says itself."""
     plugin = ["-plugin", options.plugin, "-d", "plugin"]
     arguments = [str(blob), str(tokens), str(passes), "answer"]
     if isa in BOARDS:
@@ -112,9 +112,10 @@ def count(isa, options, blob, tokens, passes):
                    ROOT / "build/aarch64/tests/bench/encode_passes", *arguments]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     total = re.search(r"(\d+) total", run.stderr)
-    if run.returncode != 0 or f"{isa}, EMBERT_STATUS_OK" not in run.stdout or not total:
-        return None
-    return int(total[1])
+    status = re.search(rf"^{isa}, (EMBERT_STATUS_\w+)", run.stdout, re.MULTILINE)
+    if not status or not total:
+        sys.exit(f"{' '.join(map(str, command))}: no count: {run.stderr.strip()[-500:]}")
+    return int(total[1]) if status[1] == "EMBERT_STATUS_OK" else None
 
 
 def instructions(isa, options, blob, tokens):
@@ -157,7 +158,7 @@ def errors(found, costs):
 
 def check_fit(isa, options, trained):
     """The largest relative error of `embert fit` for the trained models."""
-    worst = 0.0
+    worst, compared = 0.0, 0
     for blob in trained:
         for name, tokens, _, counted in points(isa, options, [blob], TRAINED_LENGTHS, MOST_OF_TRAINED):
             run = subprocess.run([TOOL, "fit", blob, "--board", FIT_BOARDS[isa], "--tokens", str(tokens), "--json"],
@@ -166,6 +167,9 @@ def check_fit(isa, options, trained):
             error = (kernels["instructions"] - kernels["text_instructions"]) / counted - 1
             print(f"{isa}: {name:16} {tokens:4} tokens {counted / 1e6:10.3f} million, embert fit {error:+.1%}", flush=True)
             worst = max(worst, abs(error))
+            compared += 1
+    if compared == 0:
+        sys.exit(f"{isa}: nothing was compared")
     return worst
 
 
@@ -183,7 +187,7 @@ def write_costs(isa, costs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plugin", required=True)
-    parser.add_argument("--work", required=True, type=pathlib.Path, help="a folder for models and counts")
+    parser.add_argument("--work", required=True, type=pathlib.Path, help="a folder for models and counts, which the next run takes as they are: a new one after a change")
     parser.add_argument("--minilm", type=pathlib.Path, help="also checks all-MiniLM-L6-v2")
     parser.add_argument("--isa", default="scalar,dsp,mve,neon,dotprod", help="of these kernels")
     what = parser.add_mutually_exclusive_group()

@@ -76,13 +76,8 @@ def minilm_folder() -> pathlib.Path:
 
 @pytest.fixture(scope="session")
 def sentence_model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A model whose vectors tell what a text is about: all-MiniLM-L6-v2, else tiny-embed of the optional data folder."""
-    folders = [os.environ.get("EMBERT_MINILM_DIR"), SHARED / "models" / "tiny-embed"]
-    folder = next((folder for folder in folders if folder and os.path.exists(os.path.join(folder, "config.json"))), None)
-    if folder is None:
-        pytest.skip(
-            "!!!! SKIPPED: neither EMBERT_MINILM_DIR nor EMBERT_SHARED_DIR has a sentence model; retrieval is not tested"
-        )
+    """A model whose vectors tell what a text is about: all-MiniLM-L6-v2, else the bundled tiny-embed."""
+    folder = os.environ.get("EMBERT_MINILM_DIR") or ROOT / "targets" / "web" / "tiny-embed"
     path = tmp_path_factory.mktemp("sentence") / "sentence.emb"
     embert.convert(folder, path, rounding="nearest")
     return str(path)
