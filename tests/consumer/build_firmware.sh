@@ -14,7 +14,7 @@ cp -r "$here/firmware" "$scratch/project"
   -DBOARD="$board" -DEMBERT_FIRMWARE_MODEL="$model"
 "$cmake" --build "$scratch/build"
 echo hello | python3 "$scratch/prefix/share/embert/targets/cortex-m/talk.py" \
-  "qemu-system-arm -M $machine -semihosting -kernel $scratch/build/my-firmware.elf -display none -monitor none -serial stdio" |
+  "qemu-system-arm -M $machine -semihosting -kernel $(printf %q "$scratch/build/my-firmware.elf") -display none -monitor none -serial stdio" |
   tee "$scratch/said"
 grep -q "^embert .* on $board, kernels" "$scratch/said"
 grep -q "label[0-9]*  (.* tokens" "$scratch/said"
