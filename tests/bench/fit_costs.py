@@ -158,7 +158,7 @@ def errors(found, costs):
 
 def check_fit(isa, options, trained):
     """The largest relative error of `embert fit` for the trained models."""
-    worst, compared = 0.0, 0
+    found = []
     for blob in trained:
         for name, tokens, _, counted in points(isa, options, [blob], TRAINED_LENGTHS, MOST_OF_TRAINED):
             run = subprocess.run([TOOL, "fit", blob, "--board", FIT_BOARDS[isa], "--tokens", str(tokens), "--json"],
@@ -166,11 +166,10 @@ def check_fit(isa, options, trained):
             kernels = json.loads(run.stdout)["kernels"][0]
             error = (kernels["instructions"] - kernels["text_instructions"]) / counted - 1
             print(f"{isa}: {name:16} {tokens:4} tokens {counted / 1e6:10.3f} million, embert fit {error:+.1%}", flush=True)
-            worst = max(worst, abs(error))
-            compared += 1
-    if compared == 0:
+            found.append(abs(error))
+    if not found:
         sys.exit(f"{isa}: nothing was compared")
-    return worst
+    return max(found)
 
 
 def write_costs(isa, costs):

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /** Returns a function that runs `task` with its last arguments: while one run is under way, later
- * calls replace each other, so that typing fast leaves no queue. It fails
- * as the last of the runs does. */
+ * calls replace each other, so that typing fast leaves no queue. It fails if
+ * the last of the runs does. */
 export function latest(task) {
   let running = false;
   let next = null;

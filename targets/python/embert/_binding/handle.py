@@ -46,9 +46,9 @@ class Handle:
         Interruptible().run(lambda: library.hosted_open(os.fsencode(path), ctypes.byref(options), ctypes.byref(self._pointer)))
         self.threads: int = library.hosted_threads(self._pointer)
         self.max_tokens: int = library.hosted_max_tokens(self._pointer)
-        # What `inspect` gives, for callers, who may change it.
+        # Callers get this dict and may change it, so num_labels is kept apart.
         self.info = self.inspect()
-        # The scores that `hosted_score` writes for a text. It takes no size of the array, so this is the model's own number.
+        # `hosted_score` takes no size of the array and writes so many scores for a text.
         self.num_labels = len(self.info["labels"])
 
     def __enter__(self) -> ctypes.c_void_p:
