@@ -120,6 +120,10 @@ make_golden_blobs() {
   build/release/tests/golden/golden_test --gtest_filter='*.SelftestPasses/*' --gtest_brief=1
 }
 
+# build/release as it was before the wheel, whose folders are gone.
+leave_wheel() {
+  cmake --preset release --log-level=WARNING -DEMBERT_PYTHON=OFF -U "SKBUILD*" -U CMAKE_INSTALL_PREFIX -U CMAKE_PREFIX_PATH
+}
 # The wheel is built where the tool is, as it holds the same objects: what is there is not compiled again.
 test_python() {
   cd "$root"
@@ -129,11 +133,12 @@ test_python() {
   [ -x $environment/bin/python ] || python3 -m venv $environment
   $environment/bin/python -m pip -q install "scikit-build-core==1.*" numpy "pytest==9.*" "mypy==2.*" tokenizers
   rm -rf $environment/wheel
+  trap leave_wheel EXIT
   $environment/bin/python -m pip -q wheel --no-deps --no-build-isolation -w $environment/wheel \
     --config-settings "build-dir=$root/build/release" --config-settings cmake.define.EMBERT_TESTS=ON \
     --config-settings cmake.define.EMBERT_SERVE=ON ./targets/python
-  # build/release as it was: the wheel's folders are gone.
-  cmake --preset release --log-level=WARNING -DEMBERT_PYTHON=OFF -U "SKBUILD*" -U CMAKE_INSTALL_PREFIX -U CMAKE_PREFIX_PATH
+  trap - EXIT
+  leave_wheel
   $environment/bin/python -m pip -q install --no-deps --force-reinstall $environment/wheel/*.whl
   ls -l $environment/wheel
 }

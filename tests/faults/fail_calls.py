@@ -32,14 +32,15 @@ DEMO = ROOT / "targets/demo/tiny-intent"
 OLD = b"the output of a run before\n"
 
 # An error that each call can have (man pages, section 2). A call that is not here is not disturbed: futex, exit and
-# what can only fail for a broken program.
+# what can only fail for a broken program. aarch64 has the names with "at" and ppoll where x86-64 has the short ones.
 ERRORS = {
-    "access": "EACCES", "clone": "EAGAIN", "clone3": "EAGAIN", "close": "EIO", "fcntl": "EINVAL",
+    "access": "EACCES", "clone": "EAGAIN", "clone3": "EAGAIN", "close": "EIO", "faccessat": "EACCES", "fcntl": "EINVAL",
     "flock": "EINTR", "fstat": "EIO", "fsync": "EIO", "ftruncate": "EIO", "getdents64": "EIO", "getrandom": "EAGAIN",
-    "ioctl": "ENOTTY", "link": "EPERM", "lseek": "EINVAL", "mmap": "ENOMEM", "mprotect": "ENOMEM", "munmap": "ENOMEM",
-    "newfstatat": "EACCES", "openat": "EMFILE", "poll": "EINTR", "prctl": "EINVAL", "pread64": "EIO",
-    "prlimit64": "EPERM", "read": "EIO", "readlink": "EACCES", "rename": "EACCES", "rt_sigaction": "EINVAL",
-    "sched_getaffinity": "EPERM", "unlink": "EACCES", "wait4": "ECHILD", "write": "ENOSPC",
+    "ioctl": "ENOTTY", "link": "EPERM", "linkat": "EPERM", "lseek": "EINVAL", "mmap": "ENOMEM", "mprotect": "ENOMEM",
+    "munmap": "ENOMEM", "newfstatat": "EACCES", "openat": "EMFILE", "poll": "EINTR", "ppoll": "EINTR", "prctl": "EINVAL",
+    "pread64": "EIO", "prlimit64": "EPERM", "read": "EIO", "readlink": "EACCES", "readlinkat": "EACCES",
+    "rename": "EACCES", "renameat": "EACCES", "renameat2": "EACCES", "rt_sigaction": "EINVAL",
+    "sched_getaffinity": "EPERM", "unlink": "EACCES", "unlinkat": "EACCES", "wait4": "ECHILD", "write": "ENOSPC",
 }  # fmt: skip
 FAULTS = {name: f"error={error}" for name, error in ERRORS.items()}
 FAULTS["brk"] = "retval=0"  # the kernel answers with an address below the one asked for
