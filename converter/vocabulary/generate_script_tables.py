@@ -8,6 +8,7 @@ Source of the data: Unicode's Scripts.txt, version 18.0.0, as the Python package
     python generate_script_tables.py            writes script_tables.cpp
     python generate_script_tables.py --check    exit code 1 if the file differs
 """
+
 import pathlib
 import sys
 
@@ -20,14 +21,16 @@ VERSION = "4.68.0"
 def generate():
     assert fontTools.version == VERSION, f"needs fonttools {VERSION}, found {fontTools.version}"
     names = sorted(Scripts.NAMES[code] for code in set(Scripts.VALUES))
-    lines = ["// SPDX-License-Identifier: Apache-2.0",
-             f"// Written by generate_script_tables.py from Unicode's Scripts.txt in fonttools {VERSION}. Do not edit.",
-             "// clang-format off",
-             '#include "converter/vocabulary/script_tables.hpp"',
-             "",
-             "namespace embert::convert {",
-             "",
-             "const std::array<const char*, kScriptCount> kScriptNames = {{"]
+    lines = [
+        "// SPDX-License-Identifier: Apache-2.0",
+        f"// Written by generate_script_tables.py from Unicode's Scripts.txt in fonttools {VERSION}. Do not edit.",
+        "// clang-format off",
+        '#include "converter/vocabulary/script_tables.hpp"',
+        "",
+        "namespace embert::convert {",
+        "",
+        "const std::array<const char*, kScriptCount> kScriptNames = {{",
+    ]
     lines += [f'    "{name}",' for name in names]
     lines += ["}};", "", "const std::array<ScriptRange, kScriptRangeCount> kScriptRanges = {{"]
     ranges = [f"{{0x{first:X}, {names.index(Scripts.NAMES[code])}}}" for first, code in zip(Scripts.RANGES, Scripts.VALUES)]

@@ -10,6 +10,7 @@ white space of its compiler's standard library are of different ages), so no Uni
     python generate_unicode_tables.py            writes wordpiece/unicode_tables.cpp
     python generate_unicode_tables.py --check    exit code 1 if the file differs
 """
+
 import pathlib
 import sys
 
@@ -38,7 +39,7 @@ def combining_class_reader(nfd):
              33: 0x651, 34: 0x652, 35: 0x670, 36: 0x711, 84: 0xC55, 91: 0xC56, 103: 0xE38, 107: 0xE48, 118: 0xEB8,
              122: 0xEC8, 129: 0xF71, 130: 0xF72, 132: 0xF74, 202: 0x321, 214: 0x1DCE, 216: 0x31B, 218: 0x302A,
              220: 0x316, 222: 0x59A, 224: 0x302E, 226: 0x1D16D, 228: 0x5AE, 230: 0x301, 232: 0x302C, 233: 0x35C,
-             234: 0x35D, 240: 0x345}
+             234: 0x35D, 240: 0x345}  # fmt: skip
 
     def before(a, b):  # class(a) < class(b), both not 0
         return a != b and nfd(chr(b) + chr(a)) == chr(a) + chr(b)
@@ -157,8 +158,16 @@ def generate():
     assert max(plain1) < 256
     compatibility = [decompositions.get(cp, [cp])[0] for cp in COMPATIBILITY]
 
-    sizes = [len(stage1), len(stage2), 8 * len(distinct), 8 * len(ranges), len(plain1), 2 * len(plain2),
-             4 * len(compatibility), 16 * len(long_list)]
+    sizes = [
+        len(stage1),
+        len(stage2),
+        8 * len(distinct),
+        8 * len(ranges),
+        len(plain1),
+        2 * len(plain2),
+        4 * len(compatibility),
+        16 * len(long_list),
+    ]
     print(f"{sum(sizes)} bytes of tables: {sizes}", file=sys.stderr)
     rows = "\n".join(f"    {{{d}, {f}, {c}}}," for d, f, c in distinct)
     range_rows = "\n".join(f"    {{{start:#x}, {record}}}," for start, record in ranges)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """talk.py COMMAND: starts the firmware, sends each line of stdin when the firmware asks for it ("> "), shows the answers, and
 ends the firmware. Exits with 1 if the firmware ends by itself or is silent."""
+
 import os
 import select
 import shlex
@@ -43,8 +44,9 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     command = shlex.split(sys.argv[1])
     try:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0,
-                                   start_new_session=True)  # Ctrl-C reaches only this program, which ends the firmware
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
+        )  # Ctrl-C reaches only this program, which ends the firmware
     except OSError as error:
         sys.exit(f"talk.py: {error}")
     try:

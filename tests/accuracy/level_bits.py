@@ -9,6 +9,7 @@ and arena, and answer texts with the recorded bits, with all instruction sets of
 
 The first tool converts. For Cortex-M see firmware_test.py --precision.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -45,8 +46,9 @@ def run(tool: str, *arguments: object, text: str = "") -> str:
 def isas(tool: str, blob: pathlib.Path) -> List[str]:
     """The instruction sets that the tool can run here."""
     for name in OTHER_FAMILIES:
-        refusal = subprocess.run([*shlex.split(tool), "checksum", str(blob), "a", "--isa", name], capture_output=True, text=True,
-                                 check=False).stderr
+        refusal = subprocess.run(
+            [*shlex.split(tool), "checksum", str(blob), "a", "--isa", name], capture_output=True, text=True, check=False
+        ).stderr
         found = re.search(r"which has: (.*)", refusal)
         if found:
             return found.group(1).strip().split(", ")
@@ -74,8 +76,13 @@ def bits(tool: str, blob: pathlib.Path, texts: str) -> Dict[str, str]:
 def record_of(tool: str, blob: pathlib.Path, texts: str) -> Dict[str, Any]:
     inspected = json.loads(run(tool, "inspect", blob, "--json"))
     found = bits(tool, blob, texts)
-    return {"sha256": hashlib.sha256(blob.read_bytes()).hexdigest(), "blob_bytes": blob.stat().st_size,
-            "arena_bytes": inspected["arena_bytes"], "checksums": found["scalar"], "logits": found["1 threads"]}
+    return {
+        "sha256": hashlib.sha256(blob.read_bytes()).hexdigest(),
+        "blob_bytes": blob.stat().st_size,
+        "arena_bytes": inspected["arena_bytes"],
+        "checksums": found["scalar"],
+        "logits": found["1 threads"],
+    }
 
 
 def write_record(recorded: Dict[str, Any]) -> None:
@@ -93,8 +100,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tools", nargs="+", metavar="TOOL")
     parser.add_argument("--record", action="store_true", help="writes level_bits.json and the sizes in the READMEs anew")
-    parser.add_argument("--convert", action="store_true",
-                        help="compares the blobs of all tools, with one thread and two, calibrated on 12 texts")
+    parser.add_argument(
+        "--convert",
+        action="store_true",
+        help="compares the blobs of all tools, with one thread and two, calibrated on 12 texts",
+    )
     options = parser.parse_args()
     rows = SENTENCES.read_text(encoding="utf-8").splitlines()[1:]
     texts = "".join(row.split("\t")[1] + "\n" for row in rows[::STRIDE])
@@ -126,14 +136,18 @@ def main() -> None:
                     other = blob.with_suffix(".other")
                     begun = time.monotonic()
                     convert(tool, level, other, threads, few_texts=True)
-                    expect(f"{level}, {tool}, {threads} threads, blob of 12 texts", blob.read_bytes() == other.read_bytes(), True)
+                    expect(
+                        f"{level}, {tool}, {threads} threads, blob of 12 texts", blob.read_bytes() == other.read_bytes(), True
+                    )
                     print(f"{level}: {tool}: converted with {threads} threads in {time.monotonic() - begun:.1f} s", flush=True)
     if wrong:
         sys.exit("\n".join(["FAILED", *wrong]))
     if options.record:
         write_record(recorded)
-    print(f"{len(options.tools)} tools give the {'new' if options.record else 'recorded'} bits at each level: " +
-          ", ".join(f"{level} {recorded[level]['checksums']}" for level in LEVELS))
+    print(
+        f"{len(options.tools)} tools give the {'new' if options.record else 'recorded'} bits at each level: "
+        + ", ".join(f"{level} {recorded[level]['checksums']}" for level in LEVELS)
+    )
 
 
 if __name__ == "__main__":

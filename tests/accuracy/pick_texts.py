@@ -9,6 +9,7 @@ a corpus, in file order, are ranked by SHA-256("seed/corpus/number") and the fir
 tokens with bert-base-uncased, [CLS] and [SEP] included, and no text twice. The list has no text, which for two of the
 corpora is under a share-alike licence: corpus, record number, kind and the text's CRC-32C. Needs the tokenizers package.
 """
+
 import argparse
 import hashlib
 import json

@@ -11,6 +11,7 @@ the medians over the rounds and the ratio of each round: its median, lowest and 
 FOLDER holds the peers' models (make_peer_models.py), and peers/bin/python is the Python that has the peers' packages
 (peers.py says how to get them). With --before the ratio of the lowest times over all rounds stands at the end of a row.
 """
+
 from __future__ import annotations
 
 import argparse

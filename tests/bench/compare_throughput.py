@@ -16,6 +16,7 @@ Beside the peers the table has what embert promises about itself:
   two processes      two processes of one thread each at the same time (only with 2 threads)
   ... beside a busy process   embert while another process keeps one processor busy
 """
+
 from __future__ import annotations
 
 import argparse
@@ -216,7 +217,9 @@ class Contender:
         command = [sys.executable, __file__, "--work", name, "--threads", str(threads), "--processor", str(processor)]
         command += ["--model", str(arguments.model), "--folder", str(arguments.folder), "--seconds", str(arguments.seconds)]
         command += ["--peers", str(arguments.peers)] if arguments.peers else []
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
         self.absent: Optional[str] = self.answer().get("absent")
 
     def answer(self) -> Any:
@@ -264,7 +267,6 @@ def tool_rate(arguments: argparse.Namespace, texts: list[str], threads: int, rep
         return len(texts) * repeats / (time.perf_counter() - begin)
 
 
-
 def compare(arguments: argparse.Namespace, threads: int) -> None:
     contenders = {}
     for name in CONTENDERS:
@@ -296,7 +298,11 @@ def compare(arguments: argparse.Namespace, threads: int) -> None:
     for name, values in rates.items():
         ratios = [ours / theirs for ours, theirs in zip(rates["embert"], values)]
         shown = [f"{value:.0f}" for value in (statistics.median(values), min(values), max(values))]
-        print("\t".join([name, str(threads), *shown, *(f"{r:.2f}" for r in (statistics.median(ratios), min(ratios), max(ratios)))]))
+        print(
+            "\t".join(
+                [name, str(threads), *shown, *(f"{r:.2f}" for r in (statistics.median(ratios), min(ratios), max(ratios)))]
+            )
+        )
     for contender in [*contenders.values(), *twins, *([one_thread] if one_thread else [])]:
         contender.end()
 

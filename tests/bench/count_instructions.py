@@ -11,6 +11,7 @@
 The counts of a run with one pass, or line of text, are taken from those of a run with two, so that opening the model is
 left out; of a firmware also what waits for the serial line.
 """
+
 import argparse
 import collections
 import pathlib
@@ -36,7 +37,7 @@ def counts(command, text=""):
 
 def counts_of_passes(options, cpu, tokens, passes):
     return counts([*shlex.split(options.qemu), "-cpu", cpu, "-plugin", options.plugin, "-d", "plugin",
-                   options.program, options.model, str(tokens), str(passes)])
+                   options.program, options.model, str(tokens), str(passes)])  # fmt: skip
 
 
 def counts_of_lines(options, lines):

@@ -10,6 +10,7 @@ encode_passes (-DEMBERT_BENCH=ON) in build/cortex-m4, cortex-m33, cortex-m55 and
 With --check only the trained models are counted, and compared with what `embert fit` says. It fails if one differs by more
 than 10 %.
 """
+
 import argparse
 import json
 import pathlib
@@ -27,11 +28,23 @@ TOOL = ROOT / "build/release/targets/cli/embert"
 TINY = ROOT / "targets/demo/tiny-intent"
 KERNEL_SETS = ROOT / "targets/cli/fit/kernel_sets.inc"
 BOARDS = {"scalar": ("cortex-m33", "mps2-an505"), "dsp": ("cortex-m4", "mps2-an386"), "mve": ("cortex-m55", "mps3-an547")}
-FIT_BOARDS = {"scalar": "mps2-an505", "dsp": "mps2-an386", "mve": "mps3-an547", "neon": "raspberry-pi-4b", "dotprod": "raspberry-pi-5"}
+FIT_BOARDS = {
+    "scalar": "mps2-an505",
+    "dsp": "mps2-an386",
+    "mve": "mps3-an547",
+    "neon": "raspberry-pi-4b",
+    "dotprod": "raspberry-pi-5",
+}
 PROCESSORS = {"neon": "cortex-a53", "dotprod": "cortex-a76"}
 # name: layers, width, heads, feed-forward width, labels (0: mean pooling)
-SHAPES = {"m256": (4, 256, 4, 1024, 10), "m312": (3, 312, 12, 1200, 0), "m64": (2, 64, 2, 256, 3), "m192": (2, 192, 3, 768, 0),
-          "m128": (2, 128, 4, 512, 77), "n128": (2, 128, 2, 512, 30)}
+SHAPES = {
+    "m256": (4, 256, 4, 1024, 10),
+    "m312": (3, 312, 12, 1200, 0),
+    "m64": (2, 64, 2, 256, 3),
+    "m192": (2, 192, 3, 768, 0),
+    "m128": (2, 128, 4, 512, 77),
+    "n128": (2, 128, 2, 512, 30),
+}
 SHAPES_AT_OTHER_LENGTHS = {"c320": (3, 320, 5, 1280, 20), "c96": (4, 96, 3, 384, 0)}
 PRECISE = ("m64", "m256", "c96")  # are also converted with --precision high
 LENGTHS, OTHER_LENGTHS = (1, 4, 8, 16, 31, 33, 64, 128), (2, 5, 14, 24, 40, 77)
@@ -48,8 +61,14 @@ def write_folder(folder, shape):
     config = json.loads((TINY / "config.json").read_text(encoding="utf-8"))
     for key in ("id2label", "label2id"):
         config.pop(key)
-    config.update(hidden_size=width, num_hidden_layers=layers, num_attention_heads=heads, intermediate_size=inner,
-                  max_position_embeddings=128, architectures=["BertForSequenceClassification" if labels else "BertModel"])
+    config.update(
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=inner,
+        max_position_embeddings=128,
+        architectures=["BertForSequenceClassification" if labels else "BertModel"],
+    )
     if labels:
         config["id2label"] = {str(i): f"label{i}" for i in range(labels)}
         config["label2id"] = {f"label{i}": i for i in range(labels)}
@@ -60,7 +79,7 @@ def write_folder(folder, shape):
     tensors = {}
 
     def dense(name, rows, columns):
-        tensors[f"{name}.weight"] = random.normal(0, columns ** -0.5, (rows, columns))
+        tensors[f"{name}.weight"] = random.normal(0, columns**-0.5, (rows, columns))
         tensors[f"{name}.bias"] = random.normal(0, 0.02, rows)
 
     def norm(name):
@@ -93,8 +112,11 @@ def write_folder(folder, shape):
 
 def convert(folder, blob, precision="fast"):
     if not blob.exists():
-        subprocess.run([TOOL, "convert", folder, "-o", blob, "--rounding", "nearest", "--precision", precision, "--quiet"], check=True,
-                       stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [TOOL, "convert", folder, "-o", blob, "--rounding", "nearest", "--precision", precision, "--quiet"],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
     return blob
 
 
@@ -106,10 +128,18 @@ def count(isa, options, blob, tokens, passes):
         build, machine = BOARDS[isa]
         semihosting = ",".join(["enable=on,target=native,arg=encode_passes", *(f"arg={word}" for word in arguments)])
         command = ["qemu-system-arm", "-M", machine, *plugin, "-display", "none", "-monitor", "none", "-serial", "none",
-                   "-semihosting-config", semihosting, "-kernel", ROOT / f"build/{build}/tests/bench/encode_passes"]
+                   "-semihosting-config", semihosting, "-kernel", ROOT / f"build/{build}/tests/bench/encode_passes"]  # fmt: skip
     else:
-        command = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "-cpu", PROCESSORS[isa], *plugin,
-                   ROOT / "build/aarch64/tests/bench/encode_passes", *arguments]
+        command = [
+            "qemu-aarch64",
+            "-L",
+            "/usr/aarch64-linux-gnu",
+            "-cpu",
+            PROCESSORS[isa],
+            *plugin,
+            ROOT / "build/aarch64/tests/bench/encode_passes",
+            *arguments,
+        ]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     total = re.search(r"(\d+) total", run.stderr)
     status = re.search(rf"^{isa}, (EMBERT_STATUS_\w+)", run.stdout, re.MULTILINE)
@@ -131,8 +161,12 @@ def instructions(isa, options, blob, tokens):
 
 
 def work_of(blob, tokens):
-    run = subprocess.run([TOOL, "fit", blob, "--flash", "4G", "--ram", "4G", "--tokens", str(tokens), "--json"],
-                         capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [TOOL, "fit", blob, "--flash", "4G", "--ram", "4G", "--tokens", str(tokens), "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return list(json.loads(run.stdout)["work"].values())
 
 
@@ -140,8 +174,9 @@ def points(isa, options, blobs, lengths, most=MOST_OF_OTHERS):
     """(name, tokens, work, instructions) of each model and length that ran."""
     found = []
     for blob in blobs:
-        positions = json.loads(subprocess.run([TOOL, "inspect", blob, "--json"], capture_output=True, text=True,
-                                              check=True).stdout)["header"]["max_positions"]
+        positions = json.loads(
+            subprocess.run([TOOL, "inspect", blob, "--json"], capture_output=True, text=True, check=True).stdout
+        )["header"]["max_positions"]
         for tokens in (tokens for tokens in lengths if tokens <= positions):
             work = work_of(blob, tokens)
             if work[0] > MOST_MULTIPLY_ADDS.get(isa, most):
@@ -161,8 +196,12 @@ def check_fit(isa, options, trained):
     found = []
     for blob in trained:
         for name, tokens, _, counted in points(isa, options, [blob], TRAINED_LENGTHS, MOST_OF_TRAINED):
-            run = subprocess.run([TOOL, "fit", blob, "--board", FIT_BOARDS[isa], "--tokens", str(tokens), "--json"],
-                                 capture_output=True, text=True, check=False)  # 2: too large for that board
+            run = subprocess.run(
+                [TOOL, "fit", blob, "--board", FIT_BOARDS[isa], "--tokens", str(tokens), "--json"],
+                capture_output=True,
+                text=True,
+                check=False,
+            )  # 2: too large for that board
             kernels = json.loads(run.stdout)["kernels"][0]
             error = (kernels["instructions"] - kernels["text_instructions"]) / counted - 1
             print(f"{isa}: {name:16} {tokens:4} tokens {counted / 1e6:10.3f} million, embert fit {error:+.1%}", flush=True)
@@ -175,7 +214,7 @@ def check_fit(isa, options, trained):
 def write_costs(isa, costs):
     text = KERNEL_SETS.read_text(encoding="utf-8")
     written = [f"{cost:.4g}" for cost in costs]
-    numbers = (",\n" + " " * 18).join(", ".join(written[at:at + 7]) for at in range(0, len(written), 7))
+    numbers = (",\n" + " " * 18).join(", ".join(written[at : at + 7]) for at in range(0, len(written), 7))
     costs_of_isa = re.compile(r'(\.isa = "' + isa + r'".*?\.instructions = )\{[^}]*\}', re.DOTALL)
     text, changed = costs_of_isa.subn(rf"\1{{{numbers}}}", text, count=1)
     if changed != 1:
@@ -186,7 +225,12 @@ def write_costs(isa, costs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plugin", required=True)
-    parser.add_argument("--work", required=True, type=pathlib.Path, help="a folder for models and counts, which the next run takes as they are: a new one after a change")
+    parser.add_argument(
+        "--work",
+        required=True,
+        type=pathlib.Path,
+        help="a folder for models and counts, which the next run takes as they are: a new one after a change",
+    )
     parser.add_argument("--minilm", type=pathlib.Path, help="also checks all-MiniLM-L6-v2")
     parser.add_argument("--isa", default="scalar,dsp,mve,neon,dotprod", help="of these kernels")
     what = parser.add_mutually_exclusive_group()
@@ -209,8 +253,10 @@ def main():
         blobs[name] = convert(options.work / name, options.work / f"{name}.emb")
     precise = [convert(options.work / name, options.work / f"{name}-high.emb", "high") for name in PRECISE]
     for isa in options.isa.split(","):
-        measured = [*points(isa, options, [blobs[name] for name in SHAPES], LENGTHS),
-                    *points(isa, options, [blobs[name] for name in SHAPES_AT_OTHER_LENGTHS] + precise, OTHER_LENGTHS)]
+        measured = [
+            *points(isa, options, [blobs[name] for name in SHAPES], LENGTHS),
+            *points(isa, options, [blobs[name] for name in SHAPES_AT_OTHER_LENGTHS] + precise, OTHER_LENGTHS),
+        ]
         matrix = numpy.array([numpy.array(work) / counted for _, _, work, counted in measured])
         costs, _ = nnls(matrix, numpy.ones(len(measured)))
         worst = max(errors(measured, costs), key=abs)

@@ -11,6 +11,7 @@ its shapes are fixed. OpenVINO: NNCF post-training quantisation for transformers
 calibrated on the text that embert calibrates on. ONNX Runtime: dynamic quantisation with a scale a channel, any length.
 All give the last hidden state.
 """
+
 from __future__ import annotations
 
 import argparse

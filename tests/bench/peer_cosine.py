@@ -8,6 +8,7 @@ peers-make and PEER_MODELS are those of make_peer_models.py, made with --tokens 
 sentences of CLINC150, on which nothing was calibrated. The reference is PyTorch in float32. An embedding is the mean of
 the last hidden state over the tokens, of length 1. Prints a TSV: program, texts, mean, 1st percentile, worst.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -73,9 +74,7 @@ def openvino(models: pathlib.Path) -> Encoder:
 
     def run(ids: list[int]) -> Any:
         row = numpy.array([ids], numpy.int64)
-        feed = {
-            i: row if "input_ids" in port.get_names() else numpy.ones_like(row) for i, port in enumerate(compiled.inputs)
-        }
+        feed = {i: row if "input_ids" in port.get_names() else numpy.ones_like(row) for i, port in enumerate(compiled.inputs)}
         return compiled(feed)[0][0]
 
     return run

@@ -9,6 +9,7 @@ FOLDER is what make_peer_models.py made. A pass is one encoder forward up to the
 mask ready beforehand and the clock around the call. Prints a TSV: peer, tokens, threads, passes, and the lowest, median
 and highest time of a pass in ms.
 """
+
 from __future__ import annotations
 
 import argparse

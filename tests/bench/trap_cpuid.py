@@ -11,6 +11,7 @@ then answers in its stead, on processors on which CPUID does not fault (AMD's).
 
 Needs objdump and readelf.
 """
+
 from __future__ import annotations
 
 import pathlib

@@ -7,6 +7,7 @@
 
 Prints the cosines of each table to the wheel's vectors. Fails below 0.9999, and where a text without known tokens is not zeros.
 """
+
 import pathlib
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from tokenizers import Tokenizer
 
 LEAST_COSINE = 0.9999
 TEXTS = ["the cat sat on the mat", "freeze my account", "set a timer for the pasta", "is it going to rain in Oslo", "the the the",
-         "a " * 700, "naïve café 你好 Ω", "x", "\U0001f600", ""]
+         "a " * 700, "naïve café 你好 Ω", "x", "\U0001f600", ""]  # fmt: skip
 
 
 def tables(tokens):
@@ -29,8 +30,15 @@ def tables(tokens):
     yield "float16, not normalised", rows.astype(np.float16), {"normalize": False}
     yield "int8", (rows / np.abs(rows).max() * 127).astype(np.int8), {"normalize": True}
     yield "weights", rows, {"normalize": True, "weights": random.random(tokens)}
-    yield "mapping", rows[:500], {"normalize": True, "weights": random.random(tokens).astype(np.float32),
-                                  "token_mapping": random.integers(0, 500, tokens)}
+    yield (
+        "mapping",
+        rows[:500],
+        {
+            "normalize": True,
+            "weights": random.random(tokens).astype(np.float32),
+            "token_mapping": random.integers(0, 500, tokens),
+        },
+    )
 
 
 def run(*command):
@@ -47,14 +55,18 @@ def main(tool, tokenizer_file, folder):
         StaticModel(rows, tokenizer, **options).save_pretrained(saved)
         expected = StaticModel.from_pretrained(saved).encode(TEXTS).astype(np.float64)
         run(tool, "convert", saved, "-o", folder / "static.emb")
-        subprocess.run([tool, "embed", folder / "static.emb", "--npy", folder / "static.npy"], input=lines, text=True, check=True)
+        subprocess.run(
+            [tool, "embed", folder / "static.emb", "--npy", folder / "static.npy"], input=lines, text=True, check=True
+        )
         found = np.load(folder / "static.npy").astype(np.float64)
         lengths = np.linalg.norm(expected, axis=1), np.linalg.norm(found, axis=1)
         known = lengths[0] > 0
         cosines = (expected * found).sum(1)[known] / lengths[0][known] / lengths[1][known]
         good = cosines.min() >= LEAST_COSINE and not lengths[1][~known].any()
         failed += not good
-        print(f"{name}: cosine mean {cosines.mean():.6f}, worst {cosines.min():.6f}, {(~known).sum()} texts of zeros{'' if good else ' FAILED'}")
+        print(
+            f"{name}: cosine mean {cosines.mean():.6f}, worst {cosines.min():.6f}, {(~known).sum()} texts of zeros{'' if good else ' FAILED'}"
+        )
     return 1 if failed else 0
 
 

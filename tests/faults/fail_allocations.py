@@ -50,9 +50,7 @@ class Run:
     def __call__(self, scenario, folder, **settings):
         environment = dict(os.environ, LD_PRELOAD=self.library, **settings)
         command = [self.tool, *(argument.replace("FOLDER", str(folder)) for argument in scenario.arguments)]
-        done = subprocess.run(
-            command, input=scenario.stdin, capture_output=True, timeout=300, check=False, env=environment
-        )
+        done = subprocess.run(command, input=scenario.stdin, capture_output=True, timeout=300, check=False, env=environment)
         return done.returncode, done.stderr.decode(errors="replace")
 
 
@@ -137,7 +135,9 @@ def main():
             counts, broken = run_scenario(scenario, run, arguments.every, tried)
             total += counts
             print(f"{name:<12}" + "".join(f"{counts[column]:>11}" for column in columns), flush=True)
-            lines += [f"{name}: allocation {number}: {problem}\n    {' '.join(frames[:12])}" for number, frames, problem in broken]
+            lines += [
+                f"{name}: allocation {number}: {problem}\n    {' '.join(frames[:12])}" for number, frames, problem in broken
+            ]
     print(f"{'all':<12}" + "".join(f"{total[column]:>11}" for column in columns))
     print("\n".join(lines) if lines else "no run breaks a rule")
     return 1 if total["wrong"] else 0

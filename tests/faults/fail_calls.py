@@ -17,6 +17,7 @@ Prints a table of calls, cases and results; ends with 1 if a case breaks a rule.
 first of each name. A crash where the library cpuinfo reads the processor's files is listed apart: the converter tries
 cpuinfo in a child and refuses machines on which it crashes, but cpuinfo survives no read that fails after that.
 """
+
 import argparse
 import collections
 import pathlib

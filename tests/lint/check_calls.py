@@ -6,6 +6,7 @@ Counts arguments of calls and parameters of functions `f(a, b, ...)`, and values
 Fine are designated initialisers (`{.m = m, ...}`), containers and arrays (many values of one type), lists of literals of
 one kind (tables), and the exceptions below. --summary prints the number of findings in each folder alone.
 """
+
 import collections
 import pathlib
 import re
@@ -22,9 +23,14 @@ EXCEPTIONS: List[Tuple[str, str]] = [
     (r"_mm\d*_\w+|wasm_\w+|__builtin_\w+|v\w+q?_[sufp]\d+\w*", "SIMD intrinsics"),
     (r"\w*printf", "a format and its values"),
     (r"asm|__asm__|volatile", "operands of assembly"),
-    (r"[A-Z][A-Z0-9_]+|Values|Types|Combine|AnyOf|AllOf|ElementsAre\w*|UnorderedElementsAre\w*",
-     "macros and lists of GoogleTest and of variants.inc"),
-    (r"xnn_\w+|pthreadpool_\w+|mmap|getnameinfo|sendto|recvfrom|qemu_plugin_\w+|__get_cpuid_count|\w*libc_start_main", "functions of other libraries"),
+    (
+        r"[A-Z][A-Z0-9_]+|Values|Types|Combine|AnyOf|AllOf|ElementsAre\w*|UnorderedElementsAre\w*",
+        "macros and lists of GoogleTest and of variants.inc",
+    ),
+    (
+        r"xnn_\w+|pthreadpool_\w+|mmap|getnameinfo|sendto|recvfrom|qemu_plugin_\w+|__get_cpuid_count|\w*libc_start_main",
+        "functions of other libraries",
+    ),
     (r"max|min|format|tie|tuple|make_tuple|variant", "any number of values of one kind"),
 ]
 EXCEPTION = re.compile("|".join(f"(?:{pattern})" for pattern, _ in EXCEPTIONS))
@@ -32,7 +38,7 @@ EXCEPTION = re.compile("|".join(f"(?:{pattern})" for pattern, _ in EXCEPTIONS))
 # Types that hold many values of one type.
 CONTAINERS = re.compile(r"vector|array|set|map|unordered_map|unordered_set|initializer_list|string|deque|span|Bytes|Json")
 NOT_CALLED = {"if", "for", "while", "switch", "return", "sizeof", "alignof", "catch", "decltype", "static_assert",
-              "alignas", "defined"}
+              "alignas", "defined"}  # fmt: skip
 OPENERS = {"(": ")", "{": "}", "[": "]", "<": ">"}
 
 
@@ -57,8 +63,9 @@ class Group:
 def opens_template(tokens: List[Token], i: int) -> bool:
     """clang-format puts a space before a `<` that compares, and none before that of a template."""
     before = tokens[i - 1] if i > 0 else None
-    return before is not None and (before.text == "template" or (
-        before.kind == "name" and before.text != "operator" and not tokens[i].after_space))
+    return before is not None and (
+        before.text == "template" or (before.kind == "name" and before.text != "operator" and not tokens[i].after_space)
+    )
 
 
 def before_template(tokens: List[Token], i: int) -> int:
@@ -131,8 +138,9 @@ def is_table_row(values: List[List[Token]], tokens: List[Token], outer: Optional
 def is_command_line(values: List[List[Token]]) -> bool:
     """Arguments of a program: an option among them, or several strings after the subcommand."""
     texts = [value[0].text for value in values if value[0].kind == "string"]
-    return any(text.startswith('"-') for text in texts) or \
-        (len(texts) >= 3 and re.fullmatch(r'"[a-z-]+"', values[0][0].text) is not None)
+    return any(text.startswith('"-') for text in texts) or (
+        len(texts) >= 3 and re.fullmatch(r'"[a-z-]+"', values[0][0].text) is not None
+    )
 
 
 def judge(tokens: List[Token], group: Group, outer: Optional[Group]) -> Optional[Finding]:
@@ -191,23 +199,40 @@ def findings(text: str) -> Iterator[Finding]:
 
 
 def self_test() -> List[str]:
-    caught = ["void f(int a, int b, int c, int d, int e, int g);", "gemm({m, n, k, lhs, rhs, dst});",
-              "return {a, b, c, d, e, f};", "x = f(a, std::map<int, int>(), c, d, e, f);",
-              "const Args args = {a, 2, c, d, e, f};", "auto f = [](int a, int b, int c, int d, int e, int g) {};",
-              "g(a < b, c, d, e, f, h);", "f({1, kTwo, 3, kFour, 5, 6});",
-              "Row rows[] = {{f(a), 1, 2, 3, 4, 5}};", "T{a, b, c, d, e, f}.run();",
-              "f({\"gelu\", a, b, c, d, e});"]
-    passed = ["f(a, b, c, d, std::pair<int, int>(1, 2));", "gemm({.m = m, .n = n, .k = k, .a = a, .b = b, .c = c});",
-              "std::vector<int> v = {a, b, c, d, e, f};", "int t[6] = {a, b, c, d, e, f};",
-              "for (int x : {a, b, c, d, e, f}) g(x);", "enum class E { a, b, c, d, e, f };",
-              "_mm256_set_epi32(a, b, c, d, e, f, g, h);",
-              "std::printf(\"%d\", a, b, c, d, e);",
-              "row = {1, 2, -3, 4, 5, 6};", "void f() { int a, b, c, d, e, g; }", "// f(a, b, c, d, e, f)\n",
-              "Row rows[] = {{\"a\", 1, 2, 3, kFour, T::kFive}, {\"b\", 1, 2, 3, kFour, T::kSix}};",
-              "run({\"convert\", folder, \"-o\", model, \"--rounding\", way});", "Fn table = {f, f, f, f, f, f};",
-              "std::array<int, 6>{a, b, c, d, e, f};", "f(\"a, b, c, d, e, f, g\");"]
-    return [f"passes, but should not: {text}" for text in caught if not list(findings(text))] + \
-        [f"is refused, but should not be: {text}" for text in passed if list(findings(text))]
+    caught = [
+        "void f(int a, int b, int c, int d, int e, int g);",
+        "gemm({m, n, k, lhs, rhs, dst});",
+        "return {a, b, c, d, e, f};",
+        "x = f(a, std::map<int, int>(), c, d, e, f);",
+        "const Args args = {a, 2, c, d, e, f};",
+        "auto f = [](int a, int b, int c, int d, int e, int g) {};",
+        "g(a < b, c, d, e, f, h);",
+        "f({1, kTwo, 3, kFour, 5, 6});",
+        "Row rows[] = {{f(a), 1, 2, 3, 4, 5}};",
+        "T{a, b, c, d, e, f}.run();",
+        'f({"gelu", a, b, c, d, e});',
+    ]
+    passed = [
+        "f(a, b, c, d, std::pair<int, int>(1, 2));",
+        "gemm({.m = m, .n = n, .k = k, .a = a, .b = b, .c = c});",
+        "std::vector<int> v = {a, b, c, d, e, f};",
+        "int t[6] = {a, b, c, d, e, f};",
+        "for (int x : {a, b, c, d, e, f}) g(x);",
+        "enum class E { a, b, c, d, e, f };",
+        "_mm256_set_epi32(a, b, c, d, e, f, g, h);",
+        'std::printf("%d", a, b, c, d, e);',
+        "row = {1, 2, -3, 4, 5, 6};",
+        "void f() { int a, b, c, d, e, g; }",
+        "// f(a, b, c, d, e, f)\n",
+        'Row rows[] = {{"a", 1, 2, 3, kFour, T::kFive}, {"b", 1, 2, 3, kFour, T::kSix}};',
+        'run({"convert", folder, "-o", model, "--rounding", way});',
+        "Fn table = {f, f, f, f, f, f};",
+        "std::array<int, 6>{a, b, c, d, e, f};",
+        'f("a, b, c, d, e, f, g");',
+    ]
+    return [f"passes, but should not: {text}" for text in caught if not list(findings(text))] + [
+        f"is refused, but should not be: {text}" for text in passed if list(findings(text))
+    ]
 
 
 def main() -> int:
@@ -223,8 +248,10 @@ def main() -> int:
         for line, callee_name, number in findings(path.read_text(encoding="utf-8")):
             folders["/".join(name.split("/")[:2])] += 1
             if "--summary" not in sys.argv:
-                print(f"{name}:{line}: {callee_name} with {number} positional values; more than {MOST} are named: "
-                      "{.a = a, .b = b, ...} or a small struct")
+                print(
+                    f"{name}:{line}: {callee_name} with {number} positional values; more than {MOST} are named: "
+                    "{.a = a, .b = b, ...} or a small struct"
+                )
     for folder, number in sorted(folders.items()):
         print(f"{number:4} {folder}")
     print(f"{len(files)} files, {sum(folders.values())} calls to mend")

@@ -5,6 +5,7 @@ that allocates. The whole image less the model has the size that `embert fit` kn
 
   check_image.py --max-bytes N --allocates PROGRAM [--binutils PREFIX] --kernel-sets FILE --isa NAME --model FILE MAP FIRMWARE
 """
+
 import argparse
 import collections
 import os
@@ -64,8 +65,10 @@ def main():
     problems = []
     library = linked_parts(arguments.map)
     size, mutable = library["text"] + library["rodata"], library["data"] + library["bss"]
-    print(f"runtime, kernels and tokenizer: {library['text']} bytes of code, {library['rodata']} of tables, {mutable} of "
-          ".data and .bss")
+    print(
+        f"runtime, kernels and tokenizer: {library['text']} bytes of code, {library['rodata']} of tables, {mutable} of "
+        ".data and .bss"
+    )
     if library["text"] == 0:
         problems.append("the library is not in the map")
     if size > arguments.max_bytes:
@@ -78,9 +81,11 @@ def main():
         problems.append("something allocates")
     if not allocating_symbols(arguments.binutils, arguments.allocates):
         problems.append(f"{arguments.allocates} allocates, and the check does not see it")
-    for what, built, recorded in zip(("code and tables", "variables"),
-                                     image_bytes(arguments.binutils, arguments.firmware, arguments.model),
-                                     recorded_bytes(arguments.kernel_sets, arguments.isa)):
+    for what, built, recorded in zip(
+        ("code and tables", "variables"),
+        image_bytes(arguments.binutils, arguments.firmware, arguments.model),
+        recorded_bytes(arguments.kernel_sets, arguments.isa),
+    ):
         print(f"{what} of the image: {built} bytes; `embert fit` says {recorded}")
         if abs(built - recorded) > MOST_DEVIATION * built:
             problems.append(f"{what}: {arguments.kernel_sets} needs {built} for {arguments.isa}")

@@ -3,6 +3,7 @@
 """One noun names contract, scalar reference, variants and test of an operation, and a test covers every row of
 variants.inc.   check_kernels.py ROOT
 """
+
 import pathlib
 import re
 import sys
@@ -83,6 +84,7 @@ def read_tree(root):
 
 def self_test(files):
     """The problems that the checks miss in trees made to have them."""
+
     def replaced(path, old, new):
         return {**files, path: files[path].replace(old, new)}
 
@@ -91,16 +93,28 @@ def self_test(files):
 
     gemm, softmax = "EMBERT_KERNEL(gemm, GemmFn, gemm_s32_n16k4_scalar", "EMBERT_KERNEL(softmax, SoftmaxFn, softmax_u8_s32_avx2"
     breaches = [
-        (renamed("kernels/scalar/softmax_scalar.cpp", "kernels/scalar/max_scalar.cpp"), "has no kernels/scalar/softmax_scalar.cpp"),
+        (
+            renamed("kernels/scalar/softmax_scalar.cpp", "kernels/scalar/max_scalar.cpp"),
+            "has no kernels/scalar/softmax_scalar.cpp",
+        ),
         (renamed("tests/kernels/softmax_test.cpp", "tests/kernels/max_test.cpp"), "has no tests/kernels/softmax_test.cpp"),
         (renamed("kernels/x86/softmax_avx2.cpp", "kernels/x86/max_avx2.cpp"), "no kernels/contracts/max.hpp"),
         (renamed("kernels/x86/softmax_avx2.cpp", "kernels/x86/softmax_avx3.cpp"), "avx3 is no ISA extension"),
         (replaced("kernels/sources.cmake", "  x86/softmax_avx2.cpp\n", ""), "is not in kernels/sources.cmake"),
-        (replaced("kernels/variants.inc", gemm, "EMBERT_KERNEL(pool, PoolFn, pool_scalar, kIsaScalar)\n" + gemm), "no contract declares"),
-        (replaced("kernels/variants.inc", "(append_key, AppendKeyFn,", "(append_key, RequantizeKeyFn,"), "another operation's type"),
+        (
+            replaced("kernels/variants.inc", gemm, "EMBERT_KERNEL(pool, PoolFn, pool_scalar, kIsaScalar)\n" + gemm),
+            "no contract declares",
+        ),
+        (
+            replaced("kernels/variants.inc", "(append_key, AppendKeyFn,", "(append_key, RequantizeKeyFn,"),
+            "another operation's type",
+        ),
         (replaced("kernels/variants.inc", softmax, softmax.replace("u8_s32", "u8")), "not defined in a file softmax_avx2.cpp"),
         (replaced("kernels/variants.inc", softmax + ", kIsaAvx2)\n", ""), "softmax_u8_s32_avx2 has no row"),
-        (replaced("tests/kernels/qkv_test.cpp", "variants_of(&Kernels::append_key)", "append_key"), "append_key requantize_key_n16k4_scalar: no test covers it"),
+        (
+            replaced("tests/kernels/qkv_test.cpp", "variants_of(&Kernels::append_key)", "append_key"),
+            "append_key requantize_key_n16k4_scalar: no test covers it",
+        ),
         (replaced("tests/kernels/dispatch_test.cpp", '#include "kernels/variants.inc"', ""), "not every definition"),
     ]
     return [problem for tree, problem in breaches if not any(problem in text for text in problems(tree))]

@@ -5,6 +5,7 @@
 Also: an SPDX line at the head of each file, at most 600 lines in a file, no path of one machine. The check reads the text
 of the sources and needs no compiler.
 """
+
 import pathlib
 import re
 import sys
@@ -21,8 +22,11 @@ STAGES = ("files", "arithmetic", "model", "import", "reference", "calibrate", "q
 CONVERTER_HELPERS = ("converter/convert_error.hpp", "converter/workers.hpp")
 BELOW_CONVERTER = ("runtime/format/", "embert/", "kernels/variants.hpp", *PACKING)
 CONVERTER_RULES = [
-    (f"converter/{stage}/",
-     (*(f"converter/{earlier}/" for earlier in STAGES[:number + 1]), *CONVERTER_HELPERS, *BELOW_CONVERTER), ANY)
+    (
+        f"converter/{stage}/",
+        (*(f"converter/{earlier}/" for earlier in STAGES[: number + 1]), *CONVERTER_HELPERS, *BELOW_CONVERTER),
+        ANY,
+    )
     for number, stage in enumerate(STAGES)
 ]
 
@@ -37,7 +41,11 @@ RULES = [
     ("runtime/tokenizer/", ("runtime/tokenizer/", "runtime/format/", "embert/"), C_HEADERS),
     ("runtime/tasks/", ("runtime/tasks/", "runtime/model/", "runtime/tokenizer/", "kernels/arithmetic/", "embert/"), C_HEADERS),
     ("runtime/model/", ("runtime/model/", "runtime/tokenizer/", "runtime/format/", "kernels/", "embert/"), C_HEADERS),
-    ("runtime/engine/", ("runtime/engine/", "runtime/tasks/", "runtime/model/", "runtime/format/", "kernels/", "embert/"), C_HEADERS),
+    (
+        "runtime/engine/",
+        ("runtime/engine/", "runtime/tasks/", "runtime/model/", "runtime/format/", "kernels/", "embert/"),
+        C_HEADERS,
+    ),
     ("runtime/generation/", ("runtime/", "kernels/", "embert/"), C_HEADERS),
     *CONVERTER_RULES,
     ("converter/", ("converter/", *BELOW_CONVERTER), ANY),
@@ -61,8 +69,9 @@ def sources(root):
     for folder in ("kernels", "runtime", "converter", "targets", "tests", "toolchains", ".ci"):
         for path in sorted((root / folder).rglob("*")):
             is_script = path.suffix in SCRIPTS and path.is_file() and path.read_bytes()[:2] == b"#!"
-            if path.is_file() and (path.suffix in CODE or path.suffix in (".py", ".sh", ".cmake") or is_script
-                                   or path.name == "CMakeLists.txt"):
+            if path.is_file() and (
+                path.suffix in CODE or path.suffix in (".py", ".sh", ".cmake") or is_script or path.name == "CMakeLists.txt"
+            ):
                 yield path
 
 
@@ -103,15 +112,24 @@ def problems(root, path):
 
 def self_test():
     """The rules catch what they are for."""
-    breaches = [("kernels/contracts/gemm.hpp", '"', "runtime/model/model.hpp"), ("kernels/contracts/gemm.hpp", "<", "vector"),
-                ("kernels/scalar/gemm_scalar.cpp", "<", "immintrin.h"), ("runtime/engine/engine.cpp", "<", "math.h"),
-                ("runtime/format/blob_format.hpp", "<", "string.h"), ("runtime/engine/engine.cpp", '"', "converter/verify/verify.hpp"),
-                ("converter/verify/verify.cpp", '"', "runtime/model/model.hpp"), ("converter/verify/verify.cpp", '"', "kernels/dispatch.hpp"),
-                ("converter/export/write_blob.cpp", '"', "converter/verify/verify.hpp"),
-                ("converter/calibrate/measure_ranges.cpp", '"', "converter/convert.hpp"),
-                ("targets/cli/main.cpp", '"', "runtime/model/model.hpp"), ("runtime/tokenizer/tokenize.cpp", '"', "runtime/model/model.hpp"),
-                ("runtime/tasks/classify.cpp", '"', "runtime/engine/run.hpp"), ("runtime/engine/text.cpp", '"', "runtime/generation/generate.hpp"),
-                ("kernels/x86/gemm_avx2.cpp", '"', "kernels/dispatch.hpp"), ("runtime/engine/engine.cpp", '"', "model.hpp")]
+    breaches = [
+        ("kernels/contracts/gemm.hpp", '"', "runtime/model/model.hpp"),
+        ("kernels/contracts/gemm.hpp", "<", "vector"),
+        ("kernels/scalar/gemm_scalar.cpp", "<", "immintrin.h"),
+        ("runtime/engine/engine.cpp", "<", "math.h"),
+        ("runtime/format/blob_format.hpp", "<", "string.h"),
+        ("runtime/engine/engine.cpp", '"', "converter/verify/verify.hpp"),
+        ("converter/verify/verify.cpp", '"', "runtime/model/model.hpp"),
+        ("converter/verify/verify.cpp", '"', "kernels/dispatch.hpp"),
+        ("converter/export/write_blob.cpp", '"', "converter/verify/verify.hpp"),
+        ("converter/calibrate/measure_ranges.cpp", '"', "converter/convert.hpp"),
+        ("targets/cli/main.cpp", '"', "runtime/model/model.hpp"),
+        ("runtime/tokenizer/tokenize.cpp", '"', "runtime/model/model.hpp"),
+        ("runtime/tasks/classify.cpp", '"', "runtime/engine/run.hpp"),
+        ("runtime/engine/text.cpp", '"', "runtime/generation/generate.hpp"),
+        ("kernels/x86/gemm_avx2.cpp", '"', "kernels/dispatch.hpp"),
+        ("runtime/engine/engine.cpp", '"', "model.hpp"),
+    ]
     return [breach for breach in breaches if include_problem(*breach) is None]
 
 

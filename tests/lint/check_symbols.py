@@ -5,18 +5,22 @@ weak symbols in kernel variants, and a limit for their size.
 
   check_symbols.py [--max-bytes N] [--float-scan] [--forbidden-in OBJECT] [--binutils PREFIX] -- OBJECT...
 """
+
 import argparse
 import re
 import subprocess
 import sys
 
 # The library may call these from outside: memory functions and the compiler's integer division.
-ALLOWED = re.compile(r"^(memcpy|memmove|memset|memcmp|_GLOBAL_OFFSET_TABLE_|__(u?div|u?mod)[dst]i[34]|__udivmod[dt]i4|__aeabi_.*)$")
+ALLOWED = re.compile(
+    r"^(memcpy|memmove|memset|memcmp|_GLOBAL_OFFSET_TABLE_|__(u?div|u?mod)[dst]i[34]|__udivmod[dt]i4|__aeabi_.*)$"
+)
 FLOAT_ARITHMETIC = re.compile(
     r"^v?(add|sub|mul|div|sqrt|rcp|rsqrt|rcp14|rsqrt14|min|max|round|rndscale|range|reduce|scalef|getexp|getmant|fixupimm"
     r"|addsub|hadd|hsub|dp|cmp\w*)(ss|sd|ps|pd)$"
     r"|^vf[n]?m(add|sub|addsub|subadd)\d*(ss|sd|ps|pd)$|^v?cvt|^v?u?comis[sd]$"
-    r"|^f(ld|ild|st|stp|ist|istp|add|addp|sub|subp|mul|mulp|div|divp|sqrt|com|comi|ucom|ucomi|chs|abs)[slpr]*$")
+    r"|^f(ld|ild|st|stp|ist|istp|add|addp|sub|subp|mul|mulp|div|divp|sqrt|com|comi|ucom|ucomi|chs|abs)[slpr]*$"
+)
 VARIANT = re.compile(r"/kernels/.*/(x86|arm|helium)/")
 MUTABLE_SECTION = re.compile(r"^\.(data|bss|tdata|tbss|init_array|ctors)(\.|$)")
 RELOCATED_CONSTANTS = ".data.rel.ro"

@@ -8,6 +8,7 @@
 - embert.h, the header that most users read, has at most 200 lines.
 - Sources, headers and scripts that a README names in backquotes exist.
 """
+
 import collections
 import functools
 import pathlib
@@ -43,8 +44,10 @@ def is_hidden(name: str) -> bool:
 def entries_problems(folders: Dict[str, List[str]]) -> Iterator[str]:
     for folder, names in sorted(folders.items()):
         if len(names) > MAX_ENTRIES and folder not in LONG_FOLDERS:
-            yield (f"{folder}: {len(names)} entries, at most {MAX_ENTRIES}; move what belongs together into a folder "
-                   "(LONG_FOLDERS in check_tree.py has the exceptions)")
+            yield (
+                f"{folder}: {len(names)} entries, at most {MAX_ENTRIES}; move what belongs together into a folder "
+                "(LONG_FOLDERS in check_tree.py has the exceptions)"
+            )
     for folder in sorted(LONG_FOLDERS.keys() - folders.keys()):
         yield f"tests/lint/check_tree.py: LONG_FOLDERS names {folder}, which does not exist"
 
@@ -76,7 +79,7 @@ def include_problems(texts: Dict[str, str], chains: List[str]) -> Iterator[str]:
     @functools.lru_cache(None)
     def chain(path: str) -> Tuple[str, ...]:
         if path in open_files:
-            cycle = open_files[open_files.index(path):] + [path]
+            cycle = open_files[open_files.index(path) :] + [path]
             cycles.append(f"{path}:1: include cycle: {' -> '.join(cycle)}; one of these must not need the next")
             return ()
         open_files.append(path)
@@ -93,8 +96,10 @@ def include_problems(texts: Dict[str, str], chains: List[str]) -> Iterator[str]:
         arrows = len(files) - 1
         chains.append(f"{top}: {arrows} arrows: {' -> '.join(files)}")
         if arrows > MAX_ARROWS.get(top, arrows):
-            yield (f"{files[0]}:1: the deepest chain of includes in {top} has {arrows} arrows, at most {MAX_ARROWS[top]}; "
-                   "move types that others need to files of their own")
+            yield (
+                f"{files[0]}:1: the deepest chain of includes in {top} has {arrows} arrows, at most {MAX_ARROWS[top]}; "
+                "move types that others need to files of their own"
+            )
 
 
 def line_problems(texts: Dict[str, str]) -> Iterator[str]:
@@ -137,8 +142,13 @@ def self_test() -> List[str]:
         "file of a README": list(readme_problems({"README.md": "see `runtime/plan.{hpp,cpp}`"}, {"plan.hpp"})),
     }
     wrong = [f"self-test: {name} found nothing" for name, found in checks.items() if not found]
-    wrong += [f"self-test: refused without cause: {problem}" for problem in
-              [*line_problems(lines), *readme_problems({"README.md": "`a.hpp`, `b.{hpp,cpp}`"}, {"a.hpp", "b.hpp", "b.cpp"})]]
+    wrong += [
+        f"self-test: refused without cause: {problem}"
+        for problem in [
+            *line_problems(lines),
+            *readme_problems({"README.md": "`a.hpp`, `b.{hpp,cpp}`"}, {"a.hpp", "b.hpp", "b.cpp"}),
+        ]
+    ]
     return wrong
 
 
@@ -154,10 +164,17 @@ def main() -> int:
         if path.is_file() and path.suffix in SUFFIXES:
             texts[name] = path.read_text(encoding="utf-8")
     chains: List[str] = []
-    found += [*entries_problems(folders), *name_problems(sorted(texts)), *include_problems(texts, chains),
-              *line_problems(texts)]
-    readmes = {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8")
-               for path in [root / "README.md", *paths] if path.name == "README.md"}
+    found += [
+        *entries_problems(folders),
+        *name_problems(sorted(texts)),
+        *include_problems(texts, chains),
+        *line_problems(texts),
+    ]
+    readmes = {
+        path.relative_to(root).as_posix(): path.read_text(encoding="utf-8")
+        for path in [root / "README.md", *paths]
+        if path.name == "README.md"
+    }
     found += readme_problems(readmes, {path.name for path in paths} | OTHERS)
     for line in chains + found:
         print(line)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tokens of C and C++ sources without a compiler, and the files of the tree: shared by the lints."""
+
 import pathlib
 import re
 from typing import Iterator, List, NamedTuple
@@ -24,7 +25,8 @@ PATTERN = re.compile(
       |(?P<name>[A-Za-z_]\w*)
       |(?P<directive>\#[ \t]*[a-z]+)
       |(?P<punctuation>->|::|<<=|>>=|<=|>=|==|!=|&&|\|\||\+\+|--|\.\.\.|[-+*/%&|^]=|.)""",
-    re.VERBOSE | re.DOTALL)
+    re.VERBOSE | re.DOTALL,
+)
 
 
 def tokens(text: str) -> Iterator[Token]:
@@ -44,5 +46,6 @@ def code(text: str) -> List[Token]:
 
 
 def sources(root: pathlib.Path) -> List[pathlib.Path]:
-    return [path for folder in FOLDERS for path in sorted((root / folder).rglob("*"))
-            if path.suffix in SUFFIXES and path.is_file()]
+    return [
+        path for folder in FOLDERS for path in sorted((root / folder).rglob("*")) if path.suffix in SUFFIXES and path.is_file()
+    ]

@@ -229,8 +229,12 @@ def fails_without_mutant(benches: "queue.Queue[Bench]") -> List[str]:
 
 
 def list_problems(reasons: Dict[Reason, str]) -> List[str]:
-    all_mutants = {reason_of(m) for p in {r.path for r in reasons} if (ROOT / p).exists() for m in mutants_of(p, (ROOT / p).read_text())}
-    return [f"equivalent.txt: no longer a mutant of {r.path}: {r.before}  ->  {r.after}" for r in reasons if r not in all_mutants]
+    all_mutants = {
+        reason_of(m) for p in {r.path for r in reasons} if (ROOT / p).exists() for m in mutants_of(p, (ROOT / p).read_text())
+    }
+    return [
+        f"equivalent.txt: no longer a mutant of {r.path}: {r.before}  ->  {r.after}" for r in reasons if r not in all_mutants
+    ]
 
 
 def print_table(results: Results, reasons: Dict[Reason, str]) -> List[str]:

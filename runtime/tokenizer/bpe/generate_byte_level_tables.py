@@ -10,6 +10,7 @@ regular expressions and its NFC are of different versions of Unicode (NFC: versi
     python generate_byte_level_tables.py            writes the file beside this script
     python generate_byte_level_tables.py --check    exit code 1 if the file differs
 """
+
 import pathlib
 import sys
 
@@ -104,8 +105,10 @@ def generate():
     print(f"{sum(sizes)} bytes of tables: {sizes}", file=sys.stderr)
 
     def rows(table):
-        return "\n".join("    " + ", ".join(f"{{{a:#x}, {b:#x}, {c:#x}}}" for a, b, c in table[i:i + 4]) + ","
-                         for i in range(0, len(table), 4))
+        return "\n".join(
+            "    " + ", ".join(f"{{{a:#x}, {b:#x}, {c:#x}}}" for a, b, c in table[i : i + 4]) + ","
+            for i in range(0, len(table), 4)
+        )
 
     return f"""// SPDX-License-Identifier: Apache-2.0
 // Written by generate_byte_level_tables.py from the behaviour of tokenizers {VERSION}; {sum(sizes)} bytes. Do not edit.

@@ -10,6 +10,7 @@ look-up, a longer one is a look-up for each code point. Where that shows no diff
     python generate_unigram_tables.py            writes the files beside this script
     python generate_unigram_tables.py --check    exit code 1 if a file differs
 """
+
 import pathlib
 import struct
 import sys
@@ -100,10 +101,14 @@ def grapheme_file():
     shift = smallest(values, 0.5)
     stage1, stage2 = two_stage(values, shift)
     packed = [stage2[i] | stage2[i + 1] << 4 for i in range(0, len(stage2), 2)]
-    tail = [(cp, categories[cp]) for cp in range(TABLE_END, 0x110000) if categories[cp] != categories[cp - 1] or cp == TABLE_END]
+    tail = [
+        (cp, categories[cp]) for cp in range(TABLE_END, 0x110000) if categories[cp] != categories[cp - 1] or cp == TABLE_END
+    ]
     sizes = len(stage1) + len(packed) + 8 * len(tail)
     rows = "\n".join(f"    {{{cp:#x}, {category}}}," for cp, category in tail)
-    return header("grapheme", sizes, "grapheme_tables.hpp") + f"""
+    return (
+        header("grapheme", sizes, "grapheme_tables.hpp")
+        + f"""
 static_assert(kShift == {shift} && kRangeCount == {len(tail)}, "regenerate the tables");
 
 {array("uint8_t", "kStage1", stage1)}
@@ -117,6 +122,7 @@ const Range kRanges[{len(tail)}] = {{
 }}  // namespace grapheme
 }}  // namespace embert
 """
+    )
 
 
 def utf16(cp):
@@ -167,12 +173,23 @@ def nfkd_file():
     for cp in range(TABLE_END, 0x110000):
         if not ranges or ranges[-1][1] != number[records[cp]]:
             ranges.append((cp, number[records[cp]]))
-    sizes = len(stage1) + 2 * len(stage2) + 2 * len(pool) + 8 * len(high) + 8 * len(distinct) + len(rstage1) + len(rstage2) + 8 * len(ranges)
+    sizes = (
+        len(stage1)
+        + 2 * len(stage2)
+        + 2 * len(pool)
+        + 8 * len(high)
+        + 8 * len(distinct)
+        + len(rstage1)
+        + len(rstage2)
+        + 8 * len(ranges)
+    )
     print("nfkd", sizes, len(stage1), 2 * len(stage2), 2 * len(pool), 8 * len(high), file=sys.stderr)
     high_rows = "\n".join(f"    {{{cp:#x}, {place}}}," for cp, place in high)
     rows = "\n".join(f"    {{{d}, {f}, {c}}}," for d, f, c in distinct)
     range_rows = "\n".join(f"    {{{start:#x}, {record}}}," for start, record in ranges)
-    return header("nfkd", sizes, "nfkd_tables.hpp") + f"""
+    return (
+        header("nfkd", sizes, "nfkd_tables.hpp")
+        + f"""
 static_assert(kShift == {shift} && kHighCount == {len(high)}, "regenerate the tables");
 static_assert(kPropertyShift == {rshift} && kPropertyRangeCount == {len(ranges)}, "regenerate the tables");
 
@@ -201,6 +218,7 @@ const PropertyRange kPropertyRanges[{len(ranges)}] = {{
 }}  // namespace nfkd
 }}  // namespace embert
 """
+    )
 
 
 def main():

@@ -52,7 +52,11 @@ def convert(
     if isinstance(scripts, str):
         raise TypeError('scripts is a string: give a list, such as ["Latin"]')
     options: Dict[str, Any] = {"rounding": rounding, "embeddings": embeddings, "precision": precision}
-    for name, value in (("calibration", calibration), ("calibration-ids", calibration_ids), ("keep-vocabulary", keep_vocabulary)):
+    for name, value in (
+        ("calibration", calibration),
+        ("calibration-ids", calibration_ids),
+        ("keep-vocabulary", keep_vocabulary),
+    ):
         if value is not None:
             options[name] = _existing_file(value)
     for name, number in (("max-tokens", max_tokens), ("vocabulary-size", vocabulary_size), ("threads", threads)):

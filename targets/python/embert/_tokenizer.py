@@ -48,7 +48,14 @@ class Tokenizer:
     """
 
     def __init__(self, path: StrPath, *, max_length: Optional[int] = None, cache_folder: Optional[StrPath] = None) -> None:
-        self._begin(Model(path, threads=1, max_tokens=0 if max_length is None else positive("max_length", max_length), cache_folder=cache_folder))
+        self._begin(
+            Model(
+                path,
+                threads=1,
+                max_tokens=0 if max_length is None else positive("max_length", max_length),
+                cache_folder=cache_folder,
+            )
+        )
 
     def _begin(self, model: Model) -> None:
         self._model = model

@@ -83,5 +83,6 @@ class EmbertEmbeddingFunction(EmbeddingFunction[Documents]):
         """The path may change, as files move; the width of the vectors may not."""
         self.validate_config(new_config)
         if old_config.get("truncate_dim") != new_config.get("truncate_dim"):
-            raise ValueError("embert: truncate_dim of a collection is fixed, as its vectors have that width; "
-                             "make a new collection")
+            raise ValueError(
+                "embert: truncate_dim of a collection is fixed, as its vectors have that width; make a new collection"
+            )

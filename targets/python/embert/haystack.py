@@ -58,8 +58,9 @@ class EmbertTextEmbedder:
     def run(self, text: str) -> Dict[str, Any]:
         """embedding: [dimension]."""
         if not isinstance(text, str):
-            raise TypeError(f"text: a string is expected, found {type(text).__name__}; "
-                            "documents are for EmbertDocumentEmbedder")
+            raise TypeError(
+                f"text: a string is expected, found {type(text).__name__}; documents are for EmbertDocumentEmbedder"
+            )
         self.warm_up()
         assert self._opened is not None
         return {"embedding": self._opened.encode_query(text, truncate_dim=self.truncate_dim).tolist()}
@@ -115,17 +116,17 @@ class EmbertDocumentEmbedder:
 
     def _text(self, document: Document) -> str:
         fields = [document.meta.get(field) for field in self.meta_fields_to_embed]
-        return self.embedding_separator.join(
-            [*(str(field) for field in fields if field is not None), document.content or ""]
-        )
+        return self.embedding_separator.join([*(str(field) for field in fields if field is not None), document.content or ""])
 
     @component.output_types(documents=List[Document])
     def run(self, documents: List[Document]) -> Dict[str, Any]:
         """documents: the same, in order, each with an embedding of [dimension]."""
         for index, document in enumerate(documents):
             if not isinstance(document, Document):
-                raise TypeError(f"documents[{index}]: a Document is expected, found {type(document).__name__}; "
-                                "a query is for EmbertTextEmbedder")
+                raise TypeError(
+                    f"documents[{index}]: a Document is expected, found {type(document).__name__}; "
+                    "a query is for EmbertTextEmbedder"
+                )
         self.warm_up()
         assert self._opened is not None
         vectors = self._opened.encode_document(
@@ -133,5 +134,4 @@ class EmbertDocumentEmbedder:
             show_progress_bar=self.progress_bar,
             truncate_dim=self.truncate_dim,
         )
-        return {"documents": [replace(document, embedding=vector.tolist())
-                              for document, vector in zip(documents, vectors)]}
+        return {"documents": [replace(document, embedding=vector.tolist()) for document, vector in zip(documents, vectors)]}

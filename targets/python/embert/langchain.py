@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LangChain: EmbertEmbeddings goes wherever LangChain takes Embeddings. Needs langchain-core.
+"""LangChain: EmbertEmbeddings goes wherever LangChain takes Embeddings.
 
     from embert.langchain import EmbertEmbeddings
     store = InMemoryVectorStore(EmbertEmbeddings("minilm.emb"))
+
+Needs langchain-core.
 """
 
 import os

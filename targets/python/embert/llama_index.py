@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LlamaIndex: EmbertEmbedding is an embed_model. Needs llama-index-core.
+"""LlamaIndex: EmbertEmbedding is an embed_model.
 
     from embert.llama_index import EmbertEmbedding
     index = VectorStoreIndex.from_documents(documents, embed_model=EmbertEmbedding("minilm.emb"))
+
+Needs llama-index-core.
 """
 
 import asyncio

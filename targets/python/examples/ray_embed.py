@@ -4,6 +4,7 @@
 
 Connects to the cluster that RAY_ADDRESS names, else starts Ray on this machine. README.md tells more.
 """
+
 import logging
 from typing import Any, Dict, Iterable, List
 

@@ -4,6 +4,7 @@
 
 On a cluster: spark-submit --master URL spark_embed.py INPUT OUTPUT --model MODEL. README.md tells more.
 """
+
 import os
 import sys
 from typing import Any, Callable, Iterable, List
@@ -40,8 +41,9 @@ class SparkEngine:
     def __init__(self, workers: int) -> None:
         # Spark uses this master where spark-submit has not started the script.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        os.environ.setdefault("PYSPARK_SUBMIT_ARGS",
-                              f"--master local[{workers},{TRIES}] --conf spark.ui.enabled=false pyspark-shell")
+        os.environ.setdefault(
+            "PYSPARK_SUBMIT_ARGS", f"--master local[{workers},{TRIES}] --conf spark.ui.enabled=false pyspark-shell"
+        )
         self._spark = SparkSession.builder.appName("embert").getOrCreate()
         self._context = self._spark.sparkContext
         self.workers: int = self._context.defaultParallelism

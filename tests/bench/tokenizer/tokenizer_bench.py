@@ -9,6 +9,7 @@
 Without files it takes uncased BERT. Prints a markdown table for each file: median and spread (10th to 90th percentile) of both in ms for all lines of each corpus, once
 calling encode() line by line and once encode_batch() over all lines (which the wheel does faster), and the ratio.
 """
+
 import json
 import os
 import pathlib
@@ -55,8 +56,9 @@ def compare(program, folder, tokenizer, lines):
         file.flush()
         ours, single, batch = [], [], []
         for _ in range(ROUNDS):
-            out = json.loads(subprocess.run([program, folder, file.name, str(REPEATS)], check=True,
-                                            capture_output=True, text=True).stdout)
+            out = json.loads(
+                subprocess.run([program, folder, file.name, str(REPEATS)], check=True, capture_output=True, text=True).stdout
+            )
             ours += out["ms"]
             for _ in range(REPEATS):
                 ms, encodings = timed(lambda: [tokenizer.encode(line) for line in lines])
@@ -78,8 +80,11 @@ def print_table(program, data, file):
             ours, single, batch = compare(program, folder, tokenizer, lines)
             mine = statistics.median(ours)
             size = sum(len(line.encode()) for line in lines) / 1e6
-            print(f"| {name} | {len(lines)} | {size:.2f} | {describe(ours)} | {describe(single)} | {describe(batch)} | "
-                  f"{statistics.median(single) / mine:.1f} | {statistics.median(batch) / mine:.1f} |", flush=True)
+            print(
+                f"| {name} | {len(lines)} | {size:.2f} | {describe(ours)} | {describe(single)} | {describe(batch)} | "
+                f"{statistics.median(single) / mine:.1f} | {statistics.median(batch) / mine:.1f} |",
+                flush=True,
+            )
 
 
 def main():

@@ -9,6 +9,7 @@
 The texts are chosen to be hard: runs of combining marks, characters that NFC composes or takes apart, jamo, vowel signs,
 added tokens with white space around, apostrophes, long runs of one character.
 """
+
 import argparse
 import pathlib
 import random
@@ -22,11 +23,13 @@ SCALARS = [cp for cp in range(1, 0x2FA20) if not 0xD800 <= cp < 0xE000]
 MARKS = [chr(cp) for cp in SCALARS if unicodedata.combining(chr(cp))]
 COMPOSED = [chr(cp) for cp in SCALARS if unicodedata.decomposition(chr(cp))[:1] not in ("", "<")]
 JAMO = [chr(cp) for r in ((0x1100, 0x1113), (0x1161, 0x1176), (0x11A7, 0x11C3)) for cp in range(*r)] + ["\uac00", "\uac01"]
-VOWELS = list("\u09be\u09d7\u0b3e\u0b56\u0b57\u0bbe\u0bd7\u0cc2\u0cd5\u0cd6\u0d3e\u0d57\u0dcf\u0ddf\u0dca\u102e\u1b35"
-              "\u09c7\u0b47\u0bc6\u0cc6\u0d46\u0dd9\u1025\U00011099\U000110ba\U00011131\U00011127")
+VOWELS = list(
+    "\u09be\u09d7\u0b3e\u0b56\u0b57\u0bbe\u0bd7\u0cc2\u0cd5\u0cd6\u0d3e\u0d57\u0dcf\u0ddf\u0dca\u102e\u1b35"
+    "\u09c7\u0b47\u0bc6\u0cc6\u0d46\u0dd9\u1025\U00011099\U000110ba\U00011131\U00011127"
+)
 ASCII = [chr(cp) for cp in range(0x20, 0x7F)] + [" "] * 30 + ["'"] * 8
 PARTS = ["<s>", "</s>", "<mask>", " <mask>", "[MASK]", " [MASK]", "[CLS]", "  ", "   ", "        ", "'s", "'re", "'ll",
-         "\n", "\t", "\u3000", "\u00a0", "\u2581"]
+         "\n", "\t", "\u3000", "\u00a0", "\u2581"]  # fmt: skip
 POOLS = [MARKS] * 3 + [COMPOSED] * 2 + [JAMO, VOWELS] + [ASCII] * 3 + [PARTS]
 
 
@@ -52,8 +55,16 @@ def main() -> int:
     tokenizer.no_truncation()
     rng = random.Random(options.seed)
     texts = [random_text(rng) for _ in range(options.texts)]
-    answer = subprocess.run([options.program, str(options.folder)], input="".join(t + "\0" for t in texts).encode(),
-                            capture_output=True, check=True).stdout.decode().split("\n")
+    answer = (
+        subprocess.run(
+            [options.program, str(options.folder)],
+            input="".join(t + "\0" for t in texts).encode(),
+            capture_output=True,
+            check=True,
+        )
+        .stdout.decode()
+        .split("\n")
+    )
     different = 0
     for text, line in zip(texts, answer):
         encoding = tokenizer.encode(text, add_special_tokens=False)

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes families/: a tiny random model of each family with the last hidden states that transformers computes.
 
-    python make_families.py      # needs torch and transformers (made with 2.14.1 and 5.23.0)
+python make_families.py      # needs torch and transformers (made with 2.14.1 and 5.23.0)
 """
+
 import json
 from pathlib import Path
 
@@ -12,17 +13,42 @@ import transformers
 from safetensors.torch import save_file
 
 FOLDER = Path(__file__).resolve().parent / "families"
-SIZES = {"vocab_size": 40, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24,
-         "max_position_embeddings": 20, "type_vocab_size": 2}
+SIZES = {
+    "vocab_size": 40,
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 24,
+    "max_position_embeddings": 20,
+    "type_vocab_size": 2,
+}
 FAMILIES = {
     "albert": ("Albert", SIZES | {"embedding_size": 8, "num_hidden_groups": 1}),
     "camembert": ("Camembert", SIZES | {"pad_token_id": 1, "type_vocab_size": 1}),
-    "distilbert": ("DistilBert", {"vocab_size": 40, "dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 24, "max_position_embeddings": 20}),
+    "distilbert": (
+        "DistilBert",
+        {"vocab_size": 40, "dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 24, "max_position_embeddings": 20},
+    ),
     "electra": ("Electra", SIZES | {"embedding_size": 8}),
     "mobilebert": ("MobileBert", SIZES | {"embedding_size": 8, "intra_bottleneck_size": 8, "num_feedforward_networks": 2}),
-    "modernbert": ("ModernBert", {"vocab_size": 40, "hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 24,
-                                  "max_position_embeddings": 20, "global_attn_every_n_layers": 2, "local_attention": 4, "pad_token_id": 0,
-                                  "cls_token_id": 1, "sep_token_id": 2, "bos_token_id": 1, "eos_token_id": 2}),
+    "modernbert": (
+        "ModernBert",
+        {
+            "vocab_size": 40,
+            "hidden_size": 16,
+            "num_hidden_layers": 3,
+            "num_attention_heads": 2,
+            "intermediate_size": 24,
+            "max_position_embeddings": 20,
+            "global_attn_every_n_layers": 2,
+            "local_attention": 4,
+            "pad_token_id": 0,
+            "cls_token_id": 1,
+            "sep_token_id": 2,
+            "bos_token_id": 1,
+            "eos_token_id": 2,
+        },
+    ),
     "mpnet": ("MPNet", SIZES | {"pad_token_id": 1}),
     "roberta": ("Roberta", SIZES | {"pad_token_id": 1, "type_vocab_size": 1}),
 }
@@ -54,8 +80,13 @@ def main():
             states = model(input_ids=ids, attention_mask=mask).last_hidden_state
         tensors = {"input_ids": ids.int(), "attention_mask": mask.int(), "last_hidden_state": states.float()}
         save_file({f"batch.{key}": value.contiguous() for key, value in tensors.items()}, folder / "io.safetensors")
-        call = {"name": "batch", "kind": "forward", "args": {}, "inputs": {key: "int32[3, 13]" for key in list(tensors)[:2]},
-                "outputs": {"last_hidden_state": "float32[3, 13, 16]"}}
+        call = {
+            "name": "batch",
+            "kind": "forward",
+            "args": {},
+            "inputs": {key: "int32[3, 13]" for key in list(tensors)[:2]},
+            "outputs": {"last_hidden_state": "float32[3, 13, 16]"},
+        }
         case = {"case": family, "made_by": f"transformers.{name}Model, {transformers.__version__}", "calls": [call]}
         (folder / "case.json").write_text(json.dumps(case, indent=1) + "\n")
 

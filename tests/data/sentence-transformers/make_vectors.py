@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes vectors.json: what the modules Pooling and Dense of sentence-transformers make of random hidden states.
 
-    python make_vectors.py > vectors.json      # needs torch and sentence-transformers (made with 2.14.1 and 5.7.0)
+python make_vectors.py > vectors.json      # needs torch and sentence-transformers (made with 2.14.1 and 5.7.0)
 """
+
 import json
 import sys
 
@@ -14,8 +15,13 @@ HIDDEN = 4
 LENGTHS = [1, 2, 7, 30]
 MODES = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
 CHAINS = [[mode] for mode in MODES] + [list(MODES), ["lasttoken", "cls", "mean"]]
-ACTIVATIONS = {"Tanh": torch.nn.Tanh, "Identity": torch.nn.Identity, "ReLU": torch.nn.ReLU, "GELU": torch.nn.GELU,
-               "SiLU": torch.nn.SiLU}
+ACTIVATIONS = {
+    "Tanh": torch.nn.Tanh,
+    "Identity": torch.nn.Identity,
+    "ReLU": torch.nn.ReLU,
+    "GELU": torch.nn.GELU,
+    "SiLU": torch.nn.SiLU,
+}
 
 
 def rounded(tensor):
@@ -40,10 +46,22 @@ def main():
                     pooled += rounded(features["sentence_embedding"])
             vectors += rounded(features["sentence_embedding"])
         bias = dense.linear.bias if dense.bias else torch.zeros(5)
-        cases.append({"poolings": poolings, "normalize_input": normalize, "activation": name,
-                      "weight": rounded(dense.linear.weight), "bias": rounded(bias), "pooled": pooled, "vectors": vectors})
-    json.dump({"hidden": HIDDEN, "lengths": LENGTHS, "states": [v for s in states for v in rounded(s)], "cases": cases}, sys.stdout,
-              indent=None)
+        cases.append(
+            {
+                "poolings": poolings,
+                "normalize_input": normalize,
+                "activation": name,
+                "weight": rounded(dense.linear.weight),
+                "bias": rounded(bias),
+                "pooled": pooled,
+                "vectors": vectors,
+            }
+        )
+    json.dump(
+        {"hidden": HIDDEN, "lengths": LENGTHS, "states": [v for s in states for v in rounded(s)], "cases": cases},
+        sys.stdout,
+        indent=None,
+    )
     print()
 
 

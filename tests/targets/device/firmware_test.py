@@ -11,6 +11,7 @@ that differ by 10 %.
 With --unigram the model has a Unigram tokenizer with the same tokens. Some words have other tokens then, so the accuracy is
 not compared with float32's.
 """
+
 import argparse
 import json
 import pathlib
@@ -93,7 +94,7 @@ def validate(processor, firmware, texts, faults):
         file.flush()
         run = subprocess.run([tool, "device", "validate", blob, "--on", f"exec:exec {firmware}", "--labelled", file.name,
                               "--timeout", "500" if faults else "60000", "--json"],
-                             stdout=subprocess.PIPE, text=True, check=False)
+                             stdout=subprocess.PIPE, text=True, check=False)  # fmt: skip
     if not run.stdout:
         sys.exit(f"{processor}: embert device validate ended with {run.returncode}")
     return json.loads(run.stdout)
@@ -101,8 +102,15 @@ def validate(processor, firmware, texts, faults):
 
 def fit(processor, tokens):
     """The part of `embert fit` about the kernels of the processor."""
-    command = [ROOT / "build/release/targets/cli/embert", "fit", ROOT / f"build/firmware-{processor}/model.emb", "--board",
-               BOARDS[processor], "--json", *(["--tokens", str(tokens)] if tokens else [])]
+    command = [
+        ROOT / "build/release/targets/cli/embert",
+        "fit",
+        ROOT / f"build/firmware-{processor}/model.emb",
+        "--board",
+        BOARDS[processor],
+        "--json",
+        *(["--tokens", str(tokens)] if tokens else []),
+    ]
     run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(run.stdout)["kernels"][0]
 
@@ -121,20 +129,26 @@ def differs_from_fit(processor, found, instructions):
     said = fit(processor, 0)
     said_instructions = fit(processor, round(found["tokens"] / found["texts"]))["instructions"]
     flash = flash_of_image(processor)
-    print(f"{processor}: flash {flash}; `embert fit` says flash {said['flash_bytes']}, arena {said['arena_bytes']}, stack "
-          f"{said['stack_bytes']}, {said_instructions / 1e6:.2f} million instructions for a text of the mean length", flush=True)
-    return (said["arena_bytes"] != found["arena_bytes"]
-            or abs(said["flash_bytes"] - flash) > 0.02 * said["code_bytes"]
-            or not found["stack_high_water"] <= said["stack_bytes"] <= 1.1 * found["stack_high_water"]
-            or abs(said_instructions / instructions - 1) > 0.1)
+    print(
+        f"{processor}: flash {flash}; `embert fit` says flash {said['flash_bytes']}, arena {said['arena_bytes']}, stack "
+        f"{said['stack_bytes']}, {said_instructions / 1e6:.2f} million instructions for a text of the mean length",
+        flush=True,
+    )
+    return (
+        said["arena_bytes"] != found["arena_bytes"]
+        or abs(said["flash_bytes"] - flash) > 0.02 * said["code_bytes"]
+        or not found["stack_high_water"] <= said["stack_bytes"] <= 1.1 * found["stack_high_water"]
+        or abs(said_instructions / instructions - 1) > 0.1
+    )
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--processor", action="append", choices=list(BOARDS))
     parser.add_argument("--all", action="store_true", help="all 4,500 sentences in scope, not 500 of them")
-    parser.add_argument("--faults", type=float, default=0,
-                        help="percent of the frames that are lost, repeated, cut or changed on the way")
+    parser.add_argument(
+        "--faults", type=float, default=0, help="percent of the frames that are lost, repeated, cut or changed on the way"
+    )
     parser.add_argument("--precision", choices=["fast", "balanced", "high"], default="balanced")
     parser.add_argument("--unigram", action="store_true", help="the model with a Unigram tokenizer")
     options = parser.parse_args()
@@ -151,17 +165,27 @@ def main():
         if answers_of_lines(firmware) != 3:
             sys.exit(f"FAILED: {processor}: not every line's end is one")
         found = validate(processor, firmware, texts, options.faults)
-        print(f"{processor}: {found['texts']} texts, {found['same_bits']} with the bits of this machine; accuracy "
-              f"{found['accuracy_device']:.4f}, here {found['accuracy_here']:.4f}, float32 {in_float:.4f}")
+        print(
+            f"{processor}: {found['texts']} texts, {found['same_bits']} with the bits of this machine; accuracy "
+            f"{found['accuracy_device']:.4f}, here {found['accuracy_here']:.4f}, float32 {in_float:.4f}"
+        )
         # A clock tick of the emulator is an instruction.
         instructions = found["compute_seconds"] / found["texts"] * 1e9
-        print(f"{processor}: {instructions / 1e6:.2f} million instructions a text, arena {found['arena_high_water']} "
-              f"bytes, stack {found['stack_high_water']}; asked again {found['asked_again']}, damaged "
-              f"{found['damaged_frames']}, stray {found['stray_frames']}", flush=True)
-        failed = (differs_from_fit(processor, found, instructions) or failed or found["same_bits"] != len(texts)
-                  or found["accuracy_device"] != found["accuracy_here"]
-                  or not options.unigram and abs(found["accuracy_device"] - in_float) > MOST_LOSS
-                  or found["stack_high_water"] > (MOST_STACK_UNIGRAM if options.unigram else MOST_STACK))
+        print(
+            f"{processor}: {instructions / 1e6:.2f} million instructions a text, arena {found['arena_high_water']} "
+            f"bytes, stack {found['stack_high_water']}; asked again {found['asked_again']}, damaged "
+            f"{found['damaged_frames']}, stray {found['stray_frames']}",
+            flush=True,
+        )
+        failed = (
+            differs_from_fit(processor, found, instructions)
+            or failed
+            or found["same_bits"] != len(texts)
+            or found["accuracy_device"] != found["accuracy_here"]
+            or not options.unigram
+            and abs(found["accuracy_device"] - in_float) > MOST_LOSS
+            or found["stack_high_water"] > (MOST_STACK_UNIGRAM if options.unigram else MOST_STACK)
+        )
     if failed:
         sys.exit("FAILED: see above")
 

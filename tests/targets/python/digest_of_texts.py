@@ -3,6 +3,7 @@
 
 test_portable_wheels.py runs it here and on emulated processors.
 """
+
 import hashlib
 import pathlib
 import sys

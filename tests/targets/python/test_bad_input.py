@@ -368,7 +368,12 @@ def test_tokenizer(models):
                 call()
         with pytest.raises(ValueError, match=r"ids\[1\] is 99999"):
             tokenizer.decode([1, 99999])
-        for ids, message in ((5, "ids is 5"), ([1, 1.5], r"ids\[1\] is 1.5"), (["a"], r"ids\[0\] is 'a'"), ([[1]], r"ids\[0\]")):
+        for ids, message in (
+            (5, "ids is 5"),
+            ([1, 1.5], r"ids\[1\] is 1.5"),
+            (["a"], r"ids\[0\] is 'a'"),
+            ([[1]], r"ids\[0\]"),
+        ):
             with pytest.raises(TypeError, match=message):
                 tokenizer.decode(ids)
         with pytest.raises(ValueError, match=r"ids\[0\] is 1099511627776"):

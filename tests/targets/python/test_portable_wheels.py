@@ -5,6 +5,7 @@ For glibc: pip installs the wheel for a Python of the other processor, which run
 a C program is linked to the library, and runs on musl. tests/run.sh --python-full builds the wheels and unpacks the systems; what
 is missing is skipped with a line.
 """
+
 import os
 import pathlib
 import shutil
@@ -37,8 +38,15 @@ SYSTEMS = {
 }
 # A processor for each set of kernels that an emulator has: scalar and AVX2 (numpy itself needs AVX); NEON, dot product and I8MM;
 # scalar and NEON.
-CPUS = [("x86_64", "SandyBridge"), ("x86_64", "Haswell"), ("aarch64", "cortex-a53"), ("aarch64", "cortex-a76"), ("aarch64", "max"),
-        ("armv7l", "cortex-r5f"), ("armv7l", "cortex-a7")]
+CPUS = [
+    ("x86_64", "SandyBridge"),
+    ("x86_64", "Haswell"),
+    ("aarch64", "cortex-a53"),
+    ("aarch64", "cortex-a76"),
+    ("aarch64", "max"),
+    ("armv7l", "cortex-r5f"),
+    ("armv7l", "cortex-a7"),
+]
 
 
 def existing(path: pathlib.Path, command: str) -> pathlib.Path:
@@ -102,8 +110,16 @@ def test_manylinux(models, expected, tmp_path, processor, cpu):
         root = ROOT / "build" / f"python-{system.debian}"
         existing(root / "complete", f"toolchains/make_sysroot.sh {system.debian} python")
         libraries = ":".join(str(root / "usr" / "lib" / system.folder / name) for name in ("blas", "lapack"))
-        python = [system.emulator, "-L", str(root), "-E", f"LD_LIBRARY_PATH={libraries}", "-E", f"PYTHONHOME={root / 'usr'}",
-                  str(root / "usr" / "bin" / "python3")]
+        python = [
+            system.emulator,
+            "-L",
+            str(root),
+            "-E",
+            f"LD_LIBRARY_PATH={libraries}",
+            "-E",
+            f"PYTHONHOME={root / 'usr'}",
+            str(root / "usr" / "bin" / "python3"),
+        ]
     assert digest(python, models("intent"), PYTHONPATH=str(folder), QEMU_CPU=cpu) == expected
 
 
@@ -130,7 +146,7 @@ def test_library_of_musllinux(models, lines, tmp_path, processor):
     program = tmp_path / "embed_lines"
     subprocess.run([str(compiler), "-m", "ziglang", "cc", "-target", system.zig, "-dynamic", "-std=c99", "-O2", f"-I{ROOT}",
                     f"-I{ROOT / 'runtime' / 'include'}", str(HERE / "embed_lines.c"), f"-L{folder}", "-lembert_hosted", "-o",
-                    str(program)], check=True)
+                    str(program)], check=True)  # fmt: skip
     loader = [emulator_of(processor), str(root / "lib" / system.loader), "--library-path", str(folder)]
     with embert.SentenceTransformer(models("intent")) as model:
         ours = model.encode(lines.decode().splitlines()).tobytes()

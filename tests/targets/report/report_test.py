@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The pages of `convert --report` and `verify --report`: whole, self-contained, with every number.   report_test.py EMBERT"""
+
 from __future__ import annotations
 
 import json
@@ -21,8 +22,12 @@ TOOL = ""
 HOSTILE = "</td><script>alert(1)</script>\"'&<img src=x onerror=y>"
 
 
-def run(*arguments: object, before: Optional[Callable[[], None]] = None, stdin: Any = None) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True, preexec_fn=before, check=False, stdin=stdin)
+def run(
+    *arguments: object, before: Optional[Callable[[], None]] = None, stdin: Any = None
+) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [TOOL, *map(str, arguments)], capture_output=True, text=True, preexec_fn=before, check=False, stdin=stdin
+    )
 
 
 def numbers_of(value: Any) -> Set[float]:
@@ -53,7 +58,9 @@ class Reports(unittest.TestCase):
         cls.holder = tempfile.TemporaryDirectory()
         cls.scratch = pathlib.Path(cls.holder.name)
         cls.model = cls.scratch / "intent.emb"
-        cls.made = run("convert", FOLDER, "-o", cls.model, "--report", cls.scratch / "convert.html", "--json", "--precision", "balanced")
+        cls.made = run(
+            "convert", FOLDER, "-o", cls.model, "--report", cls.scratch / "convert.html", "--json", "--precision", "balanced"
+        )
         rows = (ROOT / "tests/data/tiny-intent/test.tsv").read_text(encoding="utf-8").splitlines()[1::20]
         cls.labelled = cls.scratch / "labelled.tsv"
         cls.labelled.write_text("".join("\t".join(row.split("\t")[1:3]) + "\n" for row in rows), encoding="utf-8")
@@ -91,9 +98,17 @@ class Reports(unittest.TestCase):
         data = json.loads(self.made.stdout)
         page = self.check_page(self.scratch / "convert.html", data)
         headings = self.headings(page)
-        for heading in ("Cosine between the two models, text by text", "Worst texts", "Error from layer to layer", "Rounding of the weights",
-                        "How far the inputs of the dense layers reach", "Inputs of 16 bits, and inputs read twice", "Map of the file", "The arena over a pass",
-                        "Time of one text"):
+        for heading in (
+            "Cosine between the two models, text by text",
+            "Worst texts",
+            "Error from layer to layer",
+            "Rounding of the weights",
+            "How far the inputs of the dense layers reach",
+            "Inputs of 16 bits, and inputs read twice",
+            "Map of the file",
+            "The arena over a pass",
+            "Time of one text",
+        ):
             self.assertIn(heading, headings)
         held_out = data["held_out"]
         self.assertEqual(sum(column["texts"] for column in held_out["histogram"]), held_out["texts"])
@@ -132,7 +147,9 @@ class Reports(unittest.TestCase):
         data = json.loads(result.stdout)
         page = self.check_page(path, data)
         self.assertIn("How good both models are", self.headings(page))
-        self.assertEqual([node.attrib["class"] for node in page.iter("p") if "verdict" in node.attrib.get("class", "")], ["verdict pass"])
+        self.assertEqual(
+            [node.attrib["class"] for node in page.iter("p") if "verdict" in node.attrib.get("class", "")], ["verdict pass"]
+        )
         self.assertEqual(len(data["differing"]) > 0, "Answers that changed" in self.headings(page))
         # Without a page the JSON is the same but for what is measured for the page.
         plain = json.loads(self.verify("--labelled", self.labelled, "--max-loss", "0.05", "--json").stdout)
@@ -231,7 +248,7 @@ class Reports(unittest.TestCase):
         shutil.copytree(FOLDER, folder)
         weights = bytearray((folder / "model.safetensors").read_bytes())
         middle = len(weights) // 2 // 4 * 4
-        weights[middle:middle + 200000] = bytes(200000)
+        weights[middle : middle + 200000] = bytes(200000)
         (folder / "model.safetensors").write_bytes(weights)
         model, path = self.scratch / "damaged.emb", self.scratch / "failed.html"
         self.assertEqual(run("convert", folder, "-o", model, "--rounding", "nearest").returncode, 0)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs `embert serve` on a free port and talks HTTP with it, byte by byte where a test wants that."""
+
 from __future__ import annotations
 
 import http.client
@@ -62,7 +63,9 @@ class Server:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return connection
 
-    def ask(self, method: str, path: str, body: Union[None, bytes, object] = None, headers: Optional[Dict[str, str]] = None) -> Reply:
+    def ask(
+        self, method: str, path: str, body: Union[None, bytes, object] = None, headers: Optional[Dict[str, str]] = None
+    ) -> Reply:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         try:
             data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
@@ -109,6 +112,9 @@ def make_models(tool: str, folder: pathlib.Path) -> Dict[str, str]:
     models = {name: str(folder / f"{name}.emb") for name in sources}
     texts = ROOT / "targets/demo/sentences.txt"
     for name, source in sources.items():
-        subprocess.run([tool, "convert", str(ROOT / source), "-o", models[name], "--calibration", str(texts), "--quiet"],
-                       check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [tool, "convert", str(ROOT / source), "-o", models[name], "--calibration", str(texts), "--quiet"],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
     return models

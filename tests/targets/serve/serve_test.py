@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The HTTP server over loopback: each route, each refusal with its status, and clients that misbehave.   serve_test.py EMBERT"""
+
 from __future__ import annotations
 
 import base64
@@ -111,7 +112,9 @@ class Routes(ServerCase):
         answer = self.server.post("/v1/classify", {"model": "intents", "input": SENTENCES, "top": 3}).json()
         for i, (line, entry) in enumerate(zip(expected, answer["data"])):
             self.assertEqual(entry, {"index": i, **{key: value for key, value in line.items() if key != "text"}})
-        rejected = self.server.post("/v1/classify", {"model": "intents", "input": "zzz", "threshold": 1, "reject_label": "none"}).json()
+        rejected = self.server.post(
+            "/v1/classify", {"model": "intents", "input": "zzz", "threshold": 1, "reject_label": "none"}
+        ).json()
         self.assertEqual(rejected["data"][0]["label"], "none")
 
     def test_rerank(self) -> None:
@@ -119,8 +122,10 @@ class Routes(ServerCase):
         expected = tool_json(TOOL, "rerank", self.models["intent"], "--label", "weather", query, *documents)[0]["documents"]
         asked = {"model": "intents", "query": query, "documents": [*documents[:7], {"text": documents[7]}], "label": "weather"}
         results = self.server.post("/v1/rerank", {**asked, "return_documents": True}).json()["results"]
-        self.assertEqual([(one["document"]["text"], one["index"], one["relevance_score"]) for one in results],
-                         [(one["document"], one["index"], one["score"]) for one in expected])
+        self.assertEqual(
+            [(one["document"]["text"], one["index"], one["relevance_score"]) for one in results],
+            [(one["document"], one["index"], one["score"]) for one in expected],
+        )
         best = self.server.post("/v1/rerank", {**asked, "top_n": 2}).json()["results"]
         self.assertEqual([one["index"] for one in best], [one["index"] for one in expected[:2]])
         self.assertNotIn("document", best[0])
@@ -233,7 +238,9 @@ class Routes(ServerCase):
             with self.subTest(request=request[:80]):
                 head, _, body = self.server.raw(request).partition(b"\r\n\r\n")
                 self.assertEqual(int(head.split(b" ")[1]), status)
-                self.assertEqual(json.loads(body)["error"]["type"], "server_error" if status >= 500 else "invalid_request_error")
+                self.assertEqual(
+                    json.loads(body)["error"]["type"], "server_error" if status >= 500 else "invalid_request_error"
+                )
 
     def test_ranges_and_compression_are_passed_over(self) -> None:
         headers = {**JSON_TYPE, "Range": "bytes=0-1,0-1,0-1", "Accept-Encoding": "gzip, br"}
@@ -243,7 +250,10 @@ class Routes(ServerCase):
 
     def test_requests_on_one_connection(self) -> None:
         body = b'{"model":"embed","input":"a"}'
-        one = b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+        one = (
+            b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+            % (len(body), body)
+        )
         refused = one.replace(b"/tokenize", b"/unknown!")
         last = one.replace(b"Host: localhost", b"Host: localhost\r\nConnection: close")
         received = self.server.raw(one * 20 + refused + one + last + one)
@@ -252,15 +262,20 @@ class Routes(ServerCase):
 
     def test_expect_continue(self) -> None:
         with self.server.connect() as connection:
-            connection.sendall(b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 29\r\n"
-                               b"Expect: 100-continue\r\nConnection: close\r\n\r\n")
+            connection.sendall(
+                b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 29\r\n"
+                b"Expect: 100-continue\r\nConnection: close\r\n\r\n"
+            )
             self.assertTrue(connection.recv(1000).startswith(b"HTTP/1.1 100"))
             connection.sendall(b'{"model":"embed","input":"a"}')
             self.assertTrue(connection.recv(1000).startswith(b"HTTP/1.1 200"))
 
     def test_clients_at_once_get_their_own_answers(self) -> None:
         expected = {text: self.embed(text)["data"][0]["embedding"] for text in SENTENCES}
-        labels = {text: self.server.post("/v1/classify", {"model": "intents", "input": text, "top": 1}).json()["data"] for text in SENTENCES}
+        labels = {
+            text: self.server.post("/v1/classify", {"model": "intents", "input": text, "top": 1}).json()["data"]
+            for text in SENTENCES
+        }
 
         def client(number: int) -> None:
             for i in range(30):
@@ -307,6 +322,7 @@ class Limits(ServerCase):
 
     def test_limits_of_a_request(self) -> None:
         with self.serve("--max-texts", "3", "--max-body", "2000", "--max-tokens", "8") as server:
+
             def embed(texts: object) -> Reply:
                 return server.post(EMBEDDINGS, {"model": "embed", "input": texts})
 
@@ -366,7 +382,9 @@ class Limits(ServerCase):
             for connection in slow[:3]:
                 connection.sendall(b"GET /health HTTP/1.1\r\nX: ")
             for connection in slow[3:]:
-                connection.sendall(b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
+                connection.sendall(
+                    b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
+                )
             ends = time.monotonic() + 30
             open_ones = list(slow)
             while open_ones and time.monotonic() < ends:
@@ -401,7 +419,11 @@ class Limits(ServerCase):
 
     def test_cut_connections(self) -> None:
         body = json.dumps({"model": "embed", "input": SENTENCES * 20}).encode()
-        request = b"POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+        request = (
+            b"POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+            % len(body)
+            + body
+        )
         with self.serve() as server:
             for i in range(40):
                 connection = server.connect()
@@ -439,7 +461,9 @@ class Stopping(ServerCase):
             self.assertEqual(code, 0, written)
             self.assertEqual([reply.status for reply in replies], [200] * 6)
             for reply in replies:
-                self.assertEqual([entry["embedding"] for entry in reply.json()["data"]], [entry["embedding"] for entry in expected] * 40)
+                self.assertEqual(
+                    [entry["embedding"] for entry in reply.json()["data"]], [entry["embedding"] for entry in expected] * 40
+                )
             self.assertEqual(idle.recv(10), b"")
             idle.close()
 

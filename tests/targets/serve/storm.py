@@ -8,6 +8,7 @@ have its own answer. In the end SIGTERM must end the server with 0, and its stde
 how often each status came. Best with a build that has
 -DEMBERT_SANITIZE=address,undefined.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -50,14 +51,16 @@ def swap_value(generator: random.Random, value: Any) -> Any:
         return {**{k: v for k, v in value.items() if k != key}, name: swap_value(generator, value[key])}
     if isinstance(value, list) and value and generator.random() < 0.6:
         i = generator.randrange(len(value))
-        return [*value[:i], swap_value(generator, value[i]), *value[i + 1:]]
+        return [*value[:i], swap_value(generator, value[i]), *value[i + 1 :]]
     return generator.choice(VALUES)
 
 
 def damage_bytes(generator: random.Random, data: bytes) -> bytes:
     at = generator.randrange(len(data) + 1)
     to = min(len(data), at + generator.choice([1, 1, 2, 5, 50]))
-    piece = bytes(generator.choice(b"\0\t\r\n {}[]\",:\\/09aZ\x7f\x80\xc3\xff") for _ in range(generator.choice([0, 1, 1, 2, 9])))
+    piece = bytes(
+        generator.choice(b'\0\t\r\n {}[]",:\\/09aZ\x7f\x80\xc3\xff') for _ in range(generator.choice([0, 1, 1, 2, 9]))
+    )
     return generator.choice([data[:at] + piece + data[to:], data[:at] + piece + data[at:], data[:to] + data[at:], data[:at]])
 
 
@@ -69,7 +72,9 @@ def bad_request(generator: random.Random) -> bytes:
     if generator.random() < 0.3:
         body = damage_bytes(generator, body)
     if generator.random() < 0.05:
-        body = generator.choice([b"[", b'{"a":', b'{"input":[', b'"', b"\xff", b"1,"]) * generator.choice([1, 99, 99999, 1000000])
+        body = generator.choice([b"[", b'{"a":', b'{"input":[', b'"', b"\xff", b"1,"]) * generator.choice(
+            [1, 99, 99999, 1000000]
+        )
     head = [f"{method} {path} HTTP/1.1".encode(), b"Host: localhost", b"Content-Type: application/json"]
     length = len(body) + generator.choice([0, 0, 0, 0, 0, 0, -1, 1, 1000])
     if generator.random() < 0.95:
@@ -114,7 +119,9 @@ def main() -> int:
     good = {"model": "embed", "input": "a text"}
     with tempfile.TemporaryDirectory() as folder:
         models = make_models(arguments.converter or arguments.embert, pathlib.Path(folder))
-        with Server(arguments.embert, *models.values(), "--threads", "2", "--timeout", "10", "--connections", str(CLIENTS)) as server:
+        with Server(
+            arguments.embert, *models.values(), "--threads", "2", "--timeout", "10", "--connections", str(CLIENTS)
+        ) as server:
             expected = server.post("/v1/embeddings", good).body
             for i in range(arguments.requests):
                 counts[send(server, generator)] += 1
@@ -128,7 +135,9 @@ def main() -> int:
     bad_lines = [line for line in written.splitlines() if not line.startswith("embert:")]
     print("\n".join(bad_lines[:50]))
     internal = sum(count for status, count in counts.items() if status.startswith("5") and status != "505")
-    print(f"seed {arguments.seed}, exit code {code}, {internal} answers with 5xx (but 505), {len(bad_lines)} lines that are not the server's")
+    print(
+        f"seed {arguments.seed}, exit code {code}, {internal} answers with 5xx (but 505), {len(bad_lines)} lines that are not the server's"
+    )
     return 0 if code == 0 and internal == 0 and not bad_lines else 1
 
 

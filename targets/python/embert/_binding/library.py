@@ -15,7 +15,14 @@ STAGE = ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, c_double)
 class OpenOptions(Structure):
     """embert_hosted_options"""
 
-    _fields_ = [("size", c_size_t), ("threads", c_uint32), ("max_tokens", c_uint32), ("isa", c_char_p), ("map", c_uint32), ("reserved", c_uint32)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("threads", c_uint32),
+        ("max_tokens", c_uint32),
+        ("isa", c_char_p),
+        ("map", c_uint32),
+        ("reserved", c_uint32),
+    ]
 
 
 class TextList(Structure):

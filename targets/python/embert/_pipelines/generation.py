@@ -32,6 +32,7 @@ _REFUSED = {
     "generation_config": Refused((None,), "give its values as arguments"),
 }
 
+
 class GenerationPipeline(Pipeline):
     TASK_OF_TOOL = "generate"
 

@@ -56,9 +56,7 @@ _TextToken = Tuple[int, int, int]
 
 def _text_tokens(encoding: Encoding) -> List[_TextToken]:
     """Begin, end and index of each token that is no special token, in the order of the text."""
-    return [
-        (begin, end, index) for index, (begin, end) in enumerate(encoding.offsets) if encoding.word_ids[index] is not None
-    ]
+    return [(begin, end, index) for index, (begin, end) in enumerate(encoding.offsets) if encoding.word_ids[index] is not None]
 
 
 def _tokens_of(entity: Dict[str, Any], tokens: List[_TextToken]) -> List[int]:

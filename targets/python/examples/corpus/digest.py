@@ -7,6 +7,7 @@ From the folder of this file's package, the digest that a distributed run must h
     python3 -m corpus.digest texts.jsonl --npy vectors.npy
     python3 -m corpus.digest texts.jsonl --model minilm.emb
 """
+
 import argparse
 import hashlib
 import pathlib
@@ -52,7 +53,9 @@ def main() -> None:
         vectors = np.load(arguments.npy, mmap_mode="r")
         count = sum(file.rows for file in files)
         if len(vectors) != count:
-            parser.exit(2, f"{arguments.npy}: {count} vectors are expected, as {arguments.input} has texts, found {len(vectors)}\n")
+            parser.exit(
+                2, f"{arguments.npy}: {count} vectors are expected, as {arguments.input} has texts, found {len(vectors)}\n"
+            )
     else:
         import embert
 
@@ -60,7 +63,7 @@ def main() -> None:
     done = 0
     for part in parts:
         ids, texts = shards.read(part, arguments.text)
-        digest.add(ids, texts, vectors[done:done + len(texts)] if arguments.npy else model.encode_document(texts))
+        digest.add(ids, texts, vectors[done : done + len(texts)] if arguments.npy else model.encode_document(texts))
         done += len(texts)
     print(digest.hexdigest())
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The driver: plans the shards, lets an engine do those that are missing, shows progress, and ends with one digest."""
+
 import argparse
 import json
 import os
@@ -27,8 +28,7 @@ class Engine(Protocol):
     def embed(self, work: Work, shard_jsons: List[str]) -> Iterable[Record]:
         """Calls Worker.embed once for each shard, in any order, and again where a worker was lost."""
 
-    def stop(self) -> None:
-        ...
+    def stop(self) -> None: ...
 
 
 def main(description: str, start: Callable[[int], Engine]) -> None:
@@ -55,8 +55,11 @@ def embed_corpus(arguments: argparse.Namespace, start: Callable[[int], Engine]) 
     output.begin(arguments.output, output.Manifest(work.model_sha256, work.text_column, arguments.shard_texts, files))
     there = output.finished(arguments.output)
     missing = [part for part in parts if part.name not in there]
-    result: Dict[str, object] = {"texts": sum(part.rows for part in parts), "shards": len(parts),
-                                 "finished_before": len(parts) - len(missing)}
+    result: Dict[str, object] = {
+        "texts": sum(part.rows for part in parts),
+        "shards": len(parts),
+        "finished_before": len(parts) - len(missing),
+    }
     if missing:
         result.update(run_engine(arguments, start, work, missing))
         output.remove_unfinished(arguments.output)
@@ -66,8 +69,9 @@ def embed_corpus(arguments: argparse.Namespace, start: Callable[[int], Engine]) 
     return {**result, "digest": digest.hexdigest()}
 
 
-def run_engine(arguments: argparse.Namespace, start: Callable[[int], Engine], work: Work,
-               missing: List[shards.Shard]) -> Dict[str, object]:
+def run_engine(
+    arguments: argparse.Namespace, start: Callable[[int], Engine], work: Work, missing: List[shards.Shard]
+) -> Dict[str, object]:
     engine = start(arguments.workers)
     processor_seconds = 0.0
     try:
@@ -79,9 +83,13 @@ def run_engine(arguments: argparse.Namespace, start: Callable[[int], Engine], wo
         texts, seconds = progress.texts(), progress.seconds()
     finally:
         engine.stop()
-    return {"workers": engine.workers, "seconds": round(seconds, 3), "sentences_per_second": round(texts / seconds, 1),
-            # A worker has one thread: a second of its processor time is a second of a core.
-            "sentences_per_second_a_core": round(texts / processor_seconds, 1)}
+    return {
+        "workers": engine.workers,
+        "seconds": round(seconds, 3),
+        "sentences_per_second": round(texts / seconds, 1),
+        # A worker has one thread: a second of its processor time is a second of a core.
+        "sentences_per_second_a_core": round(texts / processor_seconds, 1),
+    }
 
 
 class Progress:
@@ -99,8 +107,9 @@ class Progress:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
-                 trace: Optional[TracebackType]) -> None:
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
         self._seconds = time.monotonic() - self._begun
         self._ended.set()
         self._thread.join()
@@ -123,6 +132,9 @@ class Progress:
         texts = self.texts()
         if texts != shown:
             rate = texts / (time.monotonic() - self._begun)
-            print(f"{texts:,} of {total:,} texts, {rate:,.0f} sentences/s, {rate / self._workers:,.0f} a worker",
-                  file=sys.stderr, flush=True)
+            print(
+                f"{texts:,} of {total:,} texts, {rate:,.0f} sentences/s, {rate / self._workers:,.0f} a worker",
+                file=sys.stderr,
+                flush=True,
+            )
         return texts

@@ -5,6 +5,7 @@ A file with the name of a shard is whole: it is written under another name, flus
 alone says what is finished, whoever was killed. Two workers that do the same shard write the same bytes. Readers of a
 folder of Parquet files skip names that begin with a dot or an underscore, as these do.
 """
+
 import dataclasses
 import json
 import os
@@ -43,8 +44,10 @@ def begin(folder: pathlib.Path, manifest: Manifest) -> None:
         for key, value in expected.items():
             if found.get(key) != value:
                 begun, now = difference(found.get(key), value)
-                raise ValueError(f"{path}: the output was begun with {key} {begun}, this run has {now}; "
-                                 "give the same, or another output folder")
+                raise ValueError(
+                    f"{path}: the output was begun with {key} {begun}, this run has {now}; "
+                    "give the same, or another output folder"
+                )
     elif any(folder.iterdir()):
         raise ValueError(f"{folder}: it has files but no {MANIFEST}; give an empty or a new folder")
     else:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Input files, cut into shards: the unit that one worker does and that is done again after a crash."""
+
 import dataclasses
 import hashlib
 import json

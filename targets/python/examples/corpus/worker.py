@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One worker: a model with one thread, and shards one after the other. The engine runs as many of them as there are cores."""
+
 import dataclasses
 import pathlib
 import socket
@@ -42,7 +43,12 @@ class Worker:
             output.write(pathlib.Path(self._work.output) / shard.name, ids, texts, vectors)
         except (ValueError, OSError) as problem:
             error = f"{type(problem).__name__}: {problem}"
-        return {"shard": shard.name, "texts": 0 if error else shard.rows, "seconds": time.process_time() - begun, "error": error}
+        return {
+            "shard": shard.name,
+            "texts": 0 if error else shard.rows,
+            "seconds": time.process_time() - begun,
+            "error": error,
+        }
 
 
 def open_model(work: Work) -> embert.SentenceTransformer:
@@ -52,6 +58,8 @@ def open_model(work: Work) -> embert.SentenceTransformer:
     if model.digest != work.model_sha256:
         found = model.digest
         model.close()
-        raise embert.ModelFileError(f"{work.model}: worker on {socket.gethostname()} refused: its model has SHA-256 {found}, "
-                                    f"the driver's has {work.model_sha256}; put the driver's file there")
+        raise embert.ModelFileError(
+            f"{work.model}: worker on {socket.gethostname()} refused: its model has SHA-256 {found}, "
+            f"the driver's has {work.model_sha256}; put the driver's file there"
+        )
     return model

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """embert.chroma: a collection on disk finds its texts, and a later client gets it with its function by the stored name."""
+
 import pathlib
 from typing import Any, Dict
 
@@ -21,13 +22,17 @@ def client(path: pathlib.Path) -> Any:
 
 def test_collection(sentence_model: str, tmp_path: pathlib.Path) -> None:
     collection = client(tmp_path).create_collection(
-        "notes", embedding_function=EmbertEmbeddingFunction(sentence_model, threads=1))
+        "notes", embedding_function=EmbertEmbeddingFunction(sentence_model, threads=1)
+    )
     collection.add(ids=[str(i) for i in range(len(TEXTS))], documents=TEXTS)
     assert collection.configuration["hnsw"]["space"] == "cosine"
     chromadb.api.client.SharedSystemClient.clear_system_cache()
     again = client(tmp_path).get_collection("notes")
     assert again.configuration["embedding_function"].get_config() == {
-        "model": sentence_model, "threads": 1, "truncate_dim": None}
+        "model": sentence_model,
+        "threads": 1,
+        "truncate_dim": None,
+    }
     found = again.query(query_texts=QUERIES, n_results=1)
     assert [documents[0] for documents in found["documents"]] == TEXTS
 
@@ -50,11 +55,14 @@ def test_protocol(models: Any) -> None:
     assert not function.is_legacy()
 
 
-@pytest.mark.parametrize("config, message", [
-    ({}, "no model"),
-    ({"model": 3}, "model of the configuration has the type int"),
-    ({"model": "a.emb", "device": "cuda"}, "unknown key device"),
-])
+@pytest.mark.parametrize(
+    "config, message",
+    [
+        ({}, "no model"),
+        ({"model": 3}, "model of the configuration has the type int"),
+        ({"model": "a.emb", "device": "cuda"}, "unknown key device"),
+    ],
+)
 def test_wrong_configurations(config: Dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         EmbertEmbeddingFunction.build_from_config(config)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """embert.haystack: an indexing and a query pipeline on the document store in memory, also from YAML."""
+
 from typing import Any
 
 import embert
@@ -37,8 +38,12 @@ def test_pipelines(sentence_model: str) -> None:
 def test_yaml(models: Any) -> None:
     pipeline = Pipeline()
     pipeline.add_component("text", EmbertTextEmbedder(models("sentence"), threads=1, truncate_dim=8))
-    pipeline.add_component("documents", EmbertDocumentEmbedder(
-        models("sentence"), threads=1, truncate_dim=8, meta_fields_to_embed=["title"], embedding_separator=": "))
+    pipeline.add_component(
+        "documents",
+        EmbertDocumentEmbedder(
+            models("sentence"), threads=1, truncate_dim=8, meta_fields_to_embed=["title"], embedding_separator=": "
+        ),
+    )
     copy = Pipeline.loads(pipeline.dumps(), allowed_modules=["embert.haystack"])
     assert copy.to_dict() == pipeline.to_dict()
     documents = [Document(content="a cat", meta={"title": "dog"}), Document(content="dog: a cat")]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """embert.langchain passes LangChain's own standard tests, and finds texts in a vector store."""
+
 import asyncio
 from typing import Any, Dict, Type
 
@@ -8,7 +9,9 @@ import numpy as np
 import pytest
 from questions import QUERIES, TEXTS
 
-pytest.importorskip("langchain_tests", reason="!!!! SKIPPED: langchain-tests is not installed; the LangChain adapter is not tested")
+pytest.importorskip(
+    "langchain_tests", reason="!!!! SKIPPED: langchain-tests is not installed; the LangChain adapter is not tested"
+)
 
 from embert.langchain import EmbertEmbeddings  # noqa: E402
 from langchain_core.vectorstores import InMemoryVectorStore  # noqa: E402

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """embert.llama_index makes an index in memory and finds its texts; no network, no language model."""
+
 import asyncio
 import pickle
 from typing import Any
@@ -9,7 +10,9 @@ import numpy as np
 import pytest
 from questions import QUERIES, TEXTS
 
-pytest.importorskip("llama_index.core", reason="!!!! SKIPPED: llama-index-core is not installed; the LlamaIndex adapter is not tested")
+pytest.importorskip(
+    "llama_index.core", reason="!!!! SKIPPED: llama-index-core is not installed; the LlamaIndex adapter is not tested"
+)
 
 from embert.llama_index import EmbertEmbedding  # noqa: E402
 from llama_index.core import VectorStoreIndex  # noqa: E402

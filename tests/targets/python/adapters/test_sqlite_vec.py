@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """precision="int8-unit" and bits of sqlite-vec's order are the bytes that sqlite-vec's own functions make."""
+
 from typing import Any, Dict, List
 
 import embert
@@ -27,8 +28,7 @@ def database() -> Any:
 
 @pytest.mark.parametrize("function", TASKS)
 @pytest.mark.parametrize("truncate_dim", [None, 64])
-def test_bytes(database: Any, sentence_model: str, intent_texts: List[str], function: str,
-               truncate_dim: Any) -> None:
+def test_bytes(database: Any, sentence_model: str, intent_texts: List[str], function: str, truncate_dim: Any) -> None:
     arguments, dtype = TASKS[function]
     with embert.SentenceTransformer(sentence_model, truncate_dim=truncate_dim) as model:
         vectors = model.encode(intent_texts, normalize_embeddings=True)
@@ -39,8 +39,7 @@ def test_bytes(database: Any, sentence_model: str, intent_texts: List[str], func
     assert wrong.size == 0, f"{wrong.size} of {len(packed)} vectors differ, the first is that of {intent_texts[wrong[0]]!r}"
 
 
-def quantized(database: Any, function: str, vectors: "npt.NDArray[np.float32]",
-              dtype: Any) -> "npt.NDArray[Any]":
+def quantized(database: Any, function: str, vectors: "npt.NDArray[np.float32]", dtype: Any) -> "npt.NDArray[Any]":
     rows = [database.execute(f"select {function}", (vector.tobytes(),)).fetchone()[0] for vector in vectors]
     return np.array([np.frombuffer(row, dtype) for row in rows])
 
@@ -55,5 +54,6 @@ def test_search(database: Any, sentence_model: str, intent_texts: List[str]) -> 
         database.execute("insert into texts(rowid, vector) values (?, vec_int8(?))", (i, vector.tobytes()))
     for i in range(0, len(texts), 10):
         found = database.execute(
-            "select rowid, distance from texts where vector match vec_int8(?) and k = 1", (packed[i].tobytes(),)).fetchone()
+            "select rowid, distance from texts where vector match vec_int8(?) and k = 1", (packed[i].tobytes(),)
+        ).fetchone()
         assert found[1] == 0 and np.array_equal(packed[found[0]], packed[i])

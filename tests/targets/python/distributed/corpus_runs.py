@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs of the examples, as processes that a test can watch and kill."""
+
 import contextlib
 import importlib.util
 import json
@@ -78,13 +79,16 @@ class Run:
             [*starter(engine), str(source), str(output), "--model", model, "--workers", str(WORKERS),
              "--shard-texts", str(shard_texts)],
             env={**os.environ, **ENVIRONMENT}, stdout=subprocess.PIPE, stderr=self._errors, stdin=subprocess.DEVNULL, text=True,
-            start_new_session=True)
+            start_new_session=True)  # fmt: skip
 
     def finished(self) -> Dict[str, Tuple[int, int]]:
         """Shards that are there: name to inode and time of the last change."""
         with contextlib.suppress(FileNotFoundError):
-            return {entry.name: (entry.inode(), entry.stat().st_mtime_ns) for entry in os.scandir(self.output)
-                    if entry.name.endswith(".parquet")}
+            return {
+                entry.name: (entry.inode(), entry.stat().st_mtime_ns)
+                for entry in os.scandir(self.output)
+                if entry.name.endswith(".parquet")
+            }
         return {}
 
     def wait_for_shards(self, count: int) -> None:
@@ -92,8 +96,11 @@ class Run:
 
     def workers(self) -> List[Process]:
         """Processes of this run that have the model mapped, but the driver, which opens it for a moment."""
-        return [process for process in self._descendants()
-                if process.modes_of(self._model) and str(EXAMPLES) not in process.command()]
+        return [
+            process
+            for process in self._descendants()
+            if process.modes_of(self._model) and str(EXAMPLES) not in process.command()
+        ]
 
     def wait_for_workers(self, count: int) -> List[Process]:
         self._wait(lambda: len(self.workers()) >= count, f"{count} workers")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The examples' package without an engine: shards, what is refused, the output folder, the digest."""
+
 import json
 import pathlib
 import sys
@@ -68,14 +69,17 @@ def test_last_line_without_end_and_rows_without_id(tmp_path: pathlib.Path) -> No
     assert shards.read(shards.plan(path, 10)[1][0], "text") == (["texts.jsonl:0", "texts.jsonl:1"], ["a", "b"])
 
 
-@pytest.mark.parametrize("line, message", [
-    ('{"text": null}', "row 1: text: a string is expected, found a null or nothing"),
-    ('{"other": "a"}', "row 1: text: a string is expected, found a null or nothing"),
-    ('{"text": 3}', "row 1: text: a string is expected, found int"),
-    ('["text"]', "row 1: a JSON object is expected"),
-    ("{", "row 1: it is no JSON"),
-    ("", "row 1: it is no JSON"),
-])
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ('{"text": null}', "row 1: text: a string is expected, found a null or nothing"),
+        ('{"other": "a"}', "row 1: text: a string is expected, found a null or nothing"),
+        ('{"text": 3}', "row 1: text: a string is expected, found int"),
+        ('["text"]', "row 1: a JSON object is expected"),
+        ("{", "row 1: it is no JSON"),
+        ("", "row 1: it is no JSON"),
+    ],
+)
 def test_wrong_rows(tmp_path: pathlib.Path, line: str, message: str) -> None:
     path = tmp_path / "texts.jsonl"
     path.write_text(f'{{"text": "a"}}\n{line}\n{{"text": "c"}}\n', encoding="utf-8")
@@ -134,14 +138,19 @@ def test_runs(tmp_path: pathlib.Path, models: Any, monkeypatch: pytest.MonkeyPat
     assert json.loads(capsys.readouterr().out)["digest"] == expected.hexdigest()
 
 
-@pytest.mark.parametrize("change, message", [
-    ("input", "begun with files {'name': 'texts.jsonl', 'rows': 23"),
-    ("model", "begun with model_sha256"),
-    ("shards", "begun with shard_texts 4, this run has 5"),
-    ("column", "begun with text_column text, this run has other"),
-    ("foreign", "it has files but no _manifest.json"),
-])
-def test_refused_resumes(tmp_path: pathlib.Path, models: Any, monkeypatch: pytest.MonkeyPatch, change: str, message: str) -> None:
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ("input", "begun with files {'name': 'texts.jsonl', 'rows': 23"),
+        ("model", "begun with model_sha256"),
+        ("shards", "begun with shard_texts 4, this run has 5"),
+        ("column", "begun with text_column text, this run has other"),
+        ("foreign", "it has files but no _manifest.json"),
+    ],
+)
+def test_refused_resumes(
+    tmp_path: pathlib.Path, models: Any, monkeypatch: pytest.MonkeyPatch, change: str, message: str
+) -> None:
     source = write_json_lines(tmp_path / "texts.jsonl", ROWS)
     folder = tmp_path / "output"
     arguments = [source, folder, "--model", models("sentence"), "--shard-texts", 4]
@@ -172,5 +181,7 @@ def test_errors_of_workers_end_the_run(tmp_path: pathlib.Path, models: Any, monk
 
 def test_another_model_is_refused(tmp_path: pathlib.Path, models: Any) -> None:
     work = worker.Work(models("sentence"), "0" * 64, str(tmp_path), "text")
-    with pytest.raises(embert.ModelFileError, match=rf"{models('sentence')}: worker on \S+ refused: .* the driver's has 0{{64}}"):
+    with pytest.raises(
+        embert.ModelFileError, match=rf"{models('sentence')}: worker on \S+ refused: .* the driver's has 0{{64}}"
+    ):
         worker.open_model(work)

@@ -3,6 +3,7 @@
 
 Sizes: 20,000 texts; with EMBERT_FULL=1 100,000 where one worker is killed half-way.
 """
+
 import importlib.util
 import json
 import os
@@ -56,7 +57,9 @@ def corpus(tmp_path_factory: pytest.TempPathFactory, short_texts: List[str], sen
 
 
 @pytest.fixture(scope="session")
-def large_corpus(tmp_path_factory: pytest.TempPathFactory, short_texts: List[str], sentence_model: str, corpus: Corpus) -> Corpus:
+def large_corpus(
+    tmp_path_factory: pytest.TempPathFactory, short_texts: List[str], sentence_model: str, corpus: Corpus
+) -> Corpus:
     if not os.environ.get("EMBERT_FULL"):
         return corpus
     return make_corpus(tmp_path_factory.mktemp("large"), short_texts, FULL_TEXTS, sentence_model)
@@ -71,17 +74,23 @@ def make_corpus(root: pathlib.Path, short_texts: List[str], count: int, model: s
     folder = root / "input"
     folder.mkdir()
     lines = [json.dumps(row) + "\n" for row in rows]
-    (folder / "first.jsonl").write_text("".join(lines[:count // 2]), encoding="utf-8")
-    pq.write_table(pa.Table.from_pylist(rows[count // 2:]), folder / "second.parquet", row_group_size=3_333)
+    (folder / "first.jsonl").write_text("".join(lines[: count // 2]), encoding="utf-8")
+    pq.write_table(pa.Table.from_pylist(rows[count // 2 :]), folder / "second.parquet", row_group_size=3_333)
     vectors = root / "vectors.npy"
-    subprocess.run([TOOL, "embed", model, "--jsonl", "--npy", str(vectors), "--threads", "0"], input="".join(lines), text=True,
-                   check=True)
+    subprocess.run(
+        [TOOL, "embed", model, "--jsonl", "--npy", str(vectors), "--threads", "0"], input="".join(lines), text=True, check=True
+    )
     return Corpus(folder, count // SHARDS, digest_of(folder, "--npy", str(vectors)))
 
 
 def digest_of(*arguments: Any) -> str:
-    result = subprocess.run([sys.executable, "-m", "corpus.digest", *map(str, arguments)], cwd=EXAMPLES, stdout=subprocess.PIPE,
-                            text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-m", "corpus.digest", *map(str, arguments)],
+        cwd=EXAMPLES,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
     return result.stdout.strip()
 
 
@@ -134,7 +143,12 @@ def test_killed_driver(engine: str, corpus: Corpus, own_model: str, tmp_path: pa
     assert list((tmp_path / "output").glob(".*")) == []
     # Nothing is left to do: no engine is started, and the digest is that of the files.
     with run(engine, corpus.folder, tmp_path / "output", own_model, corpus.shard_texts) as third:
-        assert third.result() == {"texts": result["texts"], "shards": SHARDS, "finished_before": SHARDS, "digest": corpus.digest}
+        assert third.result() == {
+            "texts": result["texts"],
+            "shards": SHARDS,
+            "finished_before": SHARDS,
+            "digest": corpus.digest,
+        }
 
 
 def test_other_blob(engine: str, corpus: Corpus, own_model: str, models: Any, tmp_path: pathlib.Path) -> None:
