@@ -381,6 +381,8 @@ void add_synthetic_blobs(Seeds& seeds) {
       small_bottlenecks(kBottleneckInput, /*layer_norms=*/true, kClassifier),
       small_bottlenecks(kBottleneckOutput, /*layer_norms=*/true, kClassifier),
       small_bottlenecks(kBottleneckNone, /*layer_norms=*/false, kClassifier),
+      small_model(kStackCausal, kHeadLm),
+      small_model(kStackCausal | kStackRotary | kStackCrossAttention, kEveryHead),
       small_model(kStackCausal | kStackCrossAttention, kEveryHead)};
   models[2].rotary_tables = 2;
   models[3].num_layers = 3;
@@ -390,6 +392,9 @@ void add_synthetic_blobs(Seeds& seeds) {
   models[8].planes = {
       .qkv = kPlanesAll, .probabilities = kPlanesScores, .copied_inputs = 3, .first_columns = 16};
   models[10].flags |= kStackEmbeddings4Bit;
+  models[14].start_id = 2;
+  models[14].end_id = 3;
+  models[15].cross_hidden_size = 8;  // of states that the caller has
   test::SyntheticModel& two_stacks = models.back();
   two_stacks.cross_hidden_size = two_stacks.hidden_size;
   two_stacks.encoder = {small_model(0, 0)};
@@ -449,6 +454,46 @@ void add_device_lines(Seeds& seeds) {
   seeds.add("fuzz_device_client", hello + line_part(1, "\2\x82\2") + line_part(3, ""));
   seeds.add("fuzz_device_client", hello + line_part(1, std::string("\1\xff\2\0\4", 5)));
   seeds.add("fuzz_device_client", line_part(2, "short") + line_part(0, std::string(200, 'x')));
+}
+
+/// The parts of fuzz_device_session: 0 or 1, a count and so many bytes; a byte for the buffer first.
+void add_device_requests(Seeds& seeds) {
+  const std::string buffer("\x40"), hello = line_part(1, std::string("\1\1\1\0", 4));
+  const std::string run = line_part(1, std::string("\1\2\2\0hello aab", 13));
+  seeds.add("fuzz_device_session", buffer + hello + run + run);
+  seeds.add("fuzz_device_session", buffer + line_part(0, "noise") + hello);
+  seeds.add("fuzz_device_session", buffer + line_part(1, std::string("\2\1\1\0", 4)));
+  seeds.add("fuzz_device_session", buffer + line_part(1, std::string("\1\7\1\0", 4)));
+  seeds.add("fuzz_device_session", "\1" + run + line_part(0, std::string("\0\3ab\0\0", 6)));
+  seeds.add("fuzz_device_session", buffer + line_part(1, "\1\2\3" + std::string(250, 'a')));
+}
+
+void add_http_requests(Seeds& seeds) {
+  const std::string end = "\r\n", json = "Content-Type: application/json\r\n";
+  const std::string post = "POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\n" + json;
+  const std::string body =
+      R"({"model":"m","input":["a",["b","c"],{"text":"\u00e9"}],"top_n":-1.5e3})";
+  const std::string length = "Content-Length: " + std::to_string(body.size()) + end;
+  seeds.add("fuzz_http_request", post + length + end + body);
+  seeds.add("fuzz_http_request",
+            post + length + "Expect: 100-continue\r\nConnection: close, TE\r\n" + end + body);
+  seeds.add("fuzz_http_request", post + "Transfer-Encoding: chunked\r\n" + end + "0" + end + end);
+  seeds.add("fuzz_http_request", post + "Content-Encoding: gzip\r\n" + end);
+  seeds.add("fuzz_http_request", "GET /health HTTP/1.0\r\nConnection: keep-alive\r\n\r\n[[[[]]]]");
+  seeds.add("fuzz_http_request",
+            "GET /v1/models/a%20b?c HTTP/1.1\r\nHost: [::1]:80\r\nAuthorization: Bearer k\r\n\r\n");
+}
+
+/// A function of fuzz_tasks, a count, and numbers.
+void add_task_numbers(Seeds& seeds) {
+  constexpr char kFunctions = 11;
+  std::string numbers;
+  for (int i = 0; i < 600; ++i) numbers += static_cast<char>(i * i * 37 >> 3);
+  const std::string scale("\0\0\x80\x3a", 4);  // 2^-10, little-endian
+  for (char function = 0; function < kFunctions; ++function) {
+    seeds.add("fuzz_tasks", std::string(1, function) + '\7' + scale + numbers);
+    seeds.add("fuzz_tasks", std::string(1, function) + '\3' + '\2' + scale + numbers);
+  }
 }
 
 test::StoredTensor tensor(const char* name, const std::vector<std::uint64_t>& shape) {
@@ -529,5 +574,8 @@ int main(int count, char** arguments) {
   embert::fuzz::add_reference_blobs(seeds);
   embert::fuzz::add_records(seeds);
   embert::fuzz::add_device_lines(seeds);
+  embert::fuzz::add_device_requests(seeds);
+  embert::fuzz::add_http_requests(seeds);
+  embert::fuzz::add_task_numbers(seeds);
   std::printf("%zu seeds\n", seeds.count());
 }
