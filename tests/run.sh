@@ -72,10 +72,11 @@ build_and_test() {
   step "Build with $jobs jobs"
   cmake --build --preset "$preset" -j "$jobs"
   step "Test"
-  ctest --preset "$preset" -j "$jobs"
-  cd "build/$preset"
-  list_skipped Testing/Temporary/LastTest.log
-  list_kernels Testing/Temporary/LastTest.log
+  local status=0
+  ctest --preset "$preset" -j "$jobs" || status=$?
+  list_skipped "build/$preset/Testing/Temporary/LastTest.log"
+  list_kernels "build/$preset/Testing/Temporary/LastTest.log"
+  return $status
 }
 
 # list_skipped LOG: ctest counts a program as passed when it skips cases, so this names them, with the reason; the cases of

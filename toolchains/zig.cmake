@@ -2,7 +2,7 @@
 # Linux on another processor, or with another or older C library, by the compiler of the Python package ziglang. The portable
 # wheels are built with it (targets/python/build_wheels.sh).
 # Give the target and the program, such as
-#   cmake --toolchain toolchains/zig.cmake -DEMBERT_ZIG_TARGET=aarch64-linux-gnu.2.17 -DEMBERT_ZIG=$(command -v zig)
+#   cmake --toolchain toolchains/zig.cmake -DEMBERT_ZIG_TARGET=aarch64-linux-gnu.2.17 -DEMBERT_ZIG=FOLDER_OF_ZIGLANG/zig
 # No library of this machine is used; make_headers.sh copies the headers of CLI11 and nlohmann/json.
 if(NOT EMBERT_ZIG OR NOT EMBERT_ZIG_TARGET)
   message(FATAL_ERROR "toolchains/zig.cmake needs EMBERT_ZIG, the program, and EMBERT_ZIG_TARGET, such as x86_64-linux-gnu.2.17")

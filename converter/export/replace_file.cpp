@@ -7,10 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <list>
-#include <mutex>
 #include <optional>
 #include <string>
 
@@ -20,43 +18,6 @@
 namespace embert::convert {
 namespace {
 
-constexpr int kHeldSignals[] = {SIGINT, SIGTERM, SIGHUP};
-volatile std::sig_atomic_t held_signal = 0;
-
-extern "C" void hold_signal(int signal) { held_signal = signal; }
-
-// While an object lives, signals that would end the process are only noted; its destructor raises
-// them. Exceeding a file size limit becomes an error of write().
-class SignalHold {
- public:
-  SignalHold() {
-    held_signal = 0;
-    struct sigaction hold = {};
-    hold.sa_handler = hold_signal;
-    sigemptyset(&hold.sa_mask);
-    for (std::size_t i = 0; i < std::size(kHeldSignals); ++i) {
-      sigaction(kHeldSignals[i], nullptr, &before_[i]);
-      if (before_[i].sa_handler != SIG_IGN) sigaction(kHeldSignals[i], &hold, nullptr);
-    }
-    struct sigaction ignore = {};
-    ignore.sa_handler = SIG_IGN;
-    sigaction(SIGXFSZ, &ignore, &before_size_);
-  }
-  ~SignalHold() {
-    for (std::size_t i = 0; i < std::size(kHeldSignals); ++i) {
-      sigaction(kHeldSignals[i], &before_[i], nullptr);
-    }
-    sigaction(SIGXFSZ, &before_size_, nullptr);
-    if (held_signal != 0) (void)raise(held_signal);
-  }
-  SignalHold(const SignalHold&) = delete;
-  SignalHold& operator=(const SignalHold&) = delete;
-
- private:
-  struct sigaction before_[std::size(kHeldSignals)] = {};
-  struct sigaction before_size_ = {};
-};
-
 std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
@@ -65,7 +26,6 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 int write_all(int file, std::span<const std::uint8_t> bytes) {
   constexpr std::size_t kPiece = std::size_t{1} << 20;
   while (!bytes.empty()) {
-    if (held_signal != 0) return EINTR;
     const ssize_t written = ::write(file, bytes.data(), std::min(bytes.size(), kPiece));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return errno;
@@ -95,8 +55,7 @@ class NewBytes {
   }
 
   void sync() {
-    int error = file_ ? file_->sync() : 0;
-    if (error == 0 && held_signal != 0) error = EINTR;
+    const int error = file_ ? file_->sync() : 0;
     if (error != 0) fail("write", error);
   }
 
@@ -148,11 +107,6 @@ void check_output_path(const std::filesystem::path& path) {
 }
 
 void replace_files(std::span<const OutputFile> files) {
-  // Signal handlers belong to the process. Of two threads that hold signals at a time the second
-  // would find the handlers of the first, and put them in place for good.
-  static std::mutex one_at_a_time;
-  const std::lock_guard lock(one_at_a_time);
-  const SignalHold hold;
   std::list<NewBytes> written;  // a temporary file does not move
   for (const OutputFile& file : files) written.emplace_back(file);
   for (NewBytes& file : written) file.sync();

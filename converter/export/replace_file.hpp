@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes output files whole or not at all: each into a temporary file beside it; when all are
 // written and synced, they are renamed over the outputs. After any failure before that the old
-// files are still there and the temporary ones are gone. SIGINT, SIGTERM and SIGHUP take effect
-// only when these are gone, too.
+// files are still there and the temporary ones are gone. A process that is killed leaves temporary
+// files; the next run removes them.
 #pragma once
 
 #include <cstdint>

@@ -143,8 +143,10 @@ int run(int argc, char** argv) {
 }  // namespace embert::cli
 
 int main(int argc, char** argv) {
-  // A closed pipe then shows as a failed write instead of killing the process.
+  // A closed pipe, and a file beyond its size limit, then show as failed writes instead of killing
+  // the process.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   embert::cli::reserve_standard_files();
   embert::cli::terminate_before = std::set_terminate(embert::cli::terminate);
   try {

@@ -181,7 +181,8 @@ typedef struct embert_hosted_conversion {
 } embert_hosted_conversion;
 
 /** Converts a folder to a model file. *report: what `embert convert --report` writes; report may be
- * null. */
+ * null. Signals are yours: one that ends the process leaves a temporary file beside the output,
+ * which the next conversion removes. */
 embert_hosted_result embert_hosted_convert(const embert_hosted_conversion* conversion,
                                            char** report);
 /** Compares a model with its folder on texts: what `embert verify --json` writes. */

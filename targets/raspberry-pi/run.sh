@@ -57,8 +57,8 @@ make_tool() {
   "$root/toolchains/make_sysroot.sh" "$architecture"
   # shellcheck disable=SC2016
   build_tool '-DCMAKE_INSTALL_RPATH=$ORIGIN'
-  # Boards rarely have these two libraries.
-  cp -L "$root/build/sysroot-$architecture/usr/lib/$triple"/lib{cpuinfo,pthreadpool}.so.? "$build/package/bin/"
+  # Boards rarely have this library.
+  cp -L "$root/build/sysroot-$architecture/usr/lib/$triple"/libpthreadpool.so.? "$build/package/bin/"
 }
 
 run_steps "$@"

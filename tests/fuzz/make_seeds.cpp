@@ -456,7 +456,7 @@ void add_device_lines(Seeds& seeds) {
   seeds.add("fuzz_device_client", line_part(2, "short") + line_part(0, std::string(200, 'x')));
 }
 
-/// The parts of fuzz_device_session: 0 or 1, a count and so many bytes; a byte for the buffer first.
+/// A byte for the buffer, then the parts of fuzz_device_session: 0 or 1, a count, so many bytes.
 void add_device_requests(Seeds& seeds) {
   const std::string buffer("\x40"), hello = line_part(1, std::string("\1\1\1\0", 4));
   const std::string run = line_part(1, std::string("\1\2\2\0hello aab", 13));

@@ -14,6 +14,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CPU_SECONDS = 90  # kernel_test takes 10, arithmetic_test 2
+CPU_SECONDS_EMULATED = 1800
 INCLUDE = re.compile(r'^#include "(kernels/[^"]+)"', re.MULTILINE)
 
 
@@ -26,6 +27,8 @@ class Unit(NamedTuple):
 class Build:
     def __init__(self, folder: pathlib.Path):
         self.folder = folder
+        emulate = folder / "tests/emulate.sh"  # of a build for another processor
+        self.emulator = [str(emulate)] if emulate.exists() else []
         self.units: Dict[str, Unit] = {}
         for entry in json.loads((folder / "compile_commands.json").read_text()):
             command = shlex.split(entry["command"])
@@ -108,8 +111,10 @@ class Bench:
         return self.run(target, tests)
 
     def run(self, program: pathlib.Path, tests: str) -> str:
-        limit = ["prlimit", f"--cpu={CPU_SECONDS}"]  # of the processor: a busy machine is no endless loop
-        command = [*limit, str(program), "--gtest_fail_fast", "--gtest_brief=1", f"--gtest_filter={tests}"]
+        seconds = CPU_SECONDS_EMULATED if self.build.emulator else CPU_SECONDS
+        limit = ["prlimit", f"--cpu={seconds}"]  # of the processor: a busy machine is no endless loop
+        run = [*limit, *self.build.emulator, str(program)]
+        command = [*run, "--gtest_fail_fast", "--gtest_brief=1", f"--gtest_filter={tests}"]
         status = subprocess.run(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder, check=False
         ).returncode

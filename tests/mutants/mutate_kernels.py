@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mutation testing of the arithmetic.   mutate_kernels.py [--count N] [--seed N] [--jobs N] [--build DIR] [--file PATTERN]
 
-Changes one operator, number, sign, index or instruction at a time in kernels/arithmetic, kernels/scalar and kernels/x86,
-and runs the tests of kernels/ on it. A mutant that no test finds is a survivor: a missing test, or code whose change
+Changes one operator, number, sign, index or instruction at a time in kernels/arithmetic, kernels/scalar and kernels/x86
+- with --target aarch64 in kernels/arm, whose tests run in QEMU - and runs the tests of kernels/ on it. A mutant that no test finds is a survivor: a missing test, or code whose change
 changes no result. equivalent.txt lists the latter with the reason. --check only reads this list.
 
 - A mutant of a kernel is compiled alone and linked into kernel_test.
@@ -70,15 +70,16 @@ def reason_of(mutant: Mutant) -> Reason:
     return Reason(mutant.path, mutant.before.strip(), mutant.after.strip())
 
 
-def sources(pattern: str) -> List[str]:
+def sources(pattern: str, target: str) -> List[str]:
     flags = set(re.findall(r"\w+", pathlib.Path("/proc/cpuinfo").read_text()))
+    folders = ("arm",) if target == "aarch64" else ("arithmetic", "scalar", "x86")
     found = []
     for path in sorted(ROOT.glob("kernels/*/*.?pp")):
         name = str(path.relative_to(ROOT))
         extension = path.stem.rsplit("_", 1)[-1]
-        if path.name == "pack.hpp":  # declarations
+        if path.name == "pack.hpp" or extension == "armv7":  # declarations; another processor
             continue
-        if path.parent.name in ("arithmetic", "scalar", "x86") and fnmatch.fnmatch(name, pattern):
+        if path.parent.name in folders and fnmatch.fnmatch(name, pattern):
             if path.parent.name != "x86" or FLAGS[extension] in flags:
                 found.append(name)
     return found
@@ -213,10 +214,10 @@ def try_all(wanted: Dict[str, int], seed: int, attempt: Callable[[List[Mutant]],
             results[mutant.path].append((mutant, result))
 
 
-def prepare(folder: pathlib.Path) -> Build:
+def prepare(folder: pathlib.Path, target: str) -> Build:
     if not (folder / "build.ninja").exists():
-        options = ["-DCMAKE_BUILD_TYPE=Release", "-DEMBERT_UNITY=OFF", "-DEMBERT_CONVERTER=OFF", "-DEMBERT_TOOL=OFF"]
-        subprocess.run(["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "--log-level=WARNING", *options], check=True)
+        options = ["--log-level=WARNING", "-DEMBERT_UNITY=OFF", "-DEMBERT_CONVERTER=OFF", "-DEMBERT_TOOL=OFF"]
+        subprocess.run(["cmake", "--preset", target, "-B", folder, *options], cwd=ROOT, check=True)
     subprocess.run(["cmake", "--build", folder, "--target", "kernel_test", "arithmetic_test"], check=True)
     return Build(folder.resolve())
 
@@ -268,7 +269,8 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=260)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/mutants")
+    parser.add_argument("--target", choices=("release", "aarch64"), default="release", help="preset of the build")
+    parser.add_argument("--build", type=pathlib.Path, help="default: build/mutants-TARGET")
     parser.add_argument("--file", default="*")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--verbose", action="store_true")
@@ -276,8 +278,8 @@ def main() -> int:
     reasons = read_reasons((HERE / "equivalent.txt").read_text())
     problems = list_problems(reasons)
     if not arguments.check and not problems:
-        build = prepare(arguments.build)
-        wanted = shares(sources(arguments.file), arguments.count)
+        build = prepare(arguments.build or ROOT / f"build/mutants-{arguments.target}", arguments.target)
+        wanted = shares(sources(arguments.file, arguments.target), arguments.count)
         benches: "queue.Queue[Bench]" = queue.Queue()
         for number in range(arguments.jobs):
             benches.put(Bench(build, number))

@@ -36,7 +36,7 @@ install(FILES
 set(embert_pc_libs "-L\${libdir} -lembert")
 set(embert_pc_private)
 if(EMBERT_HOST_LIBRARIES)
-  set(embert_pc_private "-lcpuinfo -lpthreadpool")
+  set(embert_pc_private -lpthreadpool)
 endif()
 if(NOT BUILD_SHARED_LIBS)
   string(APPEND embert_pc_libs " ${embert_pc_private}")

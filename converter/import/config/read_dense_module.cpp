@@ -47,11 +47,10 @@ VectorDense read_dense_module(const std::filesystem::path& folder, const std::st
   VectorDense out{
       .linear = {}, .activation = read_activation(fields), .normalize_input = false, .name = path};
   try {
-    if (!file_exists(folder / path / "model.safetensors") &&
-        file_exists(folder / path / "pytorch_model.bin")) {
-      throw ConvertError(
-          "pytorch_model.bin: only safetensors weights are read; make them in Python with "
-          "sentence_transformers.SentenceTransformer(DIR).save(NEW_DIR)");
+    const std::string other = "pytorch_model.bin";
+    if (!file_exists(folder / path / "model.safetensors") && file_exists(folder / path / other)) {
+      throw ConvertError(other + ": only safetensors weights are read; " +
+                         safetensors_remedy(folder, other));
     }
     const WeightFiles files(folder / path);
     TensorPicker tensors(files);

@@ -52,20 +52,23 @@ std::string class_of(const fs::path& folder) {
   return "AutoModel";
 }
 
-// A path as it stands between quotes in a shell's command; DIR for one that would not stay whole.
+// A path as it stands between quotes in a shell's command, with a name at its end; DIR for one that
+// would not stay whole.
 std::string pasted_path(const fs::path& folder) {
-  std::string path = folder.lexically_normal().string();
+  const fs::path normal = folder.lexically_normal();
+  const bool has_name = normal.has_filename() && normal != "." && normal.filename() != "..";
+  std::string path = (has_name ? normal : fs::absolute(normal).lexically_normal()).string();
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   const bool is_plain = std::ranges::all_of(path, [](unsigned char c) {
     return c >= ' ' && c != 0x7F &&
            std::string_view("'\"\\$`!").find(static_cast<char>(c)) == std::string_view::npos;
   });
-  return is_plain && path != "." ? path : "DIR";
+  return is_plain ? path : "DIR";
 }
 
-// How to get safetensors of the weights that there are, into another folder: saved into the same
-// one, config.json would lose what the class does not know.
-std::string remedy_for(const fs::path& folder, const std::string& other) {
+}  // namespace
+
+std::string safetensors_remedy(const fs::path& folder, const std::string& other) {
   if (other.ends_with(".gguf") || other.ends_with(".onnx")) {
     return "give the Hugging Face folder that this file was made from, with model.safetensors";
   }
@@ -84,8 +87,6 @@ std::string remedy_for(const fs::path& folder, const std::string& other) {
          ").save_pretrained('" + to + "'); T.from_pretrained('" + from + "').save_pretrained('" +
          to + "')\"";
 }
-
-}  // namespace
 
 void check_inner_path(const std::string& path, const std::string& where) {
   const fs::path parsed(path);
@@ -109,7 +110,7 @@ WeightFiles::WeightFiles(const fs::path& folder) {
   }
   if (const std::string other = other_weights(folder); !other.empty()) {
     throw ConvertError(printable(other) + ": only safetensors weights are read; " +
-                       remedy_for(folder, other));
+                       safetensors_remedy(folder, other));
   }
   throw ConvertError(std::string(kSingle) + ": file not found, nor " + kIndex);
 }

@@ -17,6 +17,10 @@ namespace embert::convert {
 /// ".."). Throws ConvertError with `where` in front.
 void check_inner_path(const std::string& path, const std::string& where);
 
+/// For messages: how to get safetensors of a model folder whose weights are in `other`, into
+/// another folder. Saved into the same one, config.json would lose what the class does not know.
+std::string safetensors_remedy(const std::filesystem::path& folder, const std::string& other);
+
 class WeightFiles {
  public:
   /// Opens and checks all files. Throws ConvertError; for a folder with weights of another format

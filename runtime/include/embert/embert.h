@@ -132,8 +132,8 @@ embert_status embert_engine_init(const embert_model* model, const embert_options
 
 /* ---- Text to vector, text to labels ---------------------------------------------------------- */
 
-/** A text, or a pair of texts such as question and passage. Any bytes, zeros included: parts
- * that are not UTF-8 are dropped. A text of 0 bytes may be null. */
+/** A text, or a pair of texts such as question and passage. Any bytes, zeros included: a part that
+ * is not UTF-8 reads as U+FFFD, which BERT's cleaning of text drops. One of 0 bytes may be null. */
 typedef struct embert_text {
   const char* text;
   size_t text_bytes;

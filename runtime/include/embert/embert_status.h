@@ -16,8 +16,8 @@ extern "C" {
 #define EMBERT_ENUM_TYPE
 #endif
 
-/** The values never change. They come in decades: 1x and 5x arguments, 2x blob, 3x memory, 4x not
- * supported by this model or build, 6x the machine. */
+/** The values never change. They come in decades: 1x and 5x arguments (58: the model), 2x blob (29:
+ * this build), 3x memory, 4x not supported by this model or build, 6x the machine. */
 typedef enum embert_status EMBERT_ENUM_TYPE {
   EMBERT_STATUS_OK = 0,
   EMBERT_STATUS_NULL_ARGUMENT = 10,

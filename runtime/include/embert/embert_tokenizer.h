@@ -3,7 +3,8 @@
  * embert's tokenizer: text to token ids with their offsets, and ids back to text.
  *
  * This header is for you if you want ids, need offsets of tokens in the text, or work through long
- * texts in windows. Ids and offsets are those of the Hugging Face fast BERT tokenizer.
+ * texts in windows. Ids and offsets are those of the model's fast tokenizer in Hugging Face's
+ * package tokenizers: WordPiece, Unigram or byte-level BPE.
  */
 #ifndef EMBERT_EMBERT_TOKENIZER_H_
 #define EMBERT_EMBERT_TOKENIZER_H_
@@ -62,8 +63,9 @@ typedef struct embert_tokens {
   int32_t* sequence_ids;   /**< [capacity] 0 or 1: which text; -1 for special tokens */
 } embert_tokens;
 
-/** Tokenises a text or a pair. A maximal part that is not UTF-8 counts as one U+FFFD, which
- * vanishes. A null text with 0 bytes is an empty one. Null options: the defaults. */
+/** Tokenises a text or a pair. A maximal part that is not UTF-8 counts as one U+FFFD; WordPiece
+ * with clean_text drops it, others keep it. A null text with 0 bytes is an empty one. Null options:
+ * the defaults. */
 embert_status embert_tokenize(const embert_model* model, const embert_text* text,
                               const embert_tokenize_options* options, embert_tokens* tokens);
 

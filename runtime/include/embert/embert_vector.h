@@ -4,7 +4,7 @@
  *
  * This header is for you if you store or search what embert_embed_text gives. Its functions run no
  * model, keep no state and give the same bits everywhere. n is the number of values, 1 to 2^31;
- * with fewer than the model's hidden size they work on the vector's first dimensions (Matryoshka).
+ * with fewer than embert_vector_size they work on the vector's first dimensions (Matryoshka).
  * Statuses: NULL_ARGUMENT, EMPTY_INPUT for n = 0, INVALID_OPTION for n above 2^31.
  */
 #ifndef EMBERT_EMBERT_VECTOR_H_

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 
@@ -25,7 +24,6 @@ std::filesystem::path output_target(const std::filesystem::path& path) {
 }
 
 NewFile::NewFile(const std::string& path) : path_(output_target(path)) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is then an error of write()
   struct stat info = {};
   const bool exists = stat(path.c_str(), &info) == 0;
   const int stat_error = errno;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "converter/files/read_file.hpp"
 #include "embert/embert.h"
 #include "targets/cli/io/messages.hpp"
 #include "targets/cli/tool_error.hpp"
@@ -76,7 +77,14 @@ std::vector<Record> RecordSource::argument_records() {
   }
   Record record = {input_.arguments};
   if (form_.ends_in_list && record.texts.size() + 1 == form_.names.size()) {
+    uint64_t bytes = 0;
     for (auto more = lines_.next(1); !more.empty(); more = lines_.next(1)) {
+      bytes += more[0].size() + sizeof(more[0]);
+      if (bytes > convert::kMostTextBytes) {
+        throw InputError("stdin: has more texts than one record may hold, " +
+                         std::to_string(convert::kMostTextBytes) + " bytes with " +
+                         std::to_string(sizeof(more[0])) + " for each line; give fewer");
+      }
       record.texts.push_back(std::move(more[0]));
     }
   }

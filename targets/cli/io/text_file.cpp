@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 #include <set>
-#include <string_view>
 
 #include "converter/files/read_file.hpp"
 #include "targets/cli/tool_error.hpp"
@@ -122,15 +121,18 @@ std::vector<int32_t> label_indices(const ModelFile& file, const std::string& pat
   return indices;
 }
 
-bool seem_labelled(const std::vector<std::string>& lines) {
+bool seem_labelled(const hosted::ModelFile& file, const std::vector<std::string>& lines) {
   constexpr size_t kFewestTextsOfALabel = 4;  // on average
-  std::set<std::string_view> labels;
+  std::set<std::string> labels;
   for (const std::string& line : lines) {
     const size_t tab = line.rfind('\t');
     if (tab == std::string::npos) return false;
-    labels.insert(std::string_view(line).substr(tab + 1));
+    labels.insert(line.substr(tab + 1));
   }
-  return labels.size() * kFewestTextsOfALabel <= lines.size();
+  return labels.size() * kFewestTextsOfALabel <= lines.size() ||
+         std::all_of(labels.begin(), labels.end(), [&file](const std::string& label) {
+           return label_index(file, label).has_value();
+         });
 }
 
 }  // namespace embert::cli

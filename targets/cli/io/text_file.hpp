@@ -51,7 +51,7 @@ std::optional<uint32_t> label_index(const hosted::ModelFile& file, const std::st
 std::vector<int32_t> label_indices(const hosted::ModelFile& file, const std::string& path,
                                    const std::vector<LabelledText>& texts);
 
-/// Whether all lines are a text, a tab and one of few labels.
-bool seem_labelled(const std::vector<std::string>& lines);
+/// Whether all lines are a text, a tab and one of few labels, or a label of the classifier.
+bool seem_labelled(const hosted::ModelFile& file, const std::vector<std::string>& lines);
 
 }  // namespace embert::cli

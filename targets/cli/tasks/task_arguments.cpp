@@ -119,7 +119,7 @@ void add_vector_options(CLI::App& command, VectorOptions& options) {
   command
       .add_option("--dimensions", options.dimensions,
                   "The first N dimensions only, for models that are trained for it")
-      ->check(CLI::Range(1, 1024))
+      ->check(CLI::Range(1, 4096))
       ->type_name("N");
   command
       .add_option_function<std::string>(

@@ -6,6 +6,7 @@
 #include "converter/import/config/read_dense_module.hpp"
 #include "converter/import/config/read_pooling.hpp"
 #include "converter/import/read_model_folder.hpp"
+#include "converter/import/weights/weight_files.hpp"
 #include "tests/support/error_text.hpp"
 #include "tests/support/model_folder.hpp"
 
@@ -76,10 +77,9 @@ TEST_F(DenseModule, IsRefused) {
   config(kSizes);
   EXPECT_EQ(error(), "2_Dense/model.safetensors: file not found, nor model.safetensors.index.json");
   folder_.write("2_Dense/pytorch_model.bin", "x");
-  EXPECT_EQ(
-      error(),
-      "2_Dense/pytorch_model.bin: only safetensors weights are read; make them in Python with "
-      "sentence_transformers.SentenceTransformer(DIR).save(NEW_DIR)");
+  folder_.write("modules.json", "[]");
+  EXPECT_EQ(error(), "2_Dense/pytorch_model.bin: only safetensors weights are read; " +
+                         safetensors_remedy(folder_.path(), "pytorch_model.bin"));
   weights({bias()});
   EXPECT_EQ(error(),
             "2_Dense/model.safetensors: tensor \"linear.weight\" [2, 3] is missing; is this the "

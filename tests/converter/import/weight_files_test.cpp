@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <string>
 
@@ -107,6 +110,50 @@ TEST(OtherWeights, AreRefusedWithAHint) {
   folder.write("modules.json", "[]");
   EXPECT_NE(error_of(folder).find("from sentence_transformers import SentenceTransformer as M"),
             std::string::npos);
+}
+
+// The line runs as it is pasted: by a shell, in the folder that it was given for, with modules that
+// note what is called in place of the packages.
+TEST(OtherWeights, TheHintRuns) {
+  if (std::system("python3 --version >/dev/null 2>&1") != 0) {
+    GTEST_SKIP() << "NOT TESTED: no python3 to run the hint with";
+  }
+  const char* const kPackage = R"(
+class Model:
+    def __init__(self, *from_folder): self.calls = [from_folder]
+    @classmethod
+    def from_pretrained(cls, folder, **options): return cls(folder)
+    def save_pretrained(self, folder): print(type(self).__name__, *self.calls[0], folder)
+class BertForSequenceClassification(Model): pass
+class AutoTokenizer(Model): pass
+class SentenceTransformer(Model): pass
+)";
+  const test::TempFolder folder, packages;
+  for (const char* name : {"transformers.py", "sentence_transformers.py"}) {
+    packages.write(name, kPackage);
+  }
+  folder.write("pytorch_model.bin", "x");
+  folder.write("config.json", R"({"architectures": ["BertForSequenceClassification"]})");
+  const std::string path = folder.path().string(), copy = path + "-safetensors\n";
+  const auto printed = [&](const std::filesystem::path& given) {
+    const std::string hint = safetensors_remedy(given, "pytorch_model.bin");
+    const std::string command = "cd '" + path + "' && PYTHONPATH='" + packages.path().string() +
+                                "' " + hint.substr(hint.find("python3"));
+    std::FILE* output = popen(command.c_str(), "r");
+    std::string text(1000, '\0');
+    text.resize(std::fread(text.data(), 1, text.size(), output));
+    EXPECT_EQ(pclose(output), 0) << command;
+    return text;
+  };
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  for (const std::filesystem::path& given : {folder.path(), std::filesystem::path(".")}) {
+    EXPECT_EQ(printed(given), "BertForSequenceClassification " + path + " " + copy +
+                                  "AutoTokenizer " + path + " " + copy);
+  }
+  folder.write("modules.json", "[]");
+  EXPECT_EQ(printed("./"), "SentenceTransformer " + path + " " + copy);
+  std::filesystem::current_path(before);
 }
 
 TEST(OtherWeights, FormatsWithoutAWayBack) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer: the device's side of the protocol. Whatever comes over the link, the device sends whole
-// frames: a reply with the request's number or a refusal, and the same reply to the same request. An
-// input is the size of the device's buffer, then parts with PartBytes before each.
+// libFuzzer: the device's side of the protocol. Whatever comes over the link, the device sends
+// whole frames: a reply with the request's number or a refusal, and the same reply to the same
+// request. An input is the size of the device's buffer, then parts with PartBytes before each.
 #include <cstring>
 #include <string>
 #include <vector>

@@ -82,6 +82,17 @@ TEST(UnopenedModel, HasNothing) {
   std::int32_t id = 0;
   embert_tokens tokens = {.size = sizeof(tokens), .capacity = 1, .ids = &id};
   EXPECT_EQ(embert_tokenize(&model, &text, nullptr, &tokens), EMBERT_STATUS_NO_TOKENIZER);
+  embert_tokenizer_info tokenizer = {.size = sizeof(tokenizer)};
+  EXPECT_EQ(embert_model_get_tokenizer(&model, &tokenizer), EMBERT_STATUS_NO_TOKENIZER);
+  const char* string = nullptr;
+  EXPECT_EQ(embert_token(&model, 0, &string, &bytes), EMBERT_STATUS_NO_TOKENIZER);
+  char character = 0;
+  embert_text_buffer detokenized = {.text = &character, .capacity = 1, .bytes = 0};
+  EXPECT_EQ(embert_detokenize(&model, &id, 1, nullptr, &detokenized), EMBERT_STATUS_NO_TOKENIZER);
+  const std::uint32_t char_offsets[] = {0, 1};
+  std::uint8_t is_subword = 0;
+  EXPECT_EQ(embert_mark_subwords(&model, &id, char_offsets, 1, &is_subword),
+            EMBERT_STATUS_NO_TOKENIZER);
 }
 
 // Braces make a value of an enumeration only where its type is fixed; without that, a number
@@ -93,7 +104,10 @@ concept TakesAnyNumber = requires {
 
 TEST(Enumerations, TakeAnyNumber) {
   static_assert(TakesAnyNumber<embert_status> && TakesAnyNumber<embert_pooling> &&
-                TakesAnyNumber<embert_score_function> && TakesAnyNumber<embert_problem>);
+                TakesAnyNumber<embert_score_function> && TakesAnyNumber<embert_problem> &&
+                TakesAnyNumber<embert_aggregation> && TakesAnyNumber<embert_truncation> &&
+                TakesAnyNumber<embert_classifier_task> && TakesAnyNumber<embert_token_task> &&
+                TakesAnyNumber<embert_tokenizer_type> && TakesAnyNumber<embert_finish>);
   EXPECT_STREQ(embert_status_name(embert_status{1000u}), "unknown status");
   const std::int32_t logit = 1;
   const embert_logits logits = {.values = &logit, .count = 1, .scale = {0x3F800000u}};

@@ -150,6 +150,13 @@ TEST(Texts, ALineThatIsTooLongIsNamedAfterTheResultsBeforeIt) {
                  "stdin line 1: longer than 16777216 bytes");
 }
 
+TEST(Texts, OneRecordHoldsNoEndlessList) {
+  std::string input;
+  for (int i = 0; i < 9'000'000; ++i) input += "y\n";
+  expect_refused(run_tool({"rerank", kBundledModel, "a query", "--label", "timer"}, input), 2,
+                 "stdin: has more texts than one record may hold");
+}
+
 TEST(Embed, VectorsDependOnPoolingAndNotOnCompany) {
   const Json alone = json_of({"embed", kBundledModel, "--json", "book a flight"})[0];
   EXPECT_EQ(keys_of(alone), (std::vector<std::string>{"text", "tokens", "embedding"}));

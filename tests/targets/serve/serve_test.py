@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import concurrent.futures
 import json
+import os
 import pathlib
 import socket
 import struct
@@ -440,6 +441,18 @@ class Limits(ServerCase):
             for _ in range(5):
                 self.expect(server.post(EMBEDDINGS, b'{"model":"embed","input":[' + b"1," * (1 << 20) + b"1]}"), 400, "at most")
             self.assertLess(server.resident_bytes() - before, 64 << 20)
+
+
+class ModelFiles(ServerCase):
+    def test_a_file_may_change_while_it_is_served(self) -> None:
+        model = pathlib.Path(self.folder.name) / "changing.emb"
+        model.write_bytes(pathlib.Path(self.models["embed"]).read_bytes())
+        with Server(TOOL, str(model), "--threads", "1") as server:
+            before = server.post(EMBEDDINGS, {"input": SENTENCES[0]})
+            os.truncate(model, 0)
+            after = server.post(EMBEDDINGS, {"input": SENTENCES[1:] + SENTENCES[:1]})
+            self.assertEqual(after.status, 200, after.body[:300])
+            self.assertEqual(after.json()["data"][-1]["embedding"], before.json()["data"][0]["embedding"])
 
 
 class Stopping(ServerCase):

@@ -6,6 +6,7 @@
 
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/convert/convert_summary.hpp"
+#include "targets/cli/convert/signal_hold.hpp"
 #include "targets/cli/io/messages.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/cli/io/progress_bar.hpp"
@@ -58,8 +59,9 @@ void run_convert(const ConvertCall& call) {
   for (const std::string& warning : conversion.result.warnings) note("warning: " + warning);
   const Json data = report_data(call, conversion);
   if (!call.dry_run) {
-    write_conversion(paths, conversion,
-                     paths.report ? report_text(*paths.report, "convert", data) : "");
+    const std::string report = paths.report ? report_text(*paths.report, "convert", data) : "";
+    const SignalHold hold;
+    write_conversion(paths, conversion, report);
   }
   if (call.json) return output().json(data);
   write_summary(conversion.result, call.dry_run ? "" : paths.model, conversion.seconds);

@@ -62,9 +62,9 @@ void write_comparison_text(const ModelFile& file, const convert::VerifyResult& r
 LabelledTask read_texts(const ModelFile& file, const VerifyArguments& arguments) {
   if (!arguments.labelled.empty()) return labelled_task(file, arguments.labelled);
   const std::vector<std::string> lines = read_text_lines(arguments.texts);
-  if (seem_labelled(lines)) {
+  if (seem_labelled(file, lines)) {
     throw InputError(quoted_path(arguments.texts) +
-                     ": each line ends in a tab and one of few labels, which would be read "
+                     ": each line ends in a tab and a label, which would be read "
                      "as text; give the file to --labelled, or leave the labels out");
   }
   LabelledTask task;

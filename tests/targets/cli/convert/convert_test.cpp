@@ -128,8 +128,8 @@ TEST(Convert, AFullDiskLeavesTheOldFile) {
   const std::string model = scratch.write("model.emb", "old");
   ToolCall call;
   call.arguments = {"convert", kBundledFolder, "-o", model, "--rounding", "nearest"};
+  // A write beyond the limit fails, as on a full disk.
   call.in_child = [] {
-    signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit then fails, as on a full disk
     const rlimit limit = {100000, 100000};
     setrlimit(RLIMIT_FSIZE, &limit);
   };
@@ -228,6 +228,11 @@ TEST(Verify, LabelsAreNoText) {
   };
   const std::string texts = scratch.write("labelled", labelled);
   expect_refused(verify({"--texts", texts}), 2, "give the file to --labelled");
+  // Few lines, but their labels are the model's.
+  const std::string few = scratch.write("few", "wake me at six\ttimer\nhello there\tgreeting\n");
+  expect_refused(verify({"--texts", few}), 2, "give the file to --labelled");
+  const std::string other_words = scratch.write("words", "wake me\tat six\nhello\tgreeting\n");
+  EXPECT_EQ(verify({"--texts", other_words}).exit_code, 0);
   const std::string plain_file = scratch.write("plain", plain);
   expect_refused(verify({"--labelled", plain_file}), 2,
                  "plain: line 1: expected text, a tab and a label");

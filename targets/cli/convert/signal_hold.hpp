@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals that would end the tool wait until its output is written.
+#pragma once
+
+#include <csignal>
+
+namespace embert::cli {
+
+/// While an object lives, SIGINT, SIGTERM and SIGHUP are only noted; its destructor puts their
+/// handlers back and raises the last one. A signal that was ignored before stays ignored. There is
+/// one object at a time.
+class SignalHold {
+ public:
+  SignalHold();
+  ~SignalHold();
+  SignalHold(const SignalHold&) = delete;
+  SignalHold& operator=(const SignalHold&) = delete;
+
+ private:
+  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction before_[3] = {};  ///< one of each signal
+};
+
+}  // namespace embert::cli
