@@ -27,8 +27,7 @@ class Unit(NamedTuple):
 class Build:
     def __init__(self, folder: pathlib.Path):
         self.folder = folder
-        emulate = folder / "tests/emulate.sh"  # of a build for another processor
-        self.emulator = [str(emulate)] if emulate.exists() else []
+        self.emulator = self._emulator()
         self.units: Dict[str, Unit] = {}
         for entry in json.loads((folder / "compile_commands.json").read_text()):
             command = shlex.split(entry["command"])
@@ -37,7 +36,16 @@ class Build:
             if re.search(r"/(embert_kernels|kernel_cases|arithmetic_test)\.dir/", "/" + target):
                 source = str(pathlib.Path(entry["file"]).relative_to(ROOT))
                 self.units[source] = Unit(source, target, command)
-        self.links = {name: self._link(name) for name in ("kernel_test", "arithmetic_test")}
+        self.links = {name: self._link(name) for name in ("kernel_test", "arithmetic_test") if self.has(name)}
+
+    def has(self, program: str) -> bool:
+        return (self.folder / "tests/kernels" / program).exists()
+
+    def _emulator(self) -> List[str]:
+        """What ctest puts before kernel_test; nothing in a build for this machine."""
+        ctest = ["ctest", "--test-dir", str(self.folder), "--show-only=json-v1", "-R", "^kernel_test$"]
+        shown = subprocess.run(ctest, capture_output=True, text=True, check=True).stdout
+        return json.loads(shown)["tests"][0]["command"][:-1]
 
     def _link(self, program: str) -> str:
         commands = subprocess.run(

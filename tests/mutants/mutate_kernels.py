@@ -3,8 +3,9 @@
 """Mutation testing of the arithmetic.   mutate_kernels.py [--count N] [--seed N] [--jobs N] [--build DIR] [--file PATTERN]
 
 Changes one operator, number, sign, index or instruction at a time in kernels/arithmetic, kernels/scalar and kernels/x86
-- with --target aarch64 in kernels/arm, whose tests run in QEMU - and runs the tests of kernels/ on it. A mutant that no test finds is a survivor: a missing test, or code whose change
-changes no result. equivalent.txt lists the latter with the reason. --check only reads this list.
+- with --target in those of another processor, whose tests run in an emulator - and runs the tests of kernels/ on it. A
+mutant that no test finds is a survivor: a missing test, or code whose change changes no result. equivalent.txt lists the
+latter with the reason. --check only reads this list.
 
 - A mutant of a kernel is compiled alone and linked into kernel_test.
 - A mutant of the reference arithmetic goes through arithmetic_test. If that passes, or if it is another header, all
@@ -38,6 +39,14 @@ from mutant_build import ROOT, Bench, Build, Unit, includes  # noqa: E402
 from mutations import Mutant, mutants_of  # noqa: E402
 
 HERE = pathlib.Path(__file__).parent
+# By preset: the folders of the kernels that its tests run.
+FOLDERS = {
+    "release": ("arithmetic", "scalar", "x86"),
+    "aarch64": ("arm",),
+    "cortex-m55": ("helium",),
+    "cortex-m4": ("dsp",),
+    "wasm32-tests": ("wasm",),
+}
 REFERENCE = {"kernels/arithmetic/fixed_point.hpp", "kernels/arithmetic/tables.hpp"}
 # Parts of a file's name: the x86 extensions of this machine's processor.
 FLAGS = {"avx2": "avx2", "avxvnni": "avx_vnni", "avx512vnni": "avx512_vnni", "avx512": "avx512_vnni"}
@@ -72,14 +81,13 @@ def reason_of(mutant: Mutant) -> Reason:
 
 def sources(pattern: str, target: str) -> List[str]:
     flags = set(re.findall(r"\w+", pathlib.Path("/proc/cpuinfo").read_text()))
-    folders = ("arm",) if target == "aarch64" else ("arithmetic", "scalar", "x86")
     found = []
     for path in sorted(ROOT.glob("kernels/*/*.?pp")):
         name = str(path.relative_to(ROOT))
         extension = path.stem.rsplit("_", 1)[-1]
         if path.name == "pack.hpp" or extension == "armv7":  # declarations; another processor
             continue
-        if path.parent.name in folders and fnmatch.fnmatch(name, pattern):
+        if path.parent.name in FOLDERS[target] and fnmatch.fnmatch(name, pattern):
             if path.parent.name != "x86" or FLAGS[extension] in flags:
                 found.append(name)
     return found
@@ -218,13 +226,14 @@ def prepare(folder: pathlib.Path, target: str) -> Build:
     if not (folder / "build.ninja").exists():
         options = ["--log-level=WARNING", "-DEMBERT_UNITY=OFF", "-DEMBERT_CONVERTER=OFF", "-DEMBERT_TOOL=OFF"]
         subprocess.run(["cmake", "--preset", target, "-B", folder, *options], cwd=ROOT, check=True)
-    subprocess.run(["cmake", "--build", folder, "--target", "kernel_test", "arithmetic_test"], check=True)
+    programs = ["kernel_test", "arithmetic_test"] if target == "release" else ["kernel_test"]
+    subprocess.run(["cmake", "--build", folder, "--target", *programs], check=True)
     return Build(folder.resolve())
 
 
 def fails_without_mutant(benches: "queue.Queue[Bench]") -> List[str]:
     bench = benches.get()
-    programs = [p for p in ("kernel_test", "arithmetic_test") if bench.run(bench.build.folder / "tests/kernels" / p, "*")]
+    programs = [p for p in bench.build.links if bench.run(bench.build.folder / "tests/kernels" / p, "*")]
     benches.put(bench)
     return [f"{program} fails without a mutant" for program in programs]
 
@@ -269,7 +278,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=260)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--target", choices=("release", "aarch64"), default="release", help="preset of the build")
+    parser.add_argument("--target", choices=FOLDERS, default="release", help="preset of the build")
     parser.add_argument("--build", type=pathlib.Path, help="default: build/mutants-TARGET")
     parser.add_argument("--file", default="*")
     parser.add_argument("--check", action="store_true")

@@ -18,13 +18,17 @@ CHANGES: List[Tuple[str, str]] = [
     (r"_srai_", "_srli_"), (r"_srli_", "_srai_"), (r"_slli_", "_srli_"), (r"unpacklo", "unpackhi"),
     (r"unpackhi", "unpacklo"), (r"_packs_", "_packus_"), (r"_packus_", "_packs_"), (r"_cmpgt_", "_cmpeq_"),
     (r"_cmplt_", "_cmple_"), (r"_and_", "_or_"), (r"_xor_", "_or_"), (r"_andnot_", "_and_"), (r"_mulhi_", "_mullo_"),
-    # NEON
+    # NEON and Helium
     (r"\bvmax", "vmin"), (r"\bvmin", "vmax"), (r"\bvadd(?=[qw]?_)", "vsub"), (r"\bvsub(?=q?_)", "vadd"),
     (r"\bvaddw", "vsubw"), (r"\bvmla(?=[lq_])", "vmls"), (r"\bvq(?=add|sub)", "v"), (r"\bvqrdmulh", "vqdmulh"),
     (r"\bvrshl", "vshl"), (r"\bvq?rshrn_", "vshrn_"), (r"\bvqmovn_", "vmovn_"), (r"\bvrsra", "vsra"),
     (r"(?<=get_)low(?=_)", "high"), (r"(?<=get_)high(?=_)", "low"), (r"\bvzip1", "vzip2"), (r"\bvzip2", "vzip1"),
     (r"\bvuzp1", "vuzp2"), (r"\bvuzp2", "vuzp1"), (r"\bvand", "vorr"), (r"\bveor", "vorr"), (r"\bvcgt", "vcge"),
-    (r"\bvpadal", "vpaddl"), (r"\bvpmax", "vpmin"), (r"\bvmull_s", "vmull_u"), (r"\bvmovl_s", "vmovl_u"),
+    (r"\bvpadal", "vpaddl"), (r"\bvpmax", "vpmin"),
+    # SIMD128
+    (r"(?<=[x1]\d)_add\(", "_sub("), (r"(?<=[x1]\d)_sub\(", "_add("), (r"(?<=[x1]\d)_max\(", "_min("),
+    (r"(?<=[x1]\d)_min\(", "_max("), (r"(?<=[x1]\d)_shr\(", "_shl("), (r"extend_low", "extend_high"),
+    (r"extend_high", "extend_low"), (r"_u(?=\d+x\d+_narrow)", "_i"), (r"_i(?=\d+x\d+_narrow)", "_u"),
     (r"_mulhrs_", "_mulhi_"), (r"_cvtepi", "_cvtepu"), (r"_cvtepu", "_cvtepi"), (r"_mullo_", "_mulhi_"),
 ]  # fmt: skip
 NUMBER = re.compile(r"(?<![\w.])(0x[0-9a-fA-F]+|\d+)(?=(?:u|U|l|L|ll|ull)?\b)")
