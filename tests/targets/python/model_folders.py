@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small Hugging Face folders with random weights, one for each head, written with numpy alone."""
+"""Small Hugging Face folders with random weights, one for each head, written with Python alone: tests/faults reads them, too."""
 
+import array
 import json
+import math
 import pathlib
+import random
 import struct
-from typing import Any, Dict, List, Optional, Tuple
-
-import numpy as np
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 HIDDEN, HEADS, LAYERS, INTERMEDIATE, POSITIONS = 32, 2, 2, 64, 64
 WORDS = (
@@ -16,24 +17,34 @@ WORDS = (
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *LETTERS, *(f"##{letter}" for letter in LETTERS), *WORDS]
 
-Tensors = Dict[str, "np.ndarray[Any, Any]"]
+
+class Tensor(NamedTuple):
+    shape: Tuple[int, ...]
+    data: bytes  # float32
+
+
+Tensors = Dict[str, Tensor]
 
 
 class Weights:
     def __init__(self, seed: int) -> None:
         self.tensors: Tensors = {}
-        self._random = np.random.default_rng(seed)
+        self._random = random.Random(seed)
 
     def matrix(self, name: str, rows: int, columns: int, spread: float = 0.2) -> None:
-        self.tensors[f"{name}.weight"] = self._random.normal(0, spread, (rows, columns)).astype(np.float32)
+        self.tensors[f"{name}.weight"] = self._normal((rows, columns), 0, spread)
 
     def linear(self, name: str, rows: int, columns: int, spread: float = 0.2) -> None:
         self.matrix(name, rows, columns, spread)
-        self.tensors[f"{name}.bias"] = self._random.normal(0, 0.05, rows).astype(np.float32)
+        self.tensors[f"{name}.bias"] = self._normal((rows,), 0, 0.05)
 
     def norm(self, name: str) -> None:
-        self.tensors[f"{name}.weight"] = self._random.normal(1, 0.05, HIDDEN).astype(np.float32)
-        self.tensors[f"{name}.bias"] = self._random.normal(0, 0.05, HIDDEN).astype(np.float32)
+        self.tensors[f"{name}.weight"] = self._normal((HIDDEN,), 1, 0.05)
+        self.tensors[f"{name}.bias"] = self._normal((HIDDEN,), 0, 0.05)
+
+    def _normal(self, shape: Tuple[int, ...], mean: float, spread: float) -> Tensor:
+        values = (self._random.gauss(mean, spread) for _ in range(math.prod(shape)))
+        return Tensor(shape, array.array("f", values).tobytes())
 
 
 def _bert(weights: Weights, prefix: str, has_cross: bool = False) -> None:
@@ -57,7 +68,7 @@ def _bert(weights: Weights, prefix: str, has_cross: bool = False) -> None:
 def _language_model_head(weights: Weights, prefix: str, words: str) -> None:
     weights.linear(prefix + "cls.predictions.transform.dense", HIDDEN, HIDDEN)
     weights.norm(prefix + "cls.predictions.transform.LayerNorm")
-    weights.tensors[prefix + "cls.predictions.bias"] = np.zeros(len(VOCABULARY), np.float32)
+    weights.tensors[prefix + "cls.predictions.bias"] = Tensor((len(VOCABULARY),), bytes(4 * len(VOCABULARY)))
     weights.tensors[prefix + "cls.predictions.decoder.weight"] = weights.tensors[words]
 
 
@@ -83,11 +94,11 @@ def _save_tensors(path: pathlib.Path, tensors: Tensors) -> None:
     header: Dict[str, Any] = {"__metadata__": {"format": "pt"}}
     position = 0
     for name, tensor in tensors.items():
-        header[name] = {"dtype": "F32", "shape": tensor.shape, "data_offsets": [position, position + tensor.nbytes]}
-        position += tensor.nbytes
+        header[name] = {"dtype": "F32", "shape": tensor.shape, "data_offsets": [position, position + len(tensor.data)]}
+        position += len(tensor.data)
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(tensor.tobytes() for tensor in tensors.values()))
+    path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(tensor.data for tensor in tensors.values()))
 
 
 def _save(folder: pathlib.Path, config: Dict[str, Any], tensors: Tensors) -> pathlib.Path:
@@ -144,6 +155,22 @@ def classifier(folder: pathlib.Path, labels: List[str]) -> pathlib.Path:
     weights.linear("bert.pooler.dense", HIDDEN, HIDDEN)
     weights.linear("classifier", len(labels), HIDDEN, 0.8)
     return _save(folder, _config("BertForSequenceClassification", **_labels(labels)), weights.tensors)
+
+
+def next_sentence_model(folder: pathlib.Path) -> pathlib.Path:
+    return _pair_model(folder, "BertForNextSentencePrediction", "cls.seq_relationship", 2)
+
+
+def multiple_choice_model(folder: pathlib.Path) -> pathlib.Path:
+    return _pair_model(folder, "BertForMultipleChoice", "classifier", 1)
+
+
+def _pair_model(folder: pathlib.Path, architecture: str, head: str, logits: int) -> pathlib.Path:
+    weights = Weights(8)
+    _bert(weights, "bert.")
+    weights.linear("bert.pooler.dense", HIDDEN, HIDDEN)
+    weights.linear(head, logits, HIDDEN, 0.8)
+    return _save(folder, _config(architecture), weights.tensors)
 
 
 def token_classifier(folder: pathlib.Path) -> pathlib.Path:
