@@ -6,20 +6,25 @@ strace makes the calls fail (Debian: strace). A scenario is a command on a small
 First it runs undisturbed, for the list of its calls from the end of the dynamic loader on. Then it runs once for each
 call with an error that this call can have, and once with SIGKILL at its entry. After each run must hold:
 
-- the output is the old one or the new one, byte for byte; the new one if the tool ends with 0
-- the exit code is 0 to 3, and stderr has a line that begins with "embert: " if it is not 0
-- after one more run, undisturbed, the folder holds the outputs and nothing else
+- the output is the old one or the new one, byte for byte; the new one if the tool ends with 0. Of an output that holds times,
+  so that two undisturbed runs write different ones, only the form is compared
+- the exit code is 0 to 3; if it is not 0, a message on stderr names the cause: it has the text of the error (strerror), or
+  what OWN_WORDS says; where the call only looks what is at a path, the name of the file is enough
+- the folder holds the outputs and nothing else, at the latest after one more run, undisturbed
 
 In three more runs the processor's files open but do not read, in the child that tries cpuinfo, too: each must refuse by
 name, or end with a whole output.
 
-Prints a table of calls, cases and results; ends with 1 if a case breaks a rule. --every N takes each N-th call, and the
-first of each name. A crash where the library cpuinfo reads the processor's files is listed apart: the converter tries
-cpuinfo in a child and refuses machines on which it crashes, but cpuinfo survives no read that fails after that.
+Prints a table of calls, cases and results, and the messages that name a file and not the error; ends with 1 if a case breaks
+a rule. --every N takes each N-th call, and the first of each name. A report that is a page times the model, so there only the
+calls on the folder of the outputs fail. A crash where the library cpuinfo reads the processor's files is listed apart: the
+converter tries cpuinfo in a child and refuses machines on which it crashes, but cpuinfo survives no read that fails after that.
 """
 
 import argparse
 import collections
+import errno
+import os
 import pathlib
 import re
 import shutil
@@ -28,15 +33,18 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tests/targets/python"))
+import model_folders  # noqa: E402
+
 MODEL = ROOT / "tests/data/reference/families/distilbert"
-DEMO = ROOT / "targets/demo/tiny-intent"
 OLD = b"the output of a run before\n"
 
 # An error that each call can have (man pages, section 2). A call that is not here is not disturbed: futex, exit and
 # what can only fail for a broken program. aarch64 has the names with "at" and ppoll where x86-64 has the short ones.
 ERRORS = {
     "access": "EACCES", "clone": "EAGAIN", "clone3": "EAGAIN", "close": "EIO", "faccessat": "EACCES", "fcntl": "EINVAL",
-    "flock": "EINTR", "fstat": "EIO", "fsync": "EIO", "ftruncate": "EIO", "getdents64": "EIO", "getrandom": "EAGAIN",
+    "flock": "ENOLCK", "fstat": "EIO", "fsync": "EIO", "ftruncate": "EIO", "getdents64": "EIO", "getrandom": "EAGAIN",
     "ioctl": "ENOTTY", "link": "EPERM", "linkat": "EPERM", "lseek": "EINVAL", "mmap": "ENOMEM", "mprotect": "ENOMEM",
     "munmap": "ENOMEM", "newfstatat": "EACCES", "openat": "EMFILE", "poll": "EINTR", "ppoll": "EINTR", "prctl": "EINVAL",
     "pread64": "EIO", "prlimit64": "EPERM", "read": "EIO", "readlink": "EACCES", "readlinkat": "EACCES",
@@ -45,16 +53,28 @@ ERRORS = {
 }  # fmt: skip
 FAULTS = {name: f"error={error}" for name, error in ERRORS.items()}
 FAULTS["brk"] = "retval=0"  # the kernel answers with an address below the one asked for
+# A call that looks what is at a path. A later look may find no file there, and the message is then right about that one.
+LOOK = "newfstatat"
+# What a message says in its own words where it has not the text of the error, by call.
+OWN_WORDS = {
+    **dict.fromkeys(("brk", "mmap", "mprotect", "munmap"), "not enough memory"),
+    # A temporary file without its lock is swept away as one of a killed program: rename() finds none.
+    "flock": "cannot replace: No such file or directory",
+}
+# How outputs that hold times begin and end.
+FORMS = {".json": (b"{", b"}"), ".html": (b"<!DOCTYPE html>", b"</html>"), ".svg": (b"<svg", b"</svg>")}
 LIBRARY_FILES = ("/sys/devices/system/cpu", "/proc/cpuinfo")  # only cpuinfo reads them
 LIBRARY_PATH = re.compile(rf'"((?:{"|".join(LIBRARY_FILES)})[^"]*)"')
 CALL = re.compile(r"^(?:\d+ +)?(\w+)\(")
+PATH = re.compile(r'"([^"]+)"|\(\d+<([^>]+)>')  # of a line of strace: that of the call, or of its descriptor
 
 
 class Scenario:
-    """A command; `outputs` are the files that it writes, in its folder."""
+    """A command; `outputs` are the files that it writes, in its folder. `only_there`: only the calls on this folder fail."""
 
-    def __init__(self, arguments, outputs, stdin=b""):
-        self.arguments, self.outputs, self.stdin = arguments, outputs, stdin
+    def __init__(self, arguments, outputs, stdin=b"", only_there=False):
+        self.arguments, self.outputs, self.stdin, self.only_there = arguments, outputs, stdin, only_there
+        self.new, self.timed = {}, set()
 
     def run(self, tool, folder, strace=()):
         command = [*strace, tool, *(argument.replace("FOLDER", str(folder)) for argument in self.arguments)]
@@ -68,19 +88,48 @@ class Scenario:
             (folder / name).write_bytes(OLD)
 
     def contents(self, folder):
-        return [(folder / name).read_bytes() if (folder / name).exists() else None for name in self.outputs]
+        return {name: (folder / name).read_bytes() if (folder / name).exists() else b"" for name in self.outputs}
+
+    def learn(self, first, second):
+        """The new outputs, from two undisturbed runs."""
+        self.new, self.timed = first, {name for name in first if first[name] != second[name]}
+        if strange := [name for name in self.timed if pathlib.Path(name).suffix not in FORMS]:
+            sys.exit(f"{' '.join(self.arguments)}: two runs write different {strange}")
+
+    def states(self, folder):
+        """For each output whether it is "old", "new" or "neither"."""
+        for name, found in self.contents(folder).items():
+            start, end = FORMS[pathlib.Path(name).suffix] if name in self.timed else (b"", b"")
+            is_new = found.startswith(start) and found.rstrip().endswith(end) if name in self.timed else found == self.new[name]
+            yield name, "old" if found == OLD else "new" if is_new else "neither"
+
+    def left(self, folder):
+        return sorted({path.name for path in folder.iterdir()} - set(self.outputs))
 
 
-def scenarios(blob, demo):
+def scenarios(place, tool):
+    """By name; makes models and texts in the folder `place`."""
+    folders = {
+        "plain": MODEL,
+        "sentence": model_folders.sentence_model(place / "sentence"),
+        "classifier": model_folders.classifier(place / "classifier", ["good", "bad"]),
+    }
+    blobs = {name: str(place / f"{name}.emb") for name in folders}
+    for name, folder in folders.items():
+        subprocess.run([tool, "convert", folder, "-o", blobs[name]], check=True, capture_output=True)
+    texts = place / "texts"
+    texts.write_bytes(b"a text\nanother\n")
+    convert = ["convert", str(MODEL), "-o", "FOLDER/out.emb", "--threads", "1"]
+    verify = ["verify", blobs["classifier"], str(folders["classifier"]), "--texts", str(texts), "-o", "FOLDER/out"]
+    embed = ["embed", blobs["sentence"], "--npy", "FOLDER/out.npy"]
     return {
-        "convert": Scenario(["convert", str(MODEL), "-o", "FOLDER/out.emb", "--threads", "1"], ["out.emb"]),
-        "report": Scenario(
-            ["convert", str(MODEL), "-o", "FOLDER/out.emb", "--report", "FOLDER/r.json", "--threads", "1"],
-            ["out.emb", "r.json"],
-        ),
-        "start-up": Scenario(["inspect", blob], []),
-        "output": Scenario(["inspect", blob, "--json", "-o", "FOLDER/out.json"], ["out.json"]),
-        "numpy": Scenario(["embed", demo, "--npy", "FOLDER/out.npy", "--threads", "1"], ["out.npy"], b"a text\nanother\n"),
+        "convert": Scenario(convert, ["out.emb"]),
+        "report": Scenario([*convert, "--report", "FOLDER/r.json"], ["out.emb", "r.json"]),
+        "page": Scenario([*convert, "--report", "FOLDER/r.html"], ["out.emb", "r.html"], only_there=True),
+        "verify": Scenario([*verify, "--report", "FOLDER/r.html", "--threads", "1"], ["out", "r.html"], only_there=True),
+        "start-up": Scenario(["inspect", blobs["plain"]], []),
+        "output": Scenario(["inspect", blobs["plain"], "--json", "-o", "FOLDER/out.json"], ["out.json"]),
+        "numpy": Scenario([*embed, "--threads", "1"], ["out.npy"], texts.read_bytes()),
     }
 
 
@@ -98,35 +147,56 @@ def calls_of(scenario, tool, folder):
     for i, line in enumerate(lines):
         if match := CALL.match(line):
             seen[match[1]] += 1
-            if i >= start and match[1] in FAULTS:
+            is_wanted = not scenario.only_there or str(folder) in line
+            if i >= start and match[1] in FAULTS and is_wanted:
                 calls.append((match[1], seen[match[1]], any(path in line for path in LIBRARY_FILES)))
     return calls
 
 
-def check(scenario, tool, folder, whole, fault):
-    """What is wrong after a run with this fault; None if all holds. Else the result for the table."""
+def names_cause(call, line, err):
+    """Whether the messages name the cause of this line of strace, "refused", or only its file, "file"; else empty."""
+    messages = [message for message in err.splitlines() if message.startswith("embert: ")]
+    causes = [os.strerror(getattr(errno, ERRORS[call]))] if call in ERRORS else []
+    causes += [OWN_WORDS[call]] if call in OWN_WORDS else []
+    if any(cause in message for message in messages for cause in causes):
+        return "refused"
+    path = PATH.search(line)
+    name = pathlib.Path(path[1] or path[2]).name if path and call == LOOK else ""
+    return "file" if name and any(name in message for message in messages) else ""
+
+
+def check(scenario, tool, folder, fault):
+    """The result of a run with this fault for the table, and a message. If it breaks a rule, "wrong" and what is wrong."""
     name, number, action = fault
     scenario.reset(folder)
+    trace = folder.parent / "trace"
     inject = f"inject={name}:{action}:when={number}"
-    status, err = scenario.run(tool, folder, ["strace", "-qq", "-o", "/dev/null", "-e", f"trace={name}", "-e", inject])
+    status, err = scenario.run(tool, folder, ["strace", "-qq", "-y", "-o", str(trace), "-e", f"trace={name}", "-e", inject])
     killed = action.startswith("signal")
-    for output, (found, new) in zip(scenario.outputs, zip(scenario.contents(folder), whole)):
-        if found != OLD and not same(output, found, new):
-            return f"{output} is neither the old one nor the new one"
-        if status == 0 and found == OLD:
-            return f"exit code 0, and {output} is the old one"
+    for output, state in scenario.states(folder):
+        if state == "neither" or (state == "old" and status == 0):
+            return "wrong", f"ends with {status}, and {output} is {state}"
     if not killed and status not in (0, 1, 2, 3):
-        return f"ends with {status}: {err.strip()[-120:]}"
-    if not killed and status != 0 and not re.search(r"^embert: ", err, re.M):
-        return f"exit code {status} without a message: {err.strip()[-120:]!r}"
-    again, err = scenario.run(tool, folder)
-    left = sorted(set(path.name for path in folder.iterdir()) - set(scenario.outputs))
-    if again != 0 or left:
-        return f"the next run ends with {again} and leaves {left}"
-    return "" if status == 0 else "killed" if killed else "refused"
+        return "wrong", f"ends with {status}: {err.strip()[-120:]}"
+    # A run that leaves nothing is followed by one that begins as the first did.
+    if scenario.left(folder) and (problem := broken_run(scenario, tool, folder)):
+        return "wrong", f"the next run {problem}"
+    if killed or status == 0:
+        return ("killed" if killed else "no matter"), ""
+    line = next((line for line in trace.read_text(errors="replace").splitlines() if "(INJECTED)" in line), "")
+    message = err.strip().rpartition("embert: ")[2]
+    result = names_cause(name, line, err)
+    return (result, message) if result else ("wrong", f"exit code {status} without a message that names the cause: {message!r}")
 
 
-def with_unreadable_files(scenario, tool, folder, whole):
+def broken_run(scenario, tool, folder):
+    """What is wrong with an undisturbed run; empty if nothing is."""
+    status, _ = scenario.run(tool, folder)
+    left = scenario.left(folder)
+    return f"ends with {status} and leaves {left}" if status != 0 or left else ""
+
+
+def with_unreadable_files(scenario, tool, folder):
     """Runs in which the processor's files open but do not read, in any process of the tool: by kind, how the run ended, and
     what is wrong."""
     trace = folder.parent / "trace"
@@ -151,28 +221,25 @@ def with_unreadable_files(scenario, tool, folder, whole):
             wrong = "strace changed no read"
         elif status not in (0, 1, 2, 3) or (status != 0 and not re.search(r"^embert: cpuinfo", err, re.M)):
             wrong = f"ends with {status}: {err.strip()[-120:]!r}"
-        for output, (found, new) in zip(scenario.outputs, zip(scenario.contents(folder), whole)):
-            if found != OLD and not same(output, found, new):
-                wrong = wrong or f"{output} is neither the old one nor the new one"
+        if bad := [output for output, state in scenario.states(folder) if state == "neither"]:
+            wrong = wrong or f"{bad} is neither the old one nor the new one"
         results[kind] = "WRONG" if wrong else "whole output" if status == 0 else "refused by name"
         problems += [f"files of the processor, {kind}: {wrong}"] if wrong else []
     return results, problems
 
 
-def same(output, found, new):
-    """A report has times, so only its form is compared."""
-    if output.endswith(".json"):
-        return found is not None and found.startswith(b"{") and found.rstrip().endswith(b"}")
-    return found == new
-
-
 def run_scenario(name, scenario, tool, every):
-    failures = []
+    """The table, what broke a rule, and the messages that name a file and not the error."""
+    failures, files = [], []
     results = collections.defaultdict(collections.Counter)
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch) / "folder"
         calls = calls_of(scenario, tool, folder)
-        whole = scenario.contents(folder)
+        first = scenario.contents(folder)
+        problem = broken_run(scenario, tool, folder)
+        scenario.learn(first, scenario.contents(folder))
+        if problem:
+            failures.append(f"{name}: an undisturbed run over new outputs {problem}")
         if name == "start-up" and any(in_library for _, _, in_library in calls):
             failures.append("start-up: reads the processor's files, on which cpuinfo crashes where they are broken")
         firsts = {call: i for i, (call, _, _) in reversed([*enumerate(calls)])}
@@ -180,25 +247,28 @@ def run_scenario(name, scenario, tool, every):
             if i % every != 0 and i != firsts[call]:
                 continue
             for action in (FAULTS[call], "signal=KILL"):
-                result = check(scenario, tool, folder, whole, (call, number, action))
-                kind = {"": "ignored", "killed": "killed", "refused": "refused"}.get(result, "WRONG")
-                if in_library and result.startswith("ends with -"):
-                    kind = "library"
-                results[call][kind] += 1
-                if kind == "WRONG":
-                    failures.append(f"{name}: {call} {number} {action}: {result}")
-        unreadable, problems = with_unreadable_files(scenario, tool, folder, whole)
+                result, message = check(scenario, tool, folder, (call, number, action))
+                if in_library and message.startswith("ends with -"):
+                    result = "cpuinfo"
+                results[call][result] += 1
+                if result == "wrong":
+                    failures.append(f"{name}: {call} {number} {action}: {message}")
+                if result == "file":
+                    files.append(message)
+        unreadable, problems = with_unreadable_files(scenario, tool, folder)
         failures += [f"{name}: {problem}" for problem in problems]
     print(f"\n{name}: {' '.join(scenario.arguments[:1])}, {len(calls)} calls")
     for kind, result in unreadable.items():
         print(f"files of the processor, {kind}: {result}")
-    print(f"{'call':<18} {'cases':>6} {'refused':>8} {'no matter':>10} {'killed':>7} {'cpuinfo':>8} {'wrong':>6}")
-    for call, counts in sorted(results.items()):
-        print(
-            f"{call:<18} {counts.total():>6} {counts['refused']:>8} {counts['ignored']:>10} {counts['killed']:>7}"
-            f" {counts['library']:>8} {counts['WRONG']:>6}"
-        )
-    return failures
+    print_table(results)
+    return results, failures, files
+
+
+def print_table(results):
+    columns = ("refused", "file", "no matter", "killed", "cpuinfo", "wrong")
+    print(f"{'call':<18}" + "".join(f"{column:>10}" for column in ("cases", *columns)))
+    for call, counts in [*sorted(results.items()), ("all", sum(results.values(), collections.Counter()))]:
+        print(f"{call:<18}{counts.total():>10}" + "".join(f"{counts[column]:>10}" for column in columns), flush=True)
 
 
 def main():
@@ -213,14 +283,18 @@ def main():
     if subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True, check=False).returncode != 0:
         print("NOT TESTED: strace may not trace here")
         return 0
-    with tempfile.TemporaryDirectory() as scratch:
-        blob, demo = scratch + "/model.emb", scratch + "/demo.emb"
-        for model, output in ((MODEL, blob), (DEMO, demo)):
-            subprocess.run([arguments.tool, "convert", str(model), "-o", output], check=True, capture_output=True)
-        failures = []
-        for name, scenario in scenarios(blob, demo).items():
+    table, failures, files = collections.defaultdict(collections.Counter), [], set()
+    with tempfile.TemporaryDirectory() as place:
+        for name, scenario in scenarios(pathlib.Path(place), arguments.tool).items():
             if arguments.scenario in (None, name):
-                failures += run_scenario(name, scenario, arguments.tool, arguments.every)
+                results, broken, messages = run_scenario(name, scenario, arguments.tool, arguments.every)
+                failures += broken
+                files.update(messages)
+                for call, counts in results.items():
+                    table[call] += counts
+    print("\nall scenarios")
+    print_table(table)
+    print("\nmessages that name a file, not its error:", *(sorted(files) or ["none"]), sep="\n")
     print("\n" + "\n".join(failures) if failures else "\nno case breaks a rule")
     return 1 if failures else 0
 
