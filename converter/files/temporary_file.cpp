@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -35,6 +36,9 @@ void sweep(const std::filesystem::path& folder) {
   }
 }
 
+std::mutex files_lock;
+TemporaryFile* last_file = nullptr;  // of those that exist; each knows the one before it
+
 }  // namespace
 
 TemporaryFile::TemporaryFile(const std::filesystem::path& folder) {
@@ -55,7 +59,10 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& folder) {
                           ::fstat(file, &info) != 0 || info.st_nlink == 0;
     if (!is_swept) {
       descriptor_ = file;
+      const std::lock_guard lock(files_lock);
       name_ = std::move(name);
+      before_ = last_file;
+      last_file = this;
       return;
     }
     ::close(file);
@@ -64,8 +71,20 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& folder) {
 }
 
 TemporaryFile::~TemporaryFile() {
+  if (descriptor_ < 0) return;
+  const std::lock_guard lock(files_lock);
   if (!name_.empty()) ::unlink(name_.c_str());
-  if (descriptor_ >= 0) ::close(descriptor_);
+  ::close(descriptor_);
+  TemporaryFile** file = &last_file;
+  while (*file != this) file = &(*file)->before_;
+  *file = before_;
+}
+
+void TemporaryFile::remove_all() {
+  const std::lock_guard lock(files_lock);
+  for (const TemporaryFile* file = last_file; file != nullptr; file = file->before_) {
+    if (!file->name_.empty()) ::unlink(file->name_.c_str());
+  }
 }
 
 int TemporaryFile::sync() {
@@ -76,6 +95,7 @@ int TemporaryFile::sync() {
 }
 
 int TemporaryFile::rename_to(const std::filesystem::path& path) {
+  const std::lock_guard lock(files_lock);
   if (::rename(name_.c_str(), path.c_str()) != 0) return errno;
   name_.clear();
   return 0;

@@ -19,6 +19,10 @@ class TemporaryFile {
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
+  /// Removes all files of this process that were not renamed: for a program that ends without
+  /// destructors. Allocates nothing.
+  static void remove_all();
+
   /// Open for writing.
   int descriptor() const { return descriptor_; }
   const std::filesystem::path& name() const { return name_; }
@@ -31,6 +35,7 @@ class TemporaryFile {
  private:
   std::filesystem::path name_;  // empty: nothing to remove
   int descriptor_ = -1;
+  TemporaryFile* before_ = nullptr;  // in the list of all files of this process
 };
 
 }  // namespace embert::convert

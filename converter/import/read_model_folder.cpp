@@ -54,7 +54,11 @@ ModelFolder read_model_folder(const std::filesystem::path& folder) {
                             : "is a file; give the Hugging Face folder with config.json, "
                               "model.safetensors and a tokenizer"));
   }
-  if (!std::filesystem::is_directory(folder, error)) {
+  const auto type = std::filesystem::status(folder, error).type();
+  if (type == std::filesystem::file_type::none) {
+    throw ConvertError(printable(folder.string(), 400) + ": cannot be read: " + error.message());
+  }
+  if (type != std::filesystem::file_type::directory) {
     throw ConvertError(
         printable(folder.string(), 400) +
         ": no such folder; expected a Hugging Face model folder with config.json and "

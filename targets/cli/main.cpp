@@ -4,13 +4,16 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <sstream>
 #include <string>
+#include <thread>
 
+#include "converter/files/temporary_file.hpp"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/messages.hpp"
 #include "targets/cli/io/output.hpp"
@@ -40,7 +43,7 @@ int report(ExitCode code, const char* message) {
   return code;
 }
 
-/// report() without memory for the message.
+/// Writes what there is of the results, if it can, and the message.
 int report_no_memory() {
   try {
     output().flush();
@@ -50,20 +53,27 @@ int report_no_memory() {
   return kExitInternal;
 }
 
-std::terminate_handler terminate_before = nullptr;
+const std::thread::id main_thread = std::this_thread::get_id();
 
-/// A lack of memory that no exception could report is reported here: destructors of nlohmann's JSON
-/// values allocate, and so do functions of CLI11 that are noexcept.
-void terminate() {
-  try {
-    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
-  } catch (const std::bad_alloc&) {
-    const int code = report_no_memory();
-    output().discard();
-    _exit(code);
-  } catch (...) {  // a defect: the handler of the C++ library describes it
+/// Ends the tool where operator new finds no memory. An exception would not do: streams swallow it,
+/// functions of nlohmann's JSON and CLI11 that are noexcept allocate, and its ordered_map is broken
+/// by one.
+[[noreturn]] void end_without_memory() {
+  static std::atomic<std::thread::id> ends_in;
+  const std::thread::id thread = std::this_thread::get_id();
+  std::thread::id before;
+  const bool is_first = ends_in.compare_exchange_strong(before, thread);
+  if (!is_first && before != thread) {
+    for (;;) pause();  // another thread ends the tool
   }
-  terminate_before();
+  // The results are the main thread's. In a second lack of memory they are given up.
+  if (is_first && thread == main_thread) {
+    report_no_memory();
+  } else {
+    std::fputs("embert: not enough memory\n", stderr);
+  }
+  convert::TemporaryFile::remove_all();
+  _exit(kExitInternal);
 }
 
 /// Parses and runs the call. --help and --version are written to stdout as results are.
@@ -148,7 +158,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   embert::cli::reserve_standard_files();
-  embert::cli::terminate_before = std::set_terminate(embert::cli::terminate);
+  std::set_new_handler(embert::cli::end_without_memory);
   try {
     return embert::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,6 +86,9 @@ int posix_memalign(void** block, size_t alignment, size_t bytes) {
 typedef int main_function(int, char**, char**);
 static main_function* program_main;
 
+/* A child that was forked has no part in the count. */
+static void stop_counting(void) { counting = 0; }
+
 static int counted_main(int count, char** arguments, char** environment) {
   const char* from = getenv("EMBERT_FAIL_FROM");
   const char* number = from != NULL ? from : getenv("EMBERT_FAIL_AT");
@@ -94,7 +98,8 @@ static int counted_main(int count, char** arguments, char** environment) {
   fail_at = number == NULL ? 0 : atol(number);
   all_later = from != NULL;
   if (path != NULL) file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  unsetenv("LD_PRELOAD"); /* of programs that this one starts */
+  unsetenv("LD_PRELOAD");                    /* of programs that this one starts */
+  pthread_atfork(NULL, NULL, stop_counting); /* may allocate */
   counting = 1;
   return program_main(count, arguments, environment);
 }

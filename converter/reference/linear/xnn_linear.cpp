@@ -4,6 +4,7 @@
 #include "converter/reference/linear/xnn_linear.hpp"
 
 #include <limits>
+#include <new>
 #include <string>
 
 #include "converter/convert_error.hpp"
@@ -13,6 +14,7 @@ namespace {
 
 void require(xnn_status status, const char* what) {
   if (status == xnn_status_success) return;
+  if (status == xnn_status_out_of_memory) throw std::bad_alloc();
   throw ConvertError(
       std::string("XNNPACK: ") + what + " failed with status " +
       std::to_string(static_cast<int>(status)) +

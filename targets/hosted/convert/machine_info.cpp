@@ -23,15 +23,17 @@ void check_cpuinfo() {
     const rlimit no_core = {0, 0};
     (void)setrlimit(RLIMIT_CORE, &no_core);
     // cpuinfo finds no processor where its files are empty and reads behind its empty list of them,
-    // which crashes in one process and not in another.
-    _exit(cpuinfo_initialize() && cpuinfo_get_processors_count() == 0 ? 1 : 0);
+    // which crashes in one process and not in another. XNNPACK takes its failure for a lack of
+    // memory.
+    _exit(cpuinfo_initialize() && cpuinfo_get_processors_count() != 0 ? 0 : 1);
   }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFSIGNALED(status) || WEXITSTATUS(status) != 0) {
     throw InternalError(
-        "cpuinfo, by which XNNPACK knows the processor, crashes or finds no processor in what "
+        "cpuinfo, by which XNNPACK knows the processor, fails, crashes or finds no processor in "
+        "what "
         "/proc/cpuinfo and /sys/devices/system/cpu say here: make these readable, or convert on "
         "another machine");
   }

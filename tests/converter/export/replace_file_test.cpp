@@ -96,6 +96,18 @@ TEST_F(ReplaceFile, NoOtherProgramRemovesAFileBeforeItsRename) {
   EXPECT_EQ(first.rename_to(path_), 0);
 }
 
+TEST_F(ReplaceFile, AProgramWithoutDestructorsLeavesNoTemporaryFile) {
+  const TemporaryFile left(folder_);
+  std::optional<TemporaryFile> removed(folder_);
+  TemporaryFile renamed(folder_);
+  removed.reset();
+  EXPECT_EQ(renamed.rename_to(path_), 0);
+  EXPECT_EQ(entries(), 2u);
+  TemporaryFile::remove_all();
+  EXPECT_EQ(entries(), 1u);
+  EXPECT_TRUE(fs::exists(path_));
+}
+
 // Signals belong to the process, which may be another's.
 TEST_F(ReplaceFile, SetsNoSignalHandlers) {
   constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGXFSZ};

@@ -200,6 +200,9 @@ TEST_F(Folder, NoFolderOrNoConfig) {
                 ": no such folder; expected a Hugging Face model folder with config.json and "
                 "model.safetensors");
   EXPECT_EQ(error_text([&] { read_model_folder(folder_.path()); }), "config.json: file not found");
+  const std::string long_name(300, 'n');
+  EXPECT_EQ(error_text([&] { read_model_folder(long_name); }),
+            long_name + ": cannot be read: File name too long");
 }
 
 }  // namespace
