@@ -44,7 +44,8 @@ void check_vector_sizes(const PoolingConfig& pooling, int hidden_size) {
 
 ModelFolder read_model_folder(const std::filesystem::path& folder) {
   std::error_code error;
-  if (std::filesystem::is_regular_file(folder, error)) {
+  const auto type = std::filesystem::status(folder, error).type();
+  if (type == std::filesystem::file_type::regular) {
     const std::string name = printable(folder.string(), 400);
     const OpenFile file(folder, name, std::numeric_limits<std::uint64_t>::max());
     const std::string format = foreign_format(file.beginning());
@@ -54,7 +55,6 @@ ModelFolder read_model_folder(const std::filesystem::path& folder) {
                             : "is a file; give the Hugging Face folder with config.json, "
                               "model.safetensors and a tokenizer"));
   }
-  const auto type = std::filesystem::status(folder, error).type();
   if (type == std::filesystem::file_type::none) {
     throw ConvertError(printable(folder.string(), 400) + ": cannot be read: " + error.message());
   }

@@ -43,21 +43,11 @@ int report(ExitCode code, const char* message) {
   return code;
 }
 
-/// Writes what there is of the results, if it can, and the message.
-int report_no_memory() {
-  try {
-    output().flush();
-  } catch (...) {  // ignored, as in report()
-  }
-  std::fputs("embert: not enough memory\n", stderr);
-  return kExitInternal;
-}
-
 const std::thread::id main_thread = std::this_thread::get_id();
 
-/// Ends the tool where operator new finds no memory. An exception would not do: streams swallow it,
-/// functions of nlohmann's JSON and CLI11 that are noexcept allocate, and its ordered_map is broken
-/// by one.
+/// Called where operator new finds no memory: writes the results so far, if it can, and a message,
+/// and ends the tool. An exception would not do: streams swallow it, functions of nlohmann's JSON
+/// and CLI11 that are noexcept allocate, and nlohmann's ordered_map is broken by one.
 [[noreturn]] void end_without_memory() {
   static std::atomic<std::thread::id> ends_in;
   const std::thread::id thread = std::this_thread::get_id();
@@ -68,10 +58,12 @@ const std::thread::id main_thread = std::this_thread::get_id();
   }
   // The results are the main thread's. In a second lack of memory they are given up.
   if (is_first && thread == main_thread) {
-    report_no_memory();
-  } else {
-    std::fputs("embert: not enough memory\n", stderr);
+    try {
+      output().flush();
+    } catch (...) {  // ignored, as in report()
+    }
   }
+  std::fputs("embert: not enough memory\n", stderr);
   convert::TemporaryFile::remove_all();
   _exit(kExitInternal);
 }
@@ -162,6 +154,6 @@ int main(int argc, char** argv) {
   try {
     return embert::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {
-    return embert::cli::report_no_memory();
+    embert::cli::end_without_memory();
   }
 }

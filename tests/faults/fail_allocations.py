@@ -58,7 +58,7 @@ MAKERS = {
 # Few texts and one thread, so that a conversion takes 20 ms and always allocates in the same order.
 CONVERT = "-o out/m --calibration files/texts --threads 1"
 CONVERT_IDS = "-o out/m --calibration-ids files/ids --threads 1"
-# What `device validate` sends is recorded in files/line.
+# tee records in files/line the frames that `device validate` sends; `device serve` reads them in a later call.
 RECORD = '--on "exec:tee files/line | EMBERT device serve models/labels.emb" --texts files/texts'
 # A line is a call, with the files of its stdin and stdout. models/NAME is a folder that MAKERS makes and models/NAME.emb its
 # model; families/NAME a folder of tests/data, whose model has two or three layers; files/NAME one of FILES; out/NAME an output.

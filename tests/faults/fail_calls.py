@@ -55,7 +55,7 @@ FAULTS = {name: f"error={error}" for name, error in ERRORS.items()}
 FAULTS["brk"] = "retval=0"  # the kernel answers with an address below the one asked for
 # A call that looks what is at a path. A later look may find no file there, and the message is then right about that one.
 LOOK = "newfstatat"
-# What a message says in its own words where it has not the text of the error, by call.
+# By call: the words of messages that name the cause without the text of the error.
 OWN_WORDS = {
     **dict.fromkeys(("brk", "mmap", "mprotect", "munmap"), "not enough memory"),
     # A temporary file without its lock is swept away as one of a killed program: rename() finds none.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an engine computes: passes with and without masks, texts, sources and decoding.
+// Records the results of an engine: passes with and without masks, texts, sources and decoding.
 #pragma once
 
 #include "embert/embert_inspect.h"

@@ -43,7 +43,7 @@ void check_head(std::string_view text) {
   require(std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c < '\x7f'; }),
           "one line of visible characters");
   require(std::count(line.begin(), line.end(), ' ') == 1, "a method and a path");
-  // What the library reads is a request that passes the same check.
+  // The library gets a request that passes the same check, so that both read it alike.
   const std::string again = head.text.substr(0, head.text.size() - 2) + "Host: a\r\n\r\n";
   require(serve::checked_head(again, kMostBody).text == head.text, "nothing is read twice");
 }

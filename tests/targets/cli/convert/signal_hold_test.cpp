@@ -9,7 +9,7 @@
 namespace embert::cli {
 namespace {
 
-/// What a process does that gets a signal while it holds signals.
+/// The end of a process that got a signal while it held signals.
 struct Outcome {
   bool reached_end;  ///< of the hold
   int status;        ///< of the process
