@@ -27,7 +27,8 @@ typedef enum embert_truncation EMBERT_ENUM_TYPE {
 
 typedef struct embert_tokenize_options {
   size_t size;                 /**< sizeof(embert_tokenize_options) */
-  int32_t max_tokens;          /**< longest result, special tokens included; 0: no limit */
+  int32_t max_tokens;          /**< longest result, special tokens included; 0, or fewer than the
+                                  special tokens: no limit, as in Hugging Face */
   int32_t stride;              /**< tokens that a window repeats from the one before */
   uint32_t window;             /**< which window of a long text; truncation keeps window 0 */
   uint32_t add_special_tokens; /**< 1: as the model's template says ([CLS] text [SEP]) */

@@ -56,7 +56,8 @@ void record_parts(const embert_model& model, const embert_model_info& info, Reco
   }
 }
 
-/// The tokens of a window, and the text that they give.
+/// The tokens of a window, and the text that they give. Where a template has more special tokens
+/// than kMostTokens, nothing limits the others, as in Hugging Face.
 void record_tokens(const embert_model& model, const embert_text& text, std::uint32_t window,
                    Record& record) {
   embert_tokenize_options options = embert_tokenize_options_default(&model);
@@ -67,7 +68,6 @@ void record_tokens(const embert_model& model, const embert_text& text, std::uint
   const std::size_t length = tokens.length;
   record.add(&length, 1);
   record.add(&tokens.windows, 1);
-  require(length <= kMostTokens, "a window is as long as the options say");
   std::vector<std::int32_t> ids(length), type_ids(length), word_ids(length), sequence_ids(length);
   std::vector<std::uint32_t> byte_offsets(2 * length), char_offsets(2 * length);
   tokens.capacity = length;
