@@ -13,8 +13,8 @@ architecture=${1:-}
 case "$architecture ${2:-link}" in
   # With the libraries of the compiler it is all that a program needs to run in the emulator.
   "arm64 link" | "armhf link")
-    packages="libcpuinfo-dev libpthreadpool-dev libcli11-dev nlohmann-json3-dev libc6 libstdc++6 libubsan1"
-    [ "$architecture" = armhf ] || packages+=" libxnnpack-dev" # of the converter
+    packages="libpthreadpool-dev libcli11-dev nlohmann-json3-dev libc6 libstdc++6 libubsan1"
+    [ "$architecture" = armhf ] || packages+=" libcpuinfo-dev libxnnpack-dev" # of the converter
     ;;
   "arm64 python" | "armhf python") packages="python3 python3-numpy libc6" ;;
   "arm64 musl" | "armhf musl" | "amd64 musl") packages="musl" ;;

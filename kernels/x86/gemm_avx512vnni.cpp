@@ -5,8 +5,8 @@
 // tile of columns ahead makes a pass of MiniLM with 128 tokens 2 % faster, 6 % beside programs that
 // use L3, too. On Zen 5 a 512-bit store occupies the multipliers for a cycle, so the limit is k /
 // (k + 8) of the instruction's peak. Measured there (tests/bench/gemm_bench), the limit in
-// brackets: 97-99 % (98-99) at MiniLM's dense layers, 90-97 % with weights in L3, 94 % (94) at
-// context, 72-79 % (80) at scores with k = 32.
+// brackets: 95-98 % (98-99) at MiniLM's dense layers, 92-97 % with weights in L3, 94 % (94) at
+// context, 74 % (80) at scores with k = 32.
 #if !defined(__AVX512VNNI__)
 #error "this file needs the flags of avx512vnni (kernels/sources.cmake)"
 #endif

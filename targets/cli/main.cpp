@@ -33,12 +33,18 @@ void reserve_standard_files() {
   }
 }
 
-/// Writes the message after the results so far and returns the code.
-int report(ExitCode code, const char* message) {
+/// Writes the results so far, before the message of a failure. That they cannot be written is
+/// ignored: the failure came first.
+void flush_before_message() {
   try {
     output().flush();
-  } catch (...) {  // ignored: the failure in `message` came first
+  } catch (...) {
   }
+}
+
+/// Writes the message after the results so far and returns the code.
+int report(ExitCode code, const char* message) {
+  flush_before_message();
   complain(message);
   return code;
 }
@@ -57,12 +63,7 @@ const std::thread::id main_thread = std::this_thread::get_id();
     for (;;) pause();  // another thread ends the tool
   }
   // The results are the main thread's. In a second lack of memory they are given up.
-  if (is_first && thread == main_thread) {
-    try {
-      output().flush();
-    } catch (...) {  // ignored, as in report()
-    }
-  }
+  if (is_first && thread == main_thread) flush_before_message();
   std::fputs("embert: not enough memory\n", stderr);
   convert::TemporaryFile::remove_all();
   _exit(kExitInternal);

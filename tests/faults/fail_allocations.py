@@ -58,8 +58,7 @@ MAKERS = {
 # Few texts and one thread, so that a conversion takes 20 ms and always allocates in the same order.
 CONVERT = "-o out/m --calibration files/texts --threads 1"
 CONVERT_IDS = "-o out/m --calibration-ids files/ids --threads 1"
-# tee records in files/line the frames that `device validate` sends; `device serve` reads them in a later call.
-RECORD = '--on "exec:tee files/line | EMBERT device serve models/labels.emb" --texts files/texts'
+VALIDATE = "device validate models/labels.emb --texts files/texts --on"
 # A line is a call, with the files of its stdin and stdout. models/NAME is a folder that MAKERS makes and models/NAME.emb its
 # model; families/NAME a folder of tests/data, whose model has two or three layers; files/NAME one of FILES; out/NAME an output.
 CALLS = f"""
@@ -123,7 +122,7 @@ bench models/labels.emb --tokens 4 --repeats 1 --json -o out/o.json
 bench models/labels.emb --svg -o out/o.svg
 fit models/labels.emb --board nucleo-h743zi -o out/o
 fit models/pair.emb --flash 2M --ram 1M --json -o out/o
-device validate models/labels.emb {RECORD} --json -o out/o.json
+{VALIDATE} "exec:./embert device serve models/labels.emb" --json -o out/o.json
 device serve models/labels.emb < files/line
 completion bash -o out/o
 completion zsh -o out/o
@@ -136,10 +135,13 @@ class Run:
     """The tool with the preloaded library, in the folder of models and files."""
 
     def __init__(self, tool, library, place):
-        self.tool, self.library, self.place = tool, library, place
+        self.tool, self.place = tool, place
+        # The loader splits LD_PRELOAD at spaces.
+        (place / library.name).symlink_to(library)
+        self.preload = f"./{library.name}"
 
     def __call__(self, scenario, **settings):
-        environment = dict(os.environ, LD_PRELOAD=self.library, **settings)
+        environment = dict(os.environ, LD_PRELOAD=self.preload, **settings)
         with open(self.place / scenario.stdout if scenario.stdout else os.devnull, "wb") as stdout:
             done = subprocess.run(
                 [self.tool, *scenario.arguments], input=scenario.stdin, stdout=stdout, stderr=subprocess.PIPE, timeout=300,
@@ -155,15 +157,19 @@ def prepare(place, tool):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
     (place / "families").symlink_to(ROOT / "tests/data/reference/families")
+    (place / "embert").symlink_to(tool)
     model_folders.LAYERS = 1
     for name, make in MAKERS.items():
         folder = make(place / "models" / name)
         command = [tool, "convert", folder, "-o", f"{folder}.emb", "--calibration", place / "files/texts", "--max-tokens", "16"]
         subprocess.run(command, check=True, capture_output=True)
+    # files/line gets the frames that `device validate` sends, for `device serve`.
+    command = [tool, *shlex.split(VALIDATE), "exec:tee files/line | ./embert device serve models/labels.emb"]
+    subprocess.run(command, check=True, capture_output=True, cwd=place)
 
 
-def scenario_of(line, tool, place):
-    words = [word.replace("EMBERT", tool) for word in shlex.split(line)]
+def scenario_of(line, place):
+    words = shlex.split(line)
     outputs = [word[len("out/") :] for word in words if word.startswith("out/")]
     files = {word: words[i + 1] for i, word in enumerate(words) if word in ("<", ">")}
     arguments = words[: len(words) - 2 * len(files)]
@@ -237,7 +243,7 @@ def main():
     parser.add_argument("--command")
     parser.add_argument("--every", type=int, default=1)
     arguments = parser.parse_args()
-    tool, library = (str(pathlib.Path(path).resolve()) for path in (arguments.tool, arguments.library))
+    tool, library = (pathlib.Path(path).resolve() for path in (arguments.tool, arguments.library))
     columns = ("calls", "stacks", "refused", "no matter", "library", "wrong")
     print(f"{'command':<14}" + "".join(f"{name:>11}" for name in columns), flush=True)
     lines, tried, total = [], set(), collections.Counter()
@@ -250,7 +256,7 @@ def main():
                 continue
             of_command = collections.Counter()
             for call in calls:
-                counts, broken = run_scenario(scenario_of(call, tool, place), run, arguments.every, tried)
+                counts, broken = run_scenario(scenario_of(call, place), run, arguments.every, tried)
                 of_command += counts
                 lines += [
                     f"{call}: allocation {number}: {what}\n    {' '.join(frames[:12])}" for number, frames, what in broken

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Mutation testing of the arithmetic.   mutate_kernels.py [--count N] [--seed N] [--jobs N] [--build DIR] [--file PATTERN]
+                                      [--target aarch64|cortex-m55|cortex-m4|wasm32-tests] [--check]
 
 Changes one operator, number, sign, index or instruction at a time in kernels/arithmetic, kernels/scalar and kernels/x86
 - with --target in those of another processor, whose tests run in an emulator - and runs the tests of kernels/ on it. A
@@ -13,7 +14,8 @@ latter with the reason. --check only reads this list.
   header as it was. AVX2, AVX-VNNI and AVX-512 kernels run where the processor has them; the others are left out.
 - A mutant whose object has the same bytes is no mutant.
 
-The tests run until the first fails, or for 90 s of the processor: a mutant that does not end is found. Prints a table and the
+The tests run until the first fails, or for 90 s of the processor, 1,800 s in an emulator: a mutant that does not end is
+found. Prints a table and the
 survivors. Ends with 1 for a survivor that is not in the list, for one in the list that a test finds, and for one that
 is no mutant of today's sources.
 """

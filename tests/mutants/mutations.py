@@ -19,7 +19,7 @@ CHANGES: List[Tuple[str, str]] = [
     (r"unpackhi", "unpacklo"), (r"_packs_", "_packus_"), (r"_packus_", "_packs_"), (r"_cmpgt_", "_cmpeq_"),
     (r"_cmplt_", "_cmple_"), (r"_and_", "_or_"), (r"_xor_", "_or_"), (r"_andnot_", "_and_"), (r"_mulhi_", "_mullo_"),
     # NEON and Helium
-    (r"\bvmax", "vmin"), (r"\bvmin", "vmax"), (r"\bvadd(?=[qw]?_)", "vsub"), (r"\bvsub(?=q?_)", "vadd"),
+    (r"\bvmax", "vmin"), (r"\bvmin", "vmax"), (r"\bvadd(?=q?_)", "vsub"), (r"\bvsub(?=q?_)", "vadd"),
     (r"\bvaddw", "vsubw"), (r"\bvmla(?=[lq_])", "vmls"), (r"\bvq(?=add|sub)", "v"), (r"\bvqrdmulh", "vqdmulh"),
     (r"\bvrshl", "vshl"), (r"\bvq?rshrn_", "vshrn_"), (r"\bvqmovn_", "vmovn_"), (r"\bvrsra", "vsra"),
     (r"(?<=get_)low(?=_)", "high"), (r"(?<=get_)high(?=_)", "low"), (r"\bvzip1", "vzip2"), (r"\bvzip2", "vzip1"),

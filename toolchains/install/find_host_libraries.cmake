@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # embert_find_host_library(NAME) defines embert::NAME. Distributions ship cpuinfo and pthreadpool with different package
-# files or none, so header and library are looked up directly. Used by the build and by the installed package.
+# files or none, so header and library are looked up directly. The build uses it for both, the installed package for
+# pthreadpool.
 function(embert_find_host_library name)
+  if(name STREQUAL cpuinfo)
+    set(without -DEMBERT_CONVERTER=OFF)
+  else()
+    set(without -DEMBERT_HOST_LIBRARIES=OFF)
+  endif()
   if(TARGET embert::${name})
     return()
   endif()
@@ -12,7 +18,7 @@ function(embert_find_host_library name)
   if(NOT EMBERT_${upper}_INCLUDE_DIR OR NOT EMBERT_${upper}_LIBRARY)
     set(install "Install it")
     if(CMAKE_CROSSCOMPILING)
-      set(install "Unpack it for the target with toolchains/make_sysroot.sh, build without it (-DEMBERT_HOST_LIBRARIES=OFF)")
+      set(install "Unpack it for the target with toolchains/make_sysroot.sh, build without it (${without})")
     endif()
     message(FATAL_ERROR "embert needs ${name} (Debian: lib${name}-dev). ${install}, or name it with "
       "EMBERT_${upper}_INCLUDE_DIR and EMBERT_${upper}_LIBRARY.")

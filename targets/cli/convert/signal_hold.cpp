@@ -14,15 +14,11 @@ extern "C" void hold_signal(int signal) { held_signal = signal; }
 }  // namespace
 
 SignalHold::SignalHold() {
-  static_assert(std::size(kSignals) == sizeof(before_) / sizeof(before_[0]));
   held_signal = 0;
   struct sigaction hold = {};
   hold.sa_handler = hold_signal;
   sigemptyset(&hold.sa_mask);
-  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
-    sigaction(kSignals[i], nullptr, &before_[i]);
-    if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &hold, nullptr);
-  }
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &hold, &before_[i]);
 }
 
 SignalHold::~SignalHold() {

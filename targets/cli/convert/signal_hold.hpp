@@ -3,6 +3,7 @@
 #pragma once
 
 #include <csignal>
+#include <iterator>
 
 namespace embert::cli {
 
@@ -18,7 +19,7 @@ class SignalHold {
 
  private:
   static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
-  struct sigaction before_[3] = {};  ///< one of each signal
+  struct sigaction before_[std::size(kSignals)] = {};
 };
 
 }  // namespace embert::cli

@@ -82,8 +82,7 @@ std::vector<Record> RecordSource::argument_records() {
       bytes += more[0].size() + sizeof(more[0]);
       if (bytes > convert::kMostTextBytes) {
         throw InputError("stdin: has more texts than one record may hold, " +
-                         std::to_string(convert::kMostTextBytes) + " bytes with " +
-                         std::to_string(sizeof(more[0])) + " for each line; give fewer");
+                         std::to_string(convert::kMostTextBytes) + " bytes in memory; give fewer");
       }
       record.texts.push_back(std::move(more[0]));
     }

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <new>
 
 #include "targets/cli/device/listener.hpp"
 #include "targets/cli/io/messages.hpp"
@@ -64,6 +65,8 @@ void serve_models(const ServeArguments& arguments) {
   serve::HttpServer server(limits, memory,
                            [&](int status) { api.metrics().count_request("refused", status, 0); });
   api.add_routes(server);
+  // The tool's handler would end the server for one request that finds no memory.
+  std::set_new_handler(nullptr);
   {
     Listener listener(arguments.bind, arguments.port);
     note("listens on " + listener.names() + (key.is_set() ? ", with a key" : ", without a key"));

@@ -33,9 +33,8 @@ void check_cpuinfo() {
   if (WIFSIGNALED(status) || WEXITSTATUS(status) != 0) {
     throw InternalError(
         "cpuinfo, by which XNNPACK knows the processor, fails, crashes or finds no processor in "
-        "what "
-        "/proc/cpuinfo and /sys/devices/system/cpu say here: make these readable, or convert on "
-        "another machine");
+        "what /proc/cpuinfo and /sys/devices/system/cpu say here: make these readable, or convert "
+        "on another machine");
   }
 }
 

@@ -7,8 +7,9 @@
 
 namespace embert::hosted {
 
-/// Throws InternalError if cpuinfo crashes on this machine or finds no processor: the one that
-/// distributions ship (2022) does so where files of /sys/devices/system/cpu open but do not read.
+/// Throws InternalError if cpuinfo fails or crashes on this machine, or finds no processor: the one
+/// that distributions ship (2022) does so where files of /sys/devices/system/cpu open but do not
+/// read.
 /// It is tried in a process of its own, before XNNPACK calls it here.
 void check_cpuinfo();
 

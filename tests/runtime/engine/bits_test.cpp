@@ -194,6 +194,21 @@ TEST(GoldenBits, OfAStackWithColumnGroups) {
   EXPECT_EQ(crc, 2847330546u);
 }
 
+// More than 256 keys are attended to by fewer queries at a time (attention.cpp).
+TEST(GoldenBits, OfTextsAround256Tokens) {
+  SyntheticModel model = shape(36, 3, 12, 50, kActivationGelu);
+  model.max_positions = 512;
+  const AlignedBytes blob(make_synthetic_blob(model));
+  const Texts texts(model, {255, 256, 257, 272, 273, 512}, 5);
+  for (const std::uint32_t isa : isa_masks()) {
+    for (const Setting& setting : {Setting{1, 1, 0xAA}, Setting{2, 6, 0xFF}}) {
+      const std::vector<std::int16_t> hidden = encode(open_model(blob, isa), model, texts, setting);
+      const auto* bytes = reinterpret_cast<const std::uint8_t*>(hidden.data());
+      EXPECT_EQ(crc32c_scalar(0, bytes, 2 * hidden.size()), 1884113102u) << embert_isa_name(isa);
+    }
+  }
+}
+
 // The same for an encoder and a decoder with everything in them: hidden states, probabilities,
 // logits of the vocabulary.
 TEST(GoldenBits, OfAPair) {

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -94,6 +95,16 @@ class Server:
     def resident_bytes(self) -> int:
         pages = pathlib.Path(f"/proc/{self.process.pid}/statm").read_text(encoding="ascii").split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+    def virtual_bytes(self) -> int:
+        pages = pathlib.Path(f"/proc/{self.process.pid}/statm").read_text(encoding="ascii").split()[0]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+    def limit_memory(self, most: int) -> int:
+        """Limits the server's virtual memory; returns the limit before."""
+        before, hard = resource.prlimit(self.process.pid, resource.RLIMIT_AS)
+        resource.prlimit(self.process.pid, resource.RLIMIT_AS, (most, hard))
+        return before
 
     def threads(self) -> int:
         return len(os.listdir(f"/proc/{self.process.pid}/task"))

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import base64
 import concurrent.futures
+import contextlib
+import http.client
 import json
 import os
 import pathlib
@@ -441,6 +443,16 @@ class Limits(ServerCase):
             for _ in range(5):
                 self.expect(server.post(EMBEDDINGS, b'{"model":"embed","input":[' + b"1," * (1 << 20) + b"1]}"), 400, "at most")
             self.assertLess(server.resident_bytes() - before, 64 << 20)
+
+    def test_a_request_without_memory_does_not_end_the_server(self) -> None:
+        with self.serve() as server:
+            self.assertEqual(server.post(EMBEDDINGS, {"model": "embed", "input": "a"}).status, 200)
+            body = json.dumps({"model": "embed", "input": "a", "user": "u" * (7 << 20)}).encode()
+            unlimited = server.limit_memory(server.virtual_bytes() + (1 << 20))
+            with contextlib.suppress(OSError, http.client.HTTPException):  # an answer, or a closed connection
+                self.assertIn(server.post(EMBEDDINGS, body).status, (413, 500, 503))
+            server.limit_memory(unlimited)
+            self.assertEqual(server.post(EMBEDDINGS, {"model": "embed", "input": "a"}).status, 200)
 
 
 class ModelFiles(ServerCase):

@@ -27,12 +27,10 @@ JsonOptions::JsonOptions(const std::string& task, Json object)
 }
 
 std::optional<Json> JsonOptions::take(const char* name) {
-  known_ += (known_.empty() ? "" : ", ") + std::string(name);
+  known_.emplace_back(name);
   const auto found = object_.find(name);
   if (found == object_.end()) return {};
-  Json value = std::move(*found);
-  object_.erase(found);
-  return value;
+  return std::move(*found);
 }
 
 void JsonOptions::refuse(const char* name, const Json& value, const std::string& expected) const {
@@ -97,9 +95,13 @@ void JsonOptions::take(const char* name, uint32_t& value, Range range) {
 }
 
 void JsonOptions::finish() const {
-  if (object_.empty()) return;
-  throw UsageError(task_ + ": unknown option \"" + shown(object_.begin().key()) + "\"; " +
-                   (known_.empty() ? "it takes none" : "there are " + known_));
+  for (const auto& option : object_.items()) {
+    if (std::find(known_.begin(), known_.end(), option.key()) != known_.end()) continue;
+    std::string names;
+    for (const std::string& name : known_) names += (names.empty() ? "" : ", ") + name;
+    throw UsageError(task_ + ": unknown option \"" + shown(option.key()) + "\"; " +
+                     (names.empty() ? "it takes none" : "there are " + names));
+  }
 }
 
 }  // namespace embert::hosted

@@ -11,8 +11,8 @@
 
 namespace embert::hosted {
 
-/// Each take() removes an option and leaves `value` as it is if there is none. They throw
-/// UsageError for a value of another type or out of range.
+/// Each take() moves an option's value out and leaves `value` as it is if there is none: once for a
+/// name. They throw UsageError for a value of another type or out of range.
 class JsonOptions {
  public:
   /// json: null for no options. Throws UsageError for what is no JSON object that parse_json()
@@ -42,7 +42,7 @@ class JsonOptions {
 
   std::string task_;
   Json object_;
-  std::string known_;
+  std::vector<std::string> known_;  ///< names that were asked for
 };
 
 }  // namespace embert::hosted
