@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times `embert bench` in turn with other int8 runtimes, or with another build of embert, and prints the ratios.
+"""Times `embert bench` in turn with other int8 runtimes, another build of embert, or processes of one thread, and prints the
+ratios.
 
 A round times the other program, then embert, so that a drift of the machine hits both. The table shows for each length
 the medians over the rounds and the ratio of each round: its median, lowest and highest.
 
   tests/bench/compare_peers.py --tool TOOL --model minilm.emb --peers FOLDER --python peers/bin/python
   tests/bench/compare_peers.py --tool TOOL --model minilm.emb --before OTHER_TOOL --rounds 15
+  tests/bench/compare_peers.py --tool TOOL --model minilm.emb --processes --threads 2
 
 FOLDER holds the peers' models (make_peer_models.py), and peers/bin/python is the Python that has the peers' packages
 (peers.py says how to get them). With --before the ratio of the lowest times over all rounds stands at the end of a row.
+With --processes as many processes of one thread as --threads says run at once, and a text takes a share of a pass.
 """
 
 from __future__ import annotations
@@ -36,6 +39,17 @@ def peer_times(arguments: argparse.Namespace, tokens: int) -> dict[str, float]:
     return {row[0]: float(row[5]) for row in (line.split("\t") for line in lines)}
 
 
+def process_time(arguments: argparse.Namespace, tokens: int) -> float:
+    """The time for a text in ms where each of --threads cores has a process of one thread, in one round."""
+    command = [arguments.tool, "bench", arguments.model, "--tokens", str(tokens), "--threads", "1", "--json"]
+    running = [
+        subprocess.Popen(["taskset", "-c", str(core), *command], stdout=subprocess.PIPE, text=True)
+        for core in range(arguments.threads)
+    ]
+    passes = [json.loads(process.communicate()[0].splitlines()[0])["median_ms"] for process in running]
+    return statistics.mean(passes) / arguments.threads
+
+
 def tool_time(tool: str, arguments: argparse.Namespace, tokens: int, key: str) -> float:
     """A time of `embert bench` in ms, in one round."""
     command = [tool, "bench", arguments.model, "--tokens", str(tokens), "--threads", str(arguments.threads), "--json"]
@@ -50,6 +64,7 @@ def main() -> int:
     others = parser.add_mutually_exclusive_group(required=True)
     others.add_argument("--peers", help="folder of the peers' models")
     others.add_argument("--before", help="the tool of another build")
+    others.add_argument("--processes", action="store_true", help="processes of one thread, one for each of --threads")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--tokens", default="16,128,512")
     parser.add_argument("--threads", type=int, default=1)
@@ -65,6 +80,8 @@ def main() -> int:
         for _ in range(arguments.rounds):
             if arguments.before:
                 times = {"before": tool_time(arguments.before, arguments, tokens, key)}
+            elif arguments.processes:
+                times = {"processes": process_time(arguments, tokens)}
             else:
                 times = peer_times(arguments, tokens)
             for name, value in times.items():
