@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import json
 import pathlib
+import shlex
 import statistics
 import subprocess
 import sys
@@ -46,8 +47,10 @@ def process_time(arguments: argparse.Namespace, tokens: int) -> float:
         subprocess.Popen(["taskset", "-c", str(core), *command], stdout=subprocess.PIPE, text=True)
         for core in range(arguments.threads)
     ]
-    passes = [json.loads(process.communicate()[0].splitlines()[0])["median_ms"] for process in running]
-    return statistics.mean(passes) / arguments.threads
+    outputs = [process.communicate()[0] for process in running]
+    if any(process.returncode != 0 for process in running):
+        sys.exit(f"{shlex.join(command)} failed on one of the cores 0 to {arguments.threads - 1}")
+    return statistics.harmonic_mean([json.loads(output.splitlines()[0])["median_ms"] for output in outputs]) / arguments.threads
 
 
 def tool_time(tool: str, arguments: argparse.Namespace, tokens: int, key: str) -> float:

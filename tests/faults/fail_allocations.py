@@ -219,14 +219,15 @@ def library_of(frames):
 def run_scenario(scenario, run, every, tried):
     """Counts of the results, and what broke a rule: [(allocation, frames, problem)]. `tried`: stacks of calls before."""
     counts, broken = collections.Counter(), []
-    folder = run.place / "out"
+    folder, failed = run.place / "out", run.place / "failed"
     stacks = stacks_of(scenario, run, folder)
     new = [(number, frames) for number, frames in stacks if tuple(frames) not in tried]
     tried.update(tuple(frames) for _, frames in stacks)
     for number, frames in new[::every]:
         scenario.reset(folder)
-        outcome = run(scenario, EMBERT_FAIL_AT=str(number))
-        problem = broken_rule(scenario, folder, outcome)
+        failed.unlink(missing_ok=True)
+        outcome = run(scenario, EMBERT_FAIL_AT=str(number), EMBERT_FAILED=str(failed))
+        problem = broken_rule(scenario, folder, outcome) if failed.exists() else "made no such allocation"
         library = library_of(frames) if outcome[0] < 0 else ""
         kind = "library" if library else "wrong" if problem else "no matter" if outcome[0] == 0 else "refused"
         counts[kind] += 1

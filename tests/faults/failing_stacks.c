@@ -2,7 +2,8 @@
  * Preloaded into a program, counts its allocations from main() on.
  * EMBERT_STACKS=FILE: writes a line for each call stack that allocates for the first time: the
  * number of the allocation and the frames, innermost first, as module+offset. EMBERT_FAIL_AT=N:
- * allocation N finds no memory. EMBERT_FAIL_FROM=N: nor does any later one. */
+ * allocation N finds no memory, and FILE of EMBERT_FAILED=FILE is made. EMBERT_FAIL_FROM=N: nor
+ * does any later one. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,6 +26,7 @@ extern void* __libc_memalign(size_t alignment, size_t bytes);
 
 static long allocations, fail_at;
 static int counting, all_later, file = -1;
+static const char* failed;   /* the file to make, or NULL */
 static uint64_t seen[SLOTS]; /* hashes of stacks; 0: none */
 static __thread int inside __attribute__((tls_model("initial-exec")));
 
@@ -67,6 +69,7 @@ static int fails(void) {
     inside = 0;
   }
   if (fail_at == 0 || number < fail_at || (number > fail_at && !all_later)) return 0;
+  if (failed != NULL) close(open(failed, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   errno = ENOMEM;
   return 1;
 }
@@ -95,6 +98,7 @@ static int counted_main(int count, char** arguments, char** environment) {
   const char* path = getenv("EMBERT_STACKS");
   void* frame[1];
   backtrace(frame, 1); /* loads the unwinder, which allocates */
+  failed = getenv("EMBERT_FAILED");
   fail_at = number == NULL ? 0 : atol(number);
   all_later = from != NULL;
   if (path != NULL) file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -18,7 +18,10 @@ SignalHold::SignalHold() {
   struct sigaction hold = {};
   hold.sa_handler = hold_signal;
   sigemptyset(&hold.sa_mask);
-  for (std::size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &hold, &before_[i]);
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+    sigaction(kSignals[i], nullptr, &before_[i]);
+    if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &hold, nullptr);
+  }
 }
 
 SignalHold::~SignalHold() {

@@ -8,8 +8,8 @@
 namespace embert::cli {
 
 /// While an object lives, SIGINT, SIGTERM and SIGHUP are only noted; its destructor puts their
-/// handlers back and raises the last one. A signal that was ignored before stays ignored. There is
-/// one object at a time.
+/// handlers back and raises the last one. An ignored signal stays ignored, and does not take the
+/// place of one that was noted. There is one object at a time.
 class SignalHold {
  public:
   SignalHold();

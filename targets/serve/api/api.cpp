@@ -119,6 +119,10 @@ Api::Handler Api::check(const Request& request, Response& response) {
   return Handler::Handled;
 }
 
+static RequestError out_of_memory() {
+  return {503, "out_of_memory", "the server has no memory for this request now"};
+}
+
 void Api::run(const char* route, Response& response, const std::function<std::string()>& make) {
   const auto begun = std::chrono::steady_clock::now();
   try {
@@ -134,7 +138,7 @@ void Api::run(const char* route, Response& response, const std::function<std::st
            of_request ? RequestError(400, "invalid_value", error.what())
                       : RequestError(500, "internal", "a fault of the server; its log has more"));
   } catch (const std::bad_alloc&) {
-    refuse(response, {503, "out_of_memory", "the server has no memory for this request now"});
+    refuse(response, out_of_memory());
   } catch (const std::exception& error) {
     note_(std::string(route) + ": " + error.what());
     refuse(response, {500, "internal", "a fault of the server; its log has more"});
@@ -214,6 +218,12 @@ void Api::add_routes(HttpServer& server) {
     return Handler::Handled;
   };
   routes.set_error_handler(refuse_rest);
+  // Outside run() the library reads the body, for which there may be no memory.
+  routes.set_exception_handler(
+      [this](const Request&, Response& response, const std::exception_ptr&) {
+        metrics_.count_request("refused", 503, 0);
+        refuse(response, out_of_memory());
+      });
 }
 
 }  // namespace embert::serve

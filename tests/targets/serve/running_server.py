@@ -30,8 +30,11 @@ class Reply(NamedTuple):
 class Server:
     """The server while it runs, as a context manager."""
 
-    def __init__(self, tool: str, *arguments: str, key: Optional[str] = None) -> None:
-        environment = {name: value for name, value in os.environ.items() if name != "EMBERT_API_KEY"}
+    def __init__(
+        self, tool: str, *arguments: str, key: Optional[str] = None, environment: Optional[Dict[str, str]] = None
+    ) -> None:
+        environment = {**os.environ, **(environment or {})}
+        environment.pop("EMBERT_API_KEY", None)
         if key is not None:
             environment["EMBERT_API_KEY"] = key
         self.process = subprocess.Popen([tool, "serve", *arguments, "--port", "0"], stderr=subprocess.PIPE, env=environment)

@@ -444,13 +444,15 @@ class Limits(ServerCase):
                 self.expect(server.post(EMBEDDINGS, b'{"model":"embed","input":[' + b"1," * (1 << 20) + b"1]}"), 400, "at most")
             self.assertLess(server.resident_bytes() - before, 64 << 20)
 
+    @unittest.skipIf(os.environ.get("EMBERT_SANITIZE"), "NOT TESTED: a lack of memory ends a program with sanitizers")
     def test_a_request_without_memory_does_not_end_the_server(self) -> None:
-        with self.serve() as server:
+        # Threads with an arena of their own would have room in it.
+        with self.serve(environment={"MALLOC_ARENA_MAX": "1"}) as server:
             self.assertEqual(server.post(EMBEDDINGS, {"model": "embed", "input": "a"}).status, 200)
             body = json.dumps({"model": "embed", "input": "a", "user": "u" * (7 << 20)}).encode()
             unlimited = server.limit_memory(server.virtual_bytes() + (1 << 20))
             with contextlib.suppress(OSError, http.client.HTTPException):  # an answer, or a closed connection
-                self.assertIn(server.post(EMBEDDINGS, body).status, (413, 500, 503))
+                self.expect(server.post(EMBEDDINGS, body), 503, "no memory")
             server.limit_memory(unlimited)
             self.assertEqual(server.post(EMBEDDINGS, {"model": "embed", "input": "a"}).status, 200)
 

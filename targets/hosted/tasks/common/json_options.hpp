@@ -11,8 +11,9 @@
 
 namespace embert::hosted {
 
-/// Each take() moves an option's value out and leaves `value` as it is if there is none: once for a
-/// name. They throw UsageError for a value of another type or out of range.
+/// Each take() moves an option's value out, so it is called once for a name; it leaves `value` as
+/// it is if there is no such option. They throw UsageError for a value of another type or out of
+/// range.
 class JsonOptions {
  public:
   /// json: null for no options. Throws UsageError for what is no JSON object that parse_json()

@@ -6,24 +6,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <initializer_list>
+
 namespace embert::cli {
 namespace {
 
-/// The end of a process that got a signal while it held signals.
+/// The end of a process that got signals while it held them.
 struct Outcome {
   bool reached_end;  ///< of the hold
   int status;        ///< of the process
 };
 
-Outcome signal_while_held(int signal_number, void (*handler)(int)) {
+Outcome signals_while_held(std::initializer_list<int> signals, void (*of_sighup)(int)) {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);
   const pid_t child = fork();
   if (child == 0) {
-    std::signal(signal_number, handler);
+    std::signal(SIGHUP, of_sighup);
     {
       const SignalHold hold;
-      (void)raise(signal_number);
+      for (const int signal_number : signals) (void)raise(signal_number);
       (void)!write(ends[1], "x", 1);
     }
     _exit(7);
@@ -39,7 +41,7 @@ Outcome signal_while_held(int signal_number, void (*handler)(int)) {
 
 TEST(SignalHold, EndsTheProcessBehindTheHold) {
   for (const int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
-    const Outcome outcome = signal_while_held(signal_number, SIG_DFL);
+    const Outcome outcome = signals_while_held({signal_number}, SIG_DFL);
     EXPECT_TRUE(outcome.reached_end) << signal_number;
     ASSERT_TRUE(WIFSIGNALED(outcome.status)) << signal_number;
     EXPECT_EQ(WTERMSIG(outcome.status), signal_number);
@@ -47,10 +49,17 @@ TEST(SignalHold, EndsTheProcessBehindTheHold) {
 }
 
 TEST(SignalHold, AnIgnoredSignalStaysIgnored) {
-  const Outcome outcome = signal_while_held(SIGHUP, SIG_IGN);  // nohup
+  const Outcome outcome = signals_while_held({SIGHUP}, SIG_IGN);  // nohup
   EXPECT_TRUE(outcome.reached_end);
   ASSERT_TRUE(WIFEXITED(outcome.status));
   EXPECT_EQ(WEXITSTATUS(outcome.status), 7);
+}
+
+TEST(SignalHold, AnIgnoredSignalDoesNotReplaceAnother) {
+  const Outcome outcome = signals_while_held({SIGTERM, SIGHUP}, SIG_IGN);
+  EXPECT_TRUE(outcome.reached_end);
+  ASSERT_TRUE(WIFSIGNALED(outcome.status));
+  EXPECT_EQ(WTERMSIG(outcome.status), SIGTERM);
 }
 
 }  // namespace
