@@ -3,11 +3,6 @@
 # files or none, so header and library are looked up directly. The build uses it for both, the installed package for
 # pthreadpool.
 function(embert_find_host_library name)
-  if(name STREQUAL cpuinfo)
-    set(without -DEMBERT_CONVERTER=OFF)
-  else()
-    set(without -DEMBERT_HOST_LIBRARIES=OFF)
-  endif()
   if(TARGET embert::${name})
     return()
   endif()
@@ -18,6 +13,10 @@ function(embert_find_host_library name)
   if(NOT EMBERT_${upper}_INCLUDE_DIR OR NOT EMBERT_${upper}_LIBRARY)
     set(install "Install it")
     if(CMAKE_CROSSCOMPILING)
+      set(without -DEMBERT_HOST_LIBRARIES=OFF)
+      if(name STREQUAL cpuinfo)
+        set(without -DEMBERT_CONVERTER=OFF)
+      endif()
       set(install "Unpack it for the target with toolchains/make_sysroot.sh, build without it (${without})")
     endif()
     message(FATAL_ERROR "embert needs ${name} (Debian: lib${name}-dev). ${install}, or name it with "

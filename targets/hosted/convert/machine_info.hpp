@@ -9,8 +9,7 @@ namespace embert::hosted {
 
 /// Throws InternalError if cpuinfo fails or crashes on this machine, or finds no processor: the one
 /// that distributions ship (2022) does so where files of /sys/devices/system/cpu open but do not
-/// read.
-/// It is tried in a process of its own, before XNNPACK calls it here.
+/// read. It is tried in a process of its own, before XNNPACK calls it here.
 void check_cpuinfo();
 
 /// Returns {"cpu": {name, features, kernels}, "versions": {embert, compiler}}.

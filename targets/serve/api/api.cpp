@@ -220,9 +220,15 @@ void Api::add_routes(HttpServer& server) {
   routes.set_error_handler(refuse_rest);
   // Outside run() the library reads the body, for which there may be no memory.
   routes.set_exception_handler(
-      [this](const Request&, Response& response, const std::exception_ptr&) {
-        metrics_.count_request("refused", 503, 0);
-        refuse(response, out_of_memory());
+      [this](const Request&, Response& response, const std::exception_ptr& thrown) {
+        try {
+          std::rethrow_exception(thrown);
+        } catch (const std::bad_alloc&) {
+          metrics_.count_request("refused", 503, 0);
+          refuse(response, out_of_memory());
+        } catch (...) {
+          response.status = 500;  // refuse_rest answers
+        }
       });
 }
 

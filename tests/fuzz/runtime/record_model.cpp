@@ -56,8 +56,17 @@ void record_parts(const embert_model& model, const embert_model_info& info, Reco
   }
 }
 
-/// The tokens of a window, and the text that they give. Where a template has more special tokens
-/// than kMostTokens, nothing limits the others, as in Hugging Face.
+/// The tokens of an empty text or pair without a limit: special tokens.
+std::size_t special_tokens(const embert_model& model, bool is_pair) {
+  embert_tokenize_options options = embert_tokenize_options_default(&model);
+  options.max_tokens = 0;
+  const embert_text text = {"", 0, is_pair ? "" : nullptr, 0};
+  embert_tokens tokens = {.size = sizeof(tokens)};
+  embert_tokenize(&model, &text, &options, &tokens);
+  return tokens.length;
+}
+
+/// The tokens of a window, and the text that they give.
 void record_tokens(const embert_model& model, const embert_text& text, std::uint32_t window,
                    Record& record) {
   embert_tokenize_options options = embert_tokenize_options_default(&model);
@@ -68,6 +77,12 @@ void record_tokens(const embert_model& model, const embert_text& text, std::uint
   const std::size_t length = tokens.length;
   record.add(&length, 1);
   record.add(&tokens.windows, 1);
+  // As in Hugging Face, fewer than the special tokens are no limit, and of a text that is cut to
+  // nothing the next window has all.
+  require(window > 0 || length <= kMostTokens ||
+              static_cast<std::size_t>(options.max_tokens) <
+                  special_tokens(model, text.pair != nullptr),
+          "the first window is as long as the options say");
   std::vector<std::int32_t> ids(length), type_ids(length), word_ids(length), sequence_ids(length);
   std::vector<std::uint32_t> byte_offsets(2 * length), char_offsets(2 * length);
   tokens.capacity = length;

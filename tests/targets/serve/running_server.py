@@ -95,13 +95,16 @@ class Server:
                 received += part
             return received
 
-    def resident_bytes(self) -> int:
-        pages = pathlib.Path(f"/proc/{self.process.pid}/statm").read_text(encoding="ascii").split()[1]
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
-
     def virtual_bytes(self) -> int:
-        pages = pathlib.Path(f"/proc/{self.process.pid}/statm").read_text(encoding="ascii").split()[0]
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+        return self._memory()[0]
+
+    def resident_bytes(self) -> int:
+        return self._memory()[1]
+
+    def _memory(self) -> List[int]:
+        """The numbers of /proc/PID/statm in bytes."""
+        pages = pathlib.Path(f"/proc/{self.process.pid}/statm").read_text(encoding="ascii").split()
+        return [int(number) * os.sysconf("SC_PAGE_SIZE") for number in pages]
 
     def limit_memory(self, most: int) -> int:
         """Limits the server's virtual memory; returns the limit before."""
