@@ -19,7 +19,8 @@ embert_thread_pool* embert_thread_pool_create(uint32_t threads);
 void embert_thread_pool_destroy(embert_thread_pool* pool);
 /** How many threads it has: the value for embert_options.threads. */
 uint32_t embert_thread_pool_threads(const embert_thread_pool* pool);
-/** The value for embert_options.parallel_for, with the pool as parallel_context. */
+/** The value for embert_options.parallel_for, with the pool as parallel_context. Threads without
+ * work sleep. */
 void embert_thread_pool_parallel_for(void* pool, void (*task)(void* task_argument, size_t index),
                                      void* task_argument, size_t tasks);
 

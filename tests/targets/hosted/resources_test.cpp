@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "embert/embert_host.h"
 #include "tests/targets/hosted/hosted_fixture.hpp"
 
 namespace embert::test {
@@ -75,6 +76,22 @@ TEST(Resources, TheFileMayChangeUnlessItIsMapped) {
   EXPECT_FALSE(maps_contain(path));
   ASSERT_EQ(truncate(path.c_str(), 64), 0);
   EXPECT_EQ(embed(model.get(), list.view(), int8), expected);
+}
+
+// pthreadpool's own way is to spin for some milliseconds behind each call.
+TEST(Resources, IdleThreadsOfAPoolUseNoProcessor) {
+  embert_thread_pool* pool = embert_thread_pool_create(2);
+  ASSERT_NE(pool, nullptr);
+  const bool has_threads = embert_thread_pool_threads(pool) > 1;
+  const double before = processor_seconds();
+  for (int i = 0; i < 30; ++i) {
+    embert_thread_pool_parallel_for(pool, [](void*, size_t) {}, nullptr, 2);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  const double used = processor_seconds() - before;
+  embert_thread_pool_destroy(pool);
+  if (!has_threads) GTEST_SKIP() << "this process may run on one processor only";
+  EXPECT_LT(used, 0.03);
 }
 
 TEST(Resources, IdleThreadsUseNoProcessor) {
