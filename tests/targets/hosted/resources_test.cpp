@@ -85,7 +85,8 @@ TEST(Resources, IdleThreadsOfAPoolUseNoProcessor) {
   const bool has_threads = embert_thread_pool_threads(pool) > 1;
   const double before = processor_seconds();
   for (int i = 0; i < 30; ++i) {
-    embert_thread_pool_parallel_for(pool, [](void*, size_t) {}, nullptr, 2);
+    embert_thread_pool_parallel_for(
+        pool, [](void*, size_t) {}, nullptr, 2);
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   const double used = processor_seconds() - before;
