@@ -93,7 +93,7 @@ uint32_t embert_hosted_max_tokens(const embert_hosted* model);
 typedef int (*embert_hosted_progress)(void* context, size_t done, size_t total);
 
 /** A list of texts, or of pairs of texts: text i is bytes[offsets[i]] .. bytes[offsets[i + 1] - 1].
- * Any bytes: parts that are not UTF-8 are dropped. */
+ * Any bytes: a part that is not UTF-8 reads as U+FFFD (embert_text). */
 typedef struct embert_hosted_texts {
   size_t size; /**< sizeof(embert_hosted_texts) */
   size_t count;
@@ -159,7 +159,7 @@ embert_hosted_result embert_hosted_score(embert_hosted* model, const embert_host
 embert_hosted_result embert_hosted_run_task(embert_hosted* model, const char* task,
                                             const embert_hosted_texts* texts, const char* options,
                                             char** json);
-/** What `embert inspect --json` writes. */
+/** What `embert inspect --json` writes, but for sha256. */
 embert_hosted_result embert_hosted_inspect(embert_hosted* model, char** json);
 /** Frees the JSON of a call. */
 void embert_hosted_free(char* json);
@@ -180,12 +180,13 @@ typedef struct embert_hosted_conversion {
   void* progress_context;
 } embert_hosted_conversion;
 
-/** Converts a folder to a model file. *report: what `embert convert --report` writes; report may be
- * null. Signals are yours: one that ends the process leaves a temporary file beside the output,
- * which the next conversion removes. */
+/** Converts a folder to a model file. *report: what `embert convert --report` writes, but for model
+ * and folder; report may be null. Signals are yours: one that ends the process leaves a temporary
+ * file beside the output, which the next conversion removes. */
 embert_hosted_result embert_hosted_convert(const embert_hosted_conversion* conversion,
                                            char** report);
-/** Compares a model with its folder on texts: what `embert verify --json` writes. */
+/** Compares a model with its folder on texts: what `embert verify --json` writes, but for
+ * model, folder and texts_file. */
 embert_hosted_result embert_hosted_verify(embert_hosted* model, const char* folder,
                                           const embert_hosted_texts* texts, char** json);
 

@@ -73,7 +73,7 @@ const char* embert_isa_name(uint32_t isa_mask);
 
 /* ---- Model ----------------------------------------------------------------------------------- */
 
-/** One of zeros, which was never opened, is refused: INVALID_OPTION, NO_TOKENIZER; sizes are 0. */
+/** All zeros: never opened. Calls answer INVALID_OPTION or NO_TOKENIZER; sizes are 0. */
 typedef struct embert_model {
   uint64_t opaque[48];
 } embert_model;
@@ -152,7 +152,7 @@ typedef struct embert_scale {
  * use no memory but the arena. A decoder starts the text with an empty KV cache; one with
  * cross-attention needs a source (embert_lm.h). Errors: NO_SOURCE; NO_TOKENIZER; EMPTY_INPUT: the
  * text gives no token (zeros of static embeddings); TOO_MANY_TOKENS: not even the special tokens
- * fit, or the text has 2^30 bytes or more; TYPE_OUT_OF_RANGE: a pair, and there is one segment. */
+ * fit, or the text has 2^30 bytes or more; TYPE_OUT_OF_RANGE: the template has more segments. */
 
 /** One vector of the text, pooled and normalised as the model was made for: vector
  * [embert_vector_size]. A normalised vector has length 1 and scale 2^-15. scale may be null. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A thread pool for hosted systems, over pthreadpool. Not on bare metal.
+ * A thread pool for hosted systems, over pthreadpool; in builds without that library it has one
+ * thread. Not on bare metal.
  */
 #ifndef EMBERT_EMBERT_HOST_H_
 #define EMBERT_EMBERT_HOST_H_
@@ -13,8 +14,8 @@ extern "C" {
 
 typedef struct embert_thread_pool embert_thread_pool;
 
-/** A pool of min(threads, processors that this process may run on) threads; 0 asks for all of
- * these. Null when it can not be made. */
+/** A pool of min(threads, processors that this process may run on, 64) threads; 0 asks for as many
+ * as there may be. Null when it can not be made. */
 embert_thread_pool* embert_thread_pool_create(uint32_t threads);
 void embert_thread_pool_destroy(embert_thread_pool* pool);
 /** How many threads it has: the value for embert_options.threads. */

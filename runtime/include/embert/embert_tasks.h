@@ -146,7 +146,8 @@ embert_status embert_merge_entities(embert_entity* entities, size_t* count);
  * where its string and its piece of the text differ in their number of characters; [UNK] never
  * does. Wrong where normalising changed the length (a letter that lost a combining accent);
  * word_ids are right there, too. With BPE and Unigram a token continues a word unless it begins
- * with a space, or stands behind one or at the text's begin. ids [tokens], char_offsets [tokens][2], is_subword [tokens]. */
+ * with a space, or stands behind one or at the start of the text. ids [tokens], char_offsets
+ * [tokens][2], is_subword [tokens]. */
 embert_status embert_mark_subwords(const embert_model* model, const int32_t* ids,
                                    const uint32_t* char_offsets, size_t tokens,
                                    uint8_t* is_subword);

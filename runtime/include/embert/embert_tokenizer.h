@@ -56,7 +56,7 @@ typedef struct embert_tokens {
   uint32_t windows;        /**< out: windows that the text has; also with WINDOW_OUT_OF_RANGE */
   int32_t* ids;            /**< [capacity] */
   /* ---- optional ---- */
-  int32_t* type_ids;       /**< [capacity] segments: 0, and 1 in the second text */
+  int32_t* type_ids;       /**< [capacity] segments, as the template says */
   uint32_t* byte_offsets;  /**< [capacity][2] start and end in the text that the token is from; 0, 0
                             * for special tokens of the template */
   uint32_t* char_offsets;  /**< [capacity][2] the same in Unicode code points */
