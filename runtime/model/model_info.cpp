@@ -88,6 +88,22 @@ const char* section_name(uint32_t kind) {
   switch (kind) {
     case kSectionPrompts:
       return "prompts";
+    case kSectionPaddingPosition:
+      return "padding position";
+    case kSectionScoreBias:
+      return "score bias";
+    case kSectionEmbeddingProjection:
+      return "embedding projection";
+    case kSectionSharedLayers:
+      return "shared layers";
+    case kSectionBottleneck:
+      return "bottleneck";
+    case kSectionLayerBottleneck:
+      return "bottleneck of a layer";
+    case kSectionStackedFfn:
+      return "stacked feed-forward";
+    case kSectionWordProjection:
+      return "word projection";
     case kSectionRotary:
       return "rotary positions";
     case kSectionLocalAttention:
@@ -100,6 +116,12 @@ const char* section_name(uint32_t kind) {
       return "4-bit word embeddings";
     case kSectionPlanes:
       return "two-plane inputs";
+    case kSectionPooledTransform:
+      return "pooled transform";
+    case kSectionTokenTransform:
+      return "token transform";
+    case kSectionLmActivation:
+      return "language model activation";
     case kSectionVector:
       return "vector";
     default:

@@ -96,7 +96,10 @@ std::optional<ModelWork> work_of(const FitModel& fit_model) {
   const embert_model& model = *fit_model.model;
   embert_model_info info = {.size = sizeof(info)};
   check(embert_model_get_info(&model, &info), "embert_model_get_info");
-  if (info.num_stacks != 1 || info.is_decoder != 0 || info.num_layers == 0) return std::nullopt;
+  if (info.num_stacks != 1 || info.is_decoder != 0 || info.num_layers == 0 ||
+      section_named(model, "bottleneck")) {
+    return std::nullopt;
+  }
   const double hidden = info.hidden_size, size = info.head_size, inner = info.intermediate_size;
   const double all = fit_model.tokens;
   const double ups = section_named(model, "gated feed-forward") ? 2 : 1;

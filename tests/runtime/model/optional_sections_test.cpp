@@ -71,6 +71,36 @@ TEST_F(OptionalSections, AreFound) {
   }
 }
 
+TEST(SectionNames, EveryKindHasOne) {
+  std::vector<SyntheticModel> models;
+  for (const std::uint32_t flags :
+       {std::uint32_t{kStackPaddingPosition | kStackScoreBias},
+        std::uint32_t{kStackEmbeddingProjection | kStackSharedLayers},
+        std::uint32_t{kStackBottleneck | kStackWordProjection},
+        kStackPreNorm | kStackRotary | kStackLocalAttention | kStackGatedFfn,
+        std::uint32_t{kStackEmbeddings4Bit}, std::uint32_t{kStackPlanes}}) {
+    models.push_back(small_model());
+    models.back().flags = flags;
+    if ((flags & kStackSharedLayers) != 0) models.back().shared = {{0, 0}, {0, 1}};
+    models.back().bottleneck.intra_size = 20;
+  }
+  models.push_back(small_model());
+  models.back().heads = kHeadPooler | kHeadClassifier | kHeadTokenClassifier | kHeadLm |
+                        kHeadLmTransform | kHeadPooledTransform | kHeadTokenTransform |
+                        kHeadLmActivation;
+  for (const SyntheticModel& shape : models) {
+    const AlignedBytes blob(make_synthetic_blob(shape));
+    embert_model model;
+    ASSERT_EQ(embert_model_open(blob.data(), blob.size(), EMBERT_ISA_SCALAR, &model),
+              EMBERT_STATUS_OK)
+        << shape.flags;
+    embert_section section = {.size = sizeof(section)};
+    for (std::uint32_t i = 0; embert_model_section(&model, i, &section) == EMBERT_STATUS_OK; ++i) {
+      EXPECT_STRNE(section.name, "unknown") << shape.flags << ", section " << i;
+    }
+  }
+}
+
 TEST_F(OptionalSections, AModelMayHaveNone) {
   const AlignedBytes blob(make_synthetic_blob(model_with({})));
   embert_model model;

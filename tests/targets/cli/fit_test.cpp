@@ -183,6 +183,18 @@ TEST(Fit, InstructionsOfTwoPlanesAreWithinTenPercentOfCounts) {
   }
 }
 
+// Its layers have several feed-forward networks on narrower rows.
+TEST(Fit, HasNoEstimateForMobileBert) {
+  const auto answer = [](const std::string& family) {
+    return fit({EMBERT_SOURCE_DIR "/tests/data/reference/families/" + family, "--flash", "8M",
+                "--ram", "4M"});
+  };
+  const Json mobile = answer("mobilebert");
+  EXPECT_TRUE(mobile["work"].is_null()) << mobile["work"].dump();
+  EXPECT_TRUE(mobile["kernels"][0]["instructions"].is_null()) << mobile["kernels"].dump();
+  EXPECT_FALSE(answer("distilbert")["work"].is_null());
+}
+
 TEST(Fit, VerdictAndWhatToChange) {
   // RAM: the number of tokens that it names fits, and one more does not.
   const Json narrow = fit({kBundledModel, "--flash", "2M", "--ram", "64K"});
