@@ -8,7 +8,8 @@ AVX-512 or AVX-VNNI kernel counts whether the processor ran it or SIMDe (tests/k
 
 uncovered.txt has the reason of each line that no test can run: "path  |  code  |  reason"; code that ends with "{" stands
 for its whole block. Ends with 1 for a line that is not there, for an entry whose line is gone or is run, and where less than
-95 % of the lines are run. A reason that begins with "a processor with" or "a processor without" is of lines that others run. With names of programs only these run, and only the table and the lines are printed.
+95 % of the lines are run. A reason that begins with "a processor without" is of lines that other processors run, so that these
+may be run, too. With names of programs only these run, and only the table and the lines are printed.
 """
 
 import argparse
@@ -72,7 +73,7 @@ def read_explained() -> Tuple[Dict[str, Set[str]], Dict[str, Set[str]]]:
         if line and not line.startswith("#"):
             path, code, reason = line.split("  |  ")
             explained[path].add(code)
-            if reason.startswith("a processor with"):
+            if reason.startswith("a processor without"):
                 of_some[path].add(code)
     return explained, of_some
 

@@ -71,7 +71,7 @@ TEST_F(OptionalSections, AreFound) {
   }
 }
 
-TEST(SectionNames, EveryKindHasOne) {
+TEST(SectionNames, NoneIsUnknown) {
   std::vector<SyntheticModel> models;
   for (const std::uint32_t flags :
        {std::uint32_t{kStackPaddingPosition | kStackScoreBias},

@@ -109,8 +109,8 @@ void add_convert_command(CLI::App& app) {
       ->add_option(
           "--precision", arguments->precision,
           "How close to float32: fast reads 8 bits, and 16 of the first token where that helps "
-          "much; balanced 16 where they help most, for "
-          "at most 8 % more multiply-adds at 128 tokens; high wherever they help")
+          "much; balanced 16 where they help most, for at most 8 % more multiply-adds at 128 "
+          "tokens; high wherever they help")
       ->check(CLI::IsMember({"fast", "balanced", "high"}))
       ->type_name("LEVEL")
       ->capture_default_str();

@@ -84,9 +84,8 @@ void add_serve_command(CLI::App& app) {
   command->footer(
       "POST /v1/embeddings, /v1/classify, /v1/rerank, /tokenize; GET /v1/models, /health,\n"
       "/metrics. A request over a limit is refused: 413 or 429; for its head 414, 431 or 408; for\n"
-      "its JSON 400. SIGTERM and SIGINT end the server once what has arrived is answered; a "
-      "second\n"
-      "one ends it at once.\n"
+      "its JSON 400. SIGTERM and SIGINT end the server once what has arrived is answered; a\n"
+      "second one ends it at once.\n"
       "Example:\n"
       "  embert serve minilm.emb intents=intent.emb --port 8080\n"
       "  curl http://127.0.0.1:8080/v1/embeddings -H \"Content-Type: application/json\" \\\n"
