@@ -42,7 +42,7 @@ struct ImportedTokenizer {
   std::optional<TokenizerSpec> spec;
   std::vector<std::uint8_t> section;  // empty: the folder has none
   std::uint32_t unknown_id = kNoToken;
-  std::optional<std::uint32_t> max_tokens;
+  std::optional<std::uint32_t> max_tokens, model_max_length;
   int special_tokens = 0;  // that its template adds to one text
 };
 
@@ -75,6 +75,17 @@ void leave_out_special_tokens(TokenizerSpec& spec) {
   spec.pair = {{.kind = Kind::kFirstText}, {.kind = Kind::kSecondText}};
 }
 
+// Whether letter case makes no difference to the tokens of a text.
+bool ignores_case(const TokenizerSpec& spec) {
+  if (const auto* wordpiece = std::get_if<WordPieceSpec>(&spec.model)) return wordpiece->lowercase;
+  const auto* unigram = std::get_if<UnigramSpec>(&spec.model);
+  return unigram != nullptr &&
+         std::ranges::any_of(unigram->normalizer, [](const NormalizerStep& step) {
+           return step.kind == NormalizerStep::Kind::kLowercase ||
+                  (step.kind == NormalizerStep::Kind::kBert && step.bert.lowercase);
+         });
+}
+
 ImportedTokenizer import_tokenizer(const ModelFolder& folder, std::vector<std::string>& warnings) {
   ImportedTokenizer out;
   std::optional<TokenizerSpec> spec = read_tokenizer(folder.transformer_folder, warnings);
@@ -86,10 +97,17 @@ ImportedTokenizer import_tokenizer(const ModelFolder& folder, std::vector<std::s
                        " tokens, but config.json says vocab_size " +
                        std::to_string(folder.config.first().vocab_size));
   }
+  if (folder.pooling.lowercases_texts && !ignores_case(*spec)) {
+    throw ConvertError(folder.pooling.sequence_file +
+                       ": do_lower_case true is not supported with a tokenizer that keeps letter "
+                       "case; set it to false, and give texts in lower case");
+  }
   warn_of_missing_tokens(folder.config, spec->tokens.size(), warnings);
   out.section = write_tokenizer_section(*spec);
   out.unknown_id = spec->unk_id.value_or(kNoToken);
   out.max_tokens = spec->max_tokens;
+  // sentence-transformers does not cut the texts of static embeddings.
+  if (!folder.config.first().is_static) out.model_max_length = spec->model_max_length;
   out.special_tokens =
       static_cast<int>(std::ranges::count_if(spec->single, [](const TemplatePieceSpec& piece) {
         return piece.kind == TemplatePieceSpec::Kind::kToken;
@@ -154,12 +172,17 @@ int choose_max_tokens(const ConvertOptions& options, const ModelFolder& folder,
     return *options.max_tokens;
   }
   if (folder.pooling.max_seq_length) {
-    return take("sentence_bert_config.json: max_seq_length", *folder.pooling.max_seq_length);
+    return take(folder.pooling.sequence_file + ": max_seq_length", *folder.pooling.max_seq_length);
   }
+  int most = positions;
   if (tokenizer.max_tokens) {
-    return take("tokenizer.json: truncation: max_length", *tokenizer.max_tokens);
+    most = take("tokenizer.json: truncation: max_length", *tokenizer.max_tokens);
   }
-  return positions;
+  if (tokenizer.model_max_length) {
+    most = std::min(most,
+                    take("tokenizer_config.json: model_max_length", *tokenizer.model_max_length));
+  }
+  return most;
 }
 
 // A head that is tied to the word embeddings reads them as rows of 8 bits.

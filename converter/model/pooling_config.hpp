@@ -40,7 +40,9 @@ struct PoolingConfig {
   /// The Transformer module's folder, relative to the model folder: config.json, weights and
   /// tokenizer lie there. Usually empty, which is the model folder itself.
   std::string transformer_folder;
-  std::optional<int> max_seq_length;  ///< of sentence_bert_config.json, special tokens included
+  std::string sequence_file;  ///< the Transformer module's own file, which says the next two
+  std::optional<int> max_seq_length;  ///< special tokens included
+  bool lowercases_texts = false;      ///< before the tokenizer
   std::string pooling_file;           ///< the pooling module's config.json; empty: there is none
   int pooled_size = 0;                ///< of one pooling, as that file says; 0: not stated
 

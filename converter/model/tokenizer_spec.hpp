@@ -152,8 +152,9 @@ struct TokenizerSpec {
   bool trim_offsets = false;            ///< offsets leave out the white space around a token
   bool trim_keeps_prefix_space = true;  ///< but for the first space of a text
 
-  /// Maximum length, where tokenizer.json sets one.
-  std::optional<std::uint32_t> max_tokens;
+  /// Maximum lengths in tokens: of tokenizer.json's truncation, and that which transformers takes
+  /// from tokenizer_config.json.
+  std::optional<std::uint32_t> max_tokens, model_max_length;
 
   std::variant<WordPieceSpec, UnigramSpec, BpeSpec> model;
 

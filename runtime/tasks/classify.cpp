@@ -38,8 +38,8 @@ void finish_label_ranking(const LabelRanking& ranking, embert_scale scale,
 }  // namespace embert
 
 embert_score_function embert_default_score_function(embert_problem problem, uint32_t num_labels) {
-  return problem == EMBERT_PROBLEM_MULTI_LABEL || num_labels == 1 ? EMBERT_SCORE_SIGMOID
-                                                                  : EMBERT_SCORE_SOFTMAX;
+  if (num_labels == 1 || problem == EMBERT_PROBLEM_MULTI_LABEL) return EMBERT_SCORE_SIGMOID;
+  return problem == EMBERT_PROBLEM_REGRESSION ? EMBERT_SCORE_NONE : EMBERT_SCORE_SOFTMAX;
 }
 
 embert_status embert_rank_labels(const embert_logits* logits, embert_score_function function,

@@ -73,10 +73,37 @@ TEST_F(ConvertFolder, MaxTokensMustHoldTheSpecialTokensAndOne) {
             "tokens; at least 3 is needed");
   folder_.write("sentence_bert_config.json", R"({"max_seq_length": 100})");
   EXPECT_EQ(convert(options_).max_tokens, 32);
+  std::filesystem::remove(folder_.path() / "sentence_bert_config.json");
+  // transformers writes 10^30 for "any length".
+  const auto with_length = [&](const std::string& length) {
+    folder_.write("tokenizer_config.json", R"({"model_max_length": )" + length + "}");
+    return convert(options_).max_tokens;
+  };
+  EXPECT_EQ(with_length("1000000000000000019884624838656"), 32);
+  EXPECT_EQ(with_length("20"), 20);
+  EXPECT_EQ(with_length("40"), 32);
+  EXPECT_EQ(error_text([&] { with_length("2"); }),
+            "tokenizer_config.json: model_max_length 2 leaves no room for text beside 2 special "
+            "tokens; at least 3 is needed");
+  folder_.write("sentence_bert_config.json", R"({"max_seq_length": 25})");
+  EXPECT_EQ(with_length("20"), 25);  // sentence-transformers does not look at the other
   write(true, 2);
   EXPECT_EQ(error(),
             "config.json: max_position_embeddings 2 leaves no room for text beside 2 special "
             "tokens; at least 3 is needed");
+}
+
+TEST_F(ConvertFolder, TextsInLowerCaseNeedATokenizerThatMakesThem) {
+  write(true);
+  options_.certify = false;
+  folder_.write("sentence_bert_config.json", R"({"do_lower_case": true})");
+  EXPECT_EQ(convert(options_).max_tokens, 32);
+  folder_.write("tokenizer_config.json", R"({"do_lower_case": false})");
+  EXPECT_EQ(error(),
+            "sentence_bert_config.json: do_lower_case true is not supported with a tokenizer that "
+            "keeps letter case; set it to false, and give texts in lower case");
+  folder_.write("sentence_bert_config.json", R"({"do_lower_case": false})");
+  EXPECT_EQ(convert(options_).max_tokens, 32);
 }
 
 TEST_F(ConvertFolder, VocabularyMustFitTheEmbeddings) {

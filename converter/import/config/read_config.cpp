@@ -75,12 +75,14 @@ void read_plain_pair(const JsonFields& config, ModelConfig& out,
   out.tied_output = false;
 }
 
-// Reads the ids that the config names; the others keep their values.
+// Reads the ids that the config names; the others keep their values. Encoders' configs name ids of
+// generation, too, often those of another vocabulary.
 void read_special_ids(const JsonFields& config, ModelConfig& out) {
   const auto read = [&](const char* key, int vocab_size, int& id) {
     id = static_cast<int>(config.get_int(key, -1, vocab_size - 1, id));
   };
   read("pad_token_id", out.first().vocab_size, out.pad_token_id);
+  if (!out.last().is_decoder) return;
   read("eos_token_id", out.last().vocab_size, out.eos_token_id);
   read("bos_token_id", out.last().vocab_size, out.decoder_start_token_id);
   read("decoder_start_token_id", out.last().vocab_size, out.decoder_start_token_id);
@@ -90,7 +92,7 @@ void read_special_ids(const JsonFields& config, ModelConfig& out) {
 // They count where config.json names none.
 void read_generation_config(const std::filesystem::path& folder, ModelConfig& out) {
   const std::filesystem::path path = folder / kGenerationFile;
-  if (!file_exists(path)) return;
+  if (!out.last().is_decoder || !file_exists(path)) return;
   const Json document = read_json_file(path, kGenerationFile);
   const JsonFields config(document, kGenerationFile);
   const int vocab_size = out.last().vocab_size;

@@ -86,6 +86,20 @@ void read_labels(const JsonFields& config, ModelConfig& out) {
   }
 }
 
+// sentence-transformers keeps the function behind a cross-encoder's logit in either of two places.
+void warn_of_logits(const JsonFields& config, std::vector<std::string>& warnings) {
+  std::string function = config.get_string("sbert_ce_default_activation_function", "");
+  if (const Json* own = config.find("sentence_transformers")) {
+    function = JsonFields(*own, config.file() + ": sentence_transformers")
+                   .get_string("activation_fn", function);
+  }
+  if (!function.ends_with("Identity")) return;
+  warnings.push_back(config.file() +
+                     ": sentence-transformers gives this model's logits, embert their sigmoids, "
+                     "which have the same order; for logits use --function none, in Python "
+                     "activation_fn=\"none\"");
+}
+
 }  // namespace
 
 std::vector<std::string> read_architectures(const JsonFields& config) {
@@ -118,6 +132,9 @@ void read_head_config(const JsonFields& config, const Family& family, ModelConfi
   out.token_classifier = found->token_classifier;
   out.language_head = found->language_head;
   read_labels(config, out);
+  if (out.classifier == ClassifierTask::kSequenceClassification && out.label_names.size() == 1) {
+    warn_of_logits(config, warnings);
+  }
 }
 
 }  // namespace embert::convert

@@ -149,6 +149,26 @@ void read_vector_modules(const fs::path& folder, const std::vector<Module>& modu
   }
 }
 
+// The file has a name for each kind of model that old versions of sentence-transformers ran.
+void read_sequence_file(const fs::path& folder, PoolingConfig& out) {
+  for (const char* const name :
+       {"sentence_bert_config.json", "sentence_roberta_config.json",
+        "sentence_distilbert_config.json", "sentence_camembert_config.json",
+        "sentence_albert_config.json", "sentence_xlm-roberta_config.json",
+        "sentence_xlnet_config.json"}) {
+    const std::string file = inner_file(out.transformer_folder, name);
+    if (!file_exists(folder / file)) continue;
+    const Json document = read_json_file(folder / file, file);
+    const JsonFields fields(document, file);
+    out.sequence_file = file;
+    if (fields.has("max_seq_length")) {
+      out.max_seq_length = static_cast<int>(fields.get_int("max_seq_length", 1, kMaxSequence));
+    }
+    out.lowercases_texts = fields.get_bool("do_lower_case", false);
+    return;
+  }
+}
+
 }  // namespace
 
 PoolingConfig read_pooling(const fs::path& folder) {
@@ -173,14 +193,7 @@ PoolingConfig read_pooling(const fs::path& folder) {
     read_vector_modules(folder, modules, std::size(kChain), out);
   }
 
-  const std::string file = inner_file(out.transformer_folder, "sentence_bert_config.json");
-  if (file_exists(folder / file)) {
-    const Json document = read_json_file(folder / file, file);
-    const JsonFields fields(document, file);
-    if (fields.has("max_seq_length")) {
-      out.max_seq_length = static_cast<int>(fields.get_int("max_seq_length", 1, kMaxSequence));
-    }
-  }
+  read_sequence_file(folder, out);
   return out;
 }
 

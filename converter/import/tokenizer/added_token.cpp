@@ -2,6 +2,7 @@
 #include "converter/import/tokenizer/added_token.hpp"
 
 #include "converter/convert_error.hpp"
+#include "converter/files/read_file.hpp"
 
 namespace embert::convert {
 
@@ -21,6 +22,29 @@ AddedTokenSpec read_added_token(const Json& value, const std::string& file,
                        ": \"single_word\": true is not supported");
   }
   return token;
+}
+
+std::map<std::uint32_t, Json> added_tokens_by_id(const Json& list, const std::string& file) {
+  if (!list.is_object()) throw ConvertError(file + ": \"added_tokens_decoder\" must be an object");
+  std::map<std::uint32_t, Json> tokens;
+  for (const auto& [key, value] : list.items()) {
+    const bool is_number =
+        !key.empty() && key.size() <= 7 && key.find_first_not_of("0123456789") == std::string::npos;
+    if (!is_number || !value.is_object()) {
+      throw ConvertError(file + ": added_tokens_decoder: \"" + printable(key, 40) +
+                         "\" is no token id with a token");
+    }
+    tokens[static_cast<std::uint32_t>(std::stoul(key))] = value;
+  }
+  return tokens;
+}
+
+void refuse_added_tokens_file(const std::filesystem::path& folder) {
+  const std::string file = "added_tokens.json";
+  if (!file_exists(folder / file) || read_json_file(folder / file, file).empty()) return;
+  throw ConvertError(file +
+                     ": not supported without tokenizer.json; load the folder with transformers "
+                     "and save it again");
 }
 
 std::string added_token_name(const AddedTokenSpec& token) {

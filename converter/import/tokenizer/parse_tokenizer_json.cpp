@@ -60,7 +60,7 @@ class TokenizerJson {
     const std::string type = type_of(model);
     TextSteps steps = {read_normalizer(root_.find("normalizer"), file_),
                        read_pre_tokenizer(root_.find("pre_tokenizer"), file_)};
-    if (type == "WordPiece" && model.has("continuing_subword_prefix")) {
+    if (type == "WordPiece") {
       read_wordpiece_json(model, std::move(steps), &table_, &spec_);
     } else if (type == "Unigram") {
       read_unigram_json(model, std::move(steps), &table_, &spec_);

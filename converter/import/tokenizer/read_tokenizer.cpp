@@ -62,6 +62,7 @@ TokenizerSpec make_from_lines(std::vector<std::string> lines, const std::string&
   spec.single = {
       {Kind::kToken, *spec.cls_id, 0}, {Kind::kFirstText, 0, 0}, {Kind::kToken, *spec.sep_id, 0}};
   spec.pair = spec.single;
+  if (settings.two_separators) spec.pair.push_back({Kind::kToken, *spec.sep_id, 0});
   spec.pair.insert(spec.pair.end(), {{Kind::kSecondText, 0, 1}, {Kind::kToken, *spec.sep_id, 1}});
   for (const auto& id : {spec.unk_id, spec.sep_id, spec.pad_id, spec.cls_id, spec.mask_id}) {
     if (id) {
@@ -93,22 +94,11 @@ void read_names(const JsonFields& fields, VocabularySettings* settings) {
 // Adds the tokens that tokenizer_config.json lists under "added_tokens_decoder" (id -> token), in
 // the order of their ids.
 void read_added_tokens(const Json& list, const std::string& file, TokenizerSpec* spec) {
-  if (!list.is_object()) throw ConvertError(file + ": \"added_tokens_decoder\" must be an object");
-  std::vector<std::pair<std::uint32_t, const Json*>> tokens;
-  for (const auto& [key, value] : list.items()) {
-    const bool number =
-        !key.empty() && key.size() <= 7 && key.find_first_not_of("0123456789") == std::string::npos;
-    if (!number)
-      throw ConvertError(file + ": added_tokens_decoder: \"" + printable(key, 40) +
-                         "\" is no token id");
-    tokens.emplace_back(static_cast<std::uint32_t>(std::stoul(key)), &value);
-  }
-  std::sort(tokens.begin(), tokens.end());
   std::unordered_map<std::string, std::size_t> ids;  // the first of each token
   for (std::size_t id = 0; id < spec->tokens.size(); ++id) ids.emplace(spec->tokens[id], id);
   spec->added_tokens.clear();
-  for (const auto& [id, value] : tokens) {
-    AddedTokenSpec token = read_added_token(*value, file, "added_tokens_decoder");
+  for (const auto& [id, value] : added_tokens_by_id(list, file)) {
+    AddedTokenSpec token = read_added_token(value, file, "added_tokens_decoder");
     token.id = id;
     const std::string name = file + ": " + added_token_name(token);
     if (id > spec->tokens.size()) {
@@ -155,7 +145,9 @@ void apply_case(const CaseSettings& said, WordPieceSpec* spec, std::vector<std::
   const WordPieceSpec before = *spec;
   if (said.lowercase) spec->lowercase = *said.lowercase;
   if (said.split_cjk) spec->split_cjk = *said.split_cjk;
-  if (said.says_strip_accents) spec->strip_accents = said.strip_accents.value_or(spec->lowercase);
+  // transformers takes a missing strip_accents for null where the letter case differs.
+  if (said.says_strip_accents || spec->lowercase != before.lowercase)
+    spec->strip_accents = said.strip_accents.value_or(spec->lowercase);
   if (spec->lowercase != before.lowercase || spec->split_cjk != before.split_cjk ||
       spec->strip_accents != before.strip_accents) {
     warnings.push_back(
@@ -173,17 +165,37 @@ std::optional<std::string> sentencepiece_file(const std::filesystem::path& folde
   return std::nullopt;
 }
 
-// The tokenizer's class, or else the model's type, says what stands around the pieces.
-SentencePieceSettings sentencepiece_settings(const std::filesystem::path& folder,
-                                             const std::string& file, const Json& config,
-                                             const std::string& config_file) {
-  using Family = SentencePieceSettings::Family;
-  const JsonFields fields(config, config_file);
-  std::string name = fields.get_string("tokenizer_class", "");
+// The tokenizer's class without "Fast", or else the model's type. Files that are no tokenizer.json
+// do not say what stands around the texts.
+std::string tokenizer_name(const std::filesystem::path& folder, const JsonFields& config) {
+  std::string name = config.get_string("tokenizer_class", "");
   if (name.empty() && file_exists(folder / "config.json")) {
-    const Json model = read_json_file(folder / "config.json", "config.json");
-    name = JsonFields(model, "config.json").get_string("model_type", "");
+    const Json document = read_json_file(folder / "config.json", "config.json");
+    const JsonFields model(document, "config.json");
+    name = model.get_string("tokenizer_class", "");
+    if (name.empty()) name = model.get_string("model_type", "");
   }
+  if (name.ends_with("TokenizerFast")) name.erase(name.size() - 4);
+  return name;
+}
+
+// Other classes cut words out of a text in their own way, such as BertJapaneseTokenizer.
+void require_wordpiece_class(const std::string& name) {
+  constexpr std::string_view kClasses[] = {"BertTokenizer", "DistilBertTokenizer",
+                                           "ElectraTokenizer", "MobileBertTokenizer",
+                                           "MPNetTokenizer"};
+  if (!name.ends_with("Tokenizer") || std::ranges::find(kClasses, name) != std::end(kClasses)) {
+    return;
+  }
+  throw ConvertError("vocab.txt: tokenizer_class \"" + printable(name) +
+                     "\" is not supported with it; embert reads BertTokenizer, "
+                     "DistilBertTokenizer, ElectraTokenizer, MobileBertTokenizer and "
+                     "MPNetTokenizer from this file, and others from tokenizer.json");
+}
+
+SentencePieceSettings sentencepiece_settings(const std::string& name, const std::string& file,
+                                             const JsonFields& fields) {
+  using Family = SentencePieceSettings::Family;
   SentencePieceSettings out;
   if (name.starts_with("Camembert") || name == "camembert") {
     out.family = Family::kCamembert;
@@ -198,19 +210,10 @@ SentencePieceSettings sentencepiece_settings(const std::filesystem::path& folder
   return out;
 }
 
-}  // namespace
-
-TokenizerSpec read_vocabulary(const std::filesystem::path& path,
-                              const VocabularySettings& settings) {
-  const std::string file = path.filename().string();
-  return make_from_lines(split_lines(read_file(path, file, kMaxFileBytes), file), file, settings);
-}
-
-std::optional<TokenizerSpec> read_tokenizer(const std::filesystem::path& folder,
-                                            std::vector<std::string>& warnings) {
-  Json config = Json::object();
-  const std::string config_file = "tokenizer_config.json";
-  if (file_exists(folder / config_file)) config = read_json_file(folder / config_file, config_file);
+// The tokenizer of the first files that are there; `config` is tokenizer_config.json or empty.
+std::optional<TokenizerSpec> read_files(const std::filesystem::path& folder, const Json& config,
+                                        const std::string& config_file,
+                                        std::vector<std::string>& warnings) {
   const CaseSettings letter_case = read_case(config, config_file);
   VocabularySettings settings;
   const std::string map_file = "special_tokens_map.json";
@@ -218,7 +221,8 @@ std::optional<TokenizerSpec> read_tokenizer(const std::filesystem::path& folder,
     const Json map = read_json_file(folder / map_file, map_file);
     read_names(JsonFields(map, map_file), &settings);
   }
-  read_names(JsonFields(config, config_file), &settings);
+  const JsonFields fields(config, config_file);
+  read_names(fields, &settings);
 
   if (file_exists(folder / "tokenizer.json")) {
     TokenizerSpec spec = parse_tokenizer_json(
@@ -239,26 +243,55 @@ std::optional<TokenizerSpec> read_tokenizer(const std::filesystem::path& folder,
     return spec;
   }
   if (const auto file = sentencepiece_file(folder)) {
-    return read_sentencepiece(read_file(folder / *file, *file, kMaxFileBytes), *file,
-                              sentencepiece_settings(folder, *file, config, config_file));
+    return read_sentencepiece(
+        read_file(folder / *file, *file, kMaxFileBytes), *file,
+        sentencepiece_settings(tokenizer_name(folder, fields), *file, fields));
   }
   if (!file_exists(folder / "vocab.txt") && file_exists(folder / "vocab.json") &&
       file_exists(folder / "merges.txt")) {
     return read_vocab_and_merges(folder, config);
   }
   if (!file_exists(folder / "vocab.txt")) return std::nullopt;
+  const std::string name = tokenizer_name(folder, fields);
+  require_wordpiece_class(name);
+  settings.two_separators = name == "MPNetTokenizer" || name == "mpnet";
   settings.lowercase = letter_case.lowercase.value_or(true);
   settings.strip_accents = letter_case.strip_accents;
   settings.split_cjk = letter_case.split_cjk.value_or(true);
   TokenizerSpec spec = read_vocabulary(folder / "vocab.txt", settings);
-  const Json* added = JsonFields(config, config_file).find("added_tokens_decoder");
+  const Json* added = fields.find("added_tokens_decoder");
   if (added != nullptr) {
     read_added_tokens(*added, config_file, &spec);
-  } else if (file_exists(folder / "added_tokens.json") &&
-             !read_json_file(folder / "added_tokens.json", "added_tokens.json").empty()) {
-    throw ConvertError(
-        "added_tokens.json: not supported without tokenizer.json; load the folder with "
-        "transformers and save it again");
+  } else {
+    refuse_added_tokens_file(folder);
+  }
+  return spec;
+}
+
+}  // namespace
+
+TokenizerSpec read_vocabulary(const std::filesystem::path& path,
+                              const VocabularySettings& settings) {
+  const std::string file = path.filename().string();
+  return make_from_lines(split_lines(read_file(path, file, kMaxFileBytes), file), file, settings);
+}
+
+std::optional<TokenizerSpec> read_tokenizer(const std::filesystem::path& folder,
+                                            std::vector<std::string>& warnings) {
+  Json config = Json::object();
+  const std::string config_file = "tokenizer_config.json";
+  if (file_exists(folder / config_file)) config = read_json_file(folder / config_file, config_file);
+  const JsonFields fields(config, config_file);
+  if (fields.get_string("truncation_side", "right") != "right") {
+    throw ConvertError(config_file + ": truncation_side " +
+                       describe_json(*fields.find("truncation_side")) +
+                       " is not supported; embert cuts texts at the right");
+  }
+  std::optional<TokenizerSpec> spec = read_files(folder, config, config_file, warnings);
+  // transformers writes 10^30 for "any length".
+  const double most = fields.get_number("model_max_length", 0);
+  if (spec && most >= 1 && most <= kMaxTokensLimit) {
+    spec->model_max_length = static_cast<std::uint32_t>(most);
   }
   return spec;
 }

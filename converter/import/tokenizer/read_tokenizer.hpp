@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the tokenizer of a Hugging Face folder: tokenizer.json, or vocab.txt with
-// tokenizer_config.json and special_tokens_map.json. Only BERT's WordPiece is supported; the error
-// for another tokenizer names the setting that differs.
+// Reads the tokenizer of a Hugging Face folder: tokenizer.json; or the files of sentencepiece, of
+// WordPiece (vocab.txt) or of byte-level BPE (vocab.json, merges.txt) with tokenizer_config.json
+// and special_tokens_map.json. The error for another tokenizer names what differs.
 #pragma once
 
 #include <filesystem>
@@ -20,20 +20,21 @@ struct VocabularySettings {
   std::optional<bool> strip_accents;
   bool split_cjk = true;
   bool clean_text = true;
+  bool two_separators = false;  ///< between the texts of a pair
   std::string unk_token = "[UNK]", cls_token = "[CLS]", sep_token = "[SEP]";
   std::string pad_token = "[PAD]", mask_token = "[MASK]";
 };
 
-/// The folder's tokenizer, or nothing where it has neither tokenizer.json nor vocab.txt nor
-/// vocab.json with merges.txt. For letter case, accents, Chinese characters and the prefix space
-/// tokenizer_config.json goes before tokenizer.json, as in transformers; stored padding is ignored.
-/// Appends a line to `warnings` where the two files differ. Throws ConvertError.
+/// The folder's tokenizer, or nothing where it has none of these files. For letter case, accents,
+/// Chinese characters and the prefix space tokenizer_config.json goes before tokenizer.json, as in
+/// transformers; stored padding is ignored. Appends a line to `warnings` where the two files
+/// differ. Throws ConvertError.
 std::optional<TokenizerSpec> read_tokenizer(const std::filesystem::path& folder,
                                             std::vector<std::string>& warnings);
 
 /// Reads a vocabulary file: one token a line, lines end with LF or CR LF. The tokenizer gets BERT's
-/// template, and those of its five special tokens that the vocabulary has become added tokens.
-/// Throws ConvertError.
+/// template or MPNet's, and those of its five special tokens that the vocabulary has become added
+/// tokens. Throws ConvertError.
 TokenizerSpec read_vocabulary(const std::filesystem::path& path,
                               const VocabularySettings& settings);
 

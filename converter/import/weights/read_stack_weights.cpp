@@ -14,16 +14,15 @@
 namespace embert::convert {
 namespace {
 
-// table[p][2 i] = sin(p / 10000^(2 i / H)), table[p][2 i + 1] = cos(p / 10000^(2 i / H)) (Vaswani
-// et al. 2017, section 3.5).
+// table[p][2 i] = sin(p / 10000^(2 i / E)), table[p][2 i + 1] = cos(p / 10000^(2 i / E)), where E
+// is the width of the embeddings (Vaswani et al. 2017, section 3.5).
 Matrix sinusoidal_table(const StackConfig& config) {
-  Matrix out{static_cast<std::size_t>(config.max_position_embeddings),
-             static_cast<std::size_t>(config.hidden_size),
-             {}};
+  const int size = config.embedding_size();
+  Matrix out{
+      static_cast<std::size_t>(config.max_position_embeddings), static_cast<std::size_t>(size), {}};
   for (int p = 0; p < config.max_position_embeddings; ++p) {
-    for (int c = 0; c < config.hidden_size; ++c) {
-      const double angle =
-          p / ieee::pow(10000.0, (c - c % 2) / static_cast<double>(config.hidden_size));
+    for (int c = 0; c < size; ++c) {
+      const double angle = p / ieee::pow(10000.0, (c - c % 2) / static_cast<double>(size));
       out.data.push_back(static_cast<float>(c % 2 == 0 ? ieee::sin(angle) : ieee::cos(angle)));
     }
   }

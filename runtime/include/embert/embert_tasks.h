@@ -71,7 +71,8 @@ typedef enum embert_score_function EMBERT_ENUM_TYPE {
 } embert_score_function;
 
 /** The pipeline's default: sigmoid for a multi-label model and for a single label (also of a
- * regression head, for which you want NONE), else softmax. */
+ * regression head, for which you want NONE), none for a regression of several values, else
+ * softmax. */
 embert_score_function embert_default_score_function(embert_problem problem, uint32_t num_labels);
 
 /** The top_k best labels (0: all), best first, of equal logits the first label first. labels->count
@@ -98,7 +99,7 @@ typedef struct embert_tag_options {
   size_t size;               /**< sizeof(embert_tag_options) */
   const char* const* labels; /**< [num_labels] names such as "O", "B-person" */
   size_t num_labels;
-  uint32_t aggregation;      /**< embert_aggregation */
+  uint32_t aggregation; /**< embert_aggregation */
   /* ---- optional ---- */
   const char* ignored; /**< label (NONE) or group that gives no entity, usually "O"; null: none */
 } embert_tag_options;
@@ -111,9 +112,9 @@ typedef struct embert_tag_window {
   const uint32_t* byte_offsets; /**< [tokens][2] start, end */
   const uint32_t* char_offsets; /**< [tokens][2] */
   size_t tokens;
-  uint32_t window;              /**< your number of it */
+  uint32_t window; /**< your number of it */
   /* ---- optional ---- */
-  const uint8_t* is_subword;    /**< [tokens] 1: continues the word before it; null: where the word
+  const uint8_t* is_subword; /**< [tokens] 1: continues the word before it; null: where the word
                                  * id is that of the token before it */
 } embert_tag_window;
 
@@ -259,7 +260,7 @@ typedef struct embert_sample_options {
   uint32_t temperature_q16; /**< in units of 2^-16, 1 and up; 65536 changes nothing */
   embert_q30 top_p;         /**< 1 and up; EMBERT_Q30_ONE: all */
   /* ---- optional ---- */
-  size_t top_k;             /**< 0: all candidates */
+  size_t top_k; /**< 0: all candidates */
 } embert_sample_options;
 
 /** Sets the members that options->size covers: temperature 1, top_p 1, top_k 50. */

@@ -60,9 +60,9 @@ void add_flash_remedies(const FitModel& model, const MemoryNeed& need, uint64_t 
   const double dropped = static_cast<double>(excess) / std::max(1.0, savings.bytes_of_token);
   const double kept = static_cast<double>(savings.vocabulary) - std::ceil(kMargin * dropped);
   if (savings.vocabulary > 0 && kept >= 1) {
-    texts.push_back("or keep about " + grouped(static_cast<size_t>(kept)) + " of the " +
-                    grouped(savings.vocabulary) + " tokens: --vocabulary-size " +
-                    std::to_string(static_cast<size_t>(kept)));
+    texts.push_back((savings.embeddings_4bit ? "or keep about " : "keep about ") +
+                    grouped(static_cast<size_t>(kept)) + " of the " + grouped(savings.vocabulary) +
+                    " tokens: --vocabulary-size " + std::to_string(static_cast<size_t>(kept)));
     texts.push_back("a smaller vocabulary gives other words other tokens: measure what it costs");
   } else {
     texts.push_back("a smaller vocabulary alone is not enough: take a model with smaller layers");
@@ -103,7 +103,10 @@ Savings possible_savings(const FitModel& model) {
   if (info.vocab_size == 0) return savings;
   const size_t groups = (words / info.vocab_size + kGroup - 1) / kGroup;
   const size_t words_4bit = groups * kGroupBytes * info.vocab_size;
-  if (words_4bit < words) savings.embeddings_4bit = words - words_4bit;
+  // Pairs, and heads that predict with the word embeddings, keep 8 bits.
+  const bool can_be_4bit = section_bytes(model, "cross_query") == 0 &&
+                           (info.has_lm == 0 || section_bytes(model, "lm_rows") > 0);
+  if (can_be_4bit && words_4bit < words) savings.embeddings_4bit = words - words_4bit;
   const size_t rows = words + section_bytes(model, "4-bit word embeddings") +
                       section_bytes(model, "word_multipliers") + section_bytes(model, "tokenizer");
   if (info.has_tokenizer != 0) savings.vocabulary = info.vocab_size;

@@ -96,6 +96,7 @@ void Output::flush() {
 void Output::finish() {
   flush();
   if (file_) file_->put_in_place();
+  file_.reset();
 }
 
 bool Output::is_on_terminal() const { return !file_ && isatty(STDOUT_FILENO) == 1; }

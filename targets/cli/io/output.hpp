@@ -27,7 +27,8 @@ class Output {
   /// Writes the buffer. Throws OutputClosed if the reader has closed the pipe, InternalError if
   /// stdout cannot be written, WriteError for the file.
   void flush();
-  /// The last call of a run without an error.
+  /// Makes the results visible: the last call of a run without an error, or before the error of a
+  /// verdict that fails.
   void finish();
   /// Removes the unfinished file; what is flushed from now on goes to stdout.
   void discard() { file_.reset(); }

@@ -6,22 +6,12 @@
 #include "converter/files/read_file.hpp"
 #include "embert/embert.h"
 #include "targets/cli/io/messages.hpp"
+#include "targets/cli/io/text_file.hpp"
 #include "targets/cli/tool_error.hpp"
 #include "targets/hosted/tasks/common/text_task.hpp"
 
 namespace embert::cli {
 namespace {
-
-std::vector<std::string> split_at_tabs(const std::string& line) {
-  std::vector<std::string> parts;
-  size_t begin = 0, tab = 0;
-  while ((tab = line.find('\t', begin)) != std::string::npos) {
-    parts.push_back(line.substr(begin, tab - begin));
-    begin = tab + 1;
-  }
-  parts.push_back(line.substr(begin));
-  return parts;
-}
 
 void check_text_count(const Record& record, const RecordForm& form) {
   const size_t texts = record.texts.size(), names = form.names.size();
@@ -121,7 +111,7 @@ Record RecordSource::record_of_line(std::string line) {
   } else if (form_.is_single_text()) {
     record.texts.push_back(std::move(line));
   } else {
-    record.texts = split_at_tabs(line);
+    record.texts = split_columns(line);
   }
   check_text_count(record, form_);
   return record;

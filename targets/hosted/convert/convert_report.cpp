@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/hosted/convert/convert_report.hpp"
 
-#include <cstring>
-#include <memory>
-#include <new>
-
 #include "converter/convert.hpp"
 #include "targets/hosted/convert/machine_info.hpp"
 #include "targets/hosted/model/model_file.hpp"
@@ -16,12 +12,6 @@ namespace {
 // Lower quality, or fewer calibration texts, cause a warning.
 constexpr double kGoodCosine = 0.99, kGoodAgreement = 0.9;
 constexpr size_t kFewTexts = 32;
-
-constexpr std::align_val_t kBlobAlignment{64};
-
-struct AlignedDelete {
-  void operator()(void* memory) const { ::operator delete(memory, kBlobAlignment); }
-};
 
 Json layers_of(const convert::ConvertResult& result) {
   Json layers = Json::array();
@@ -104,12 +94,8 @@ bool has_cross_attention(const convert::LayerErrors& layer) {
 }
 
 std::map<uint32_t, size_t> arena_sizes_of_blob(const std::vector<uint8_t>& blob) {
-  const std::unique_ptr<void, AlignedDelete> copy(::operator new(blob.size(), kBlobAlignment));
-  std::memcpy(copy.get(), blob.data(), blob.size());
-  embert_model model = {};
-  check(embert_model_open(copy.get(), blob.size(), EMBERT_ISA_SCALAR, &model),
-        "the new model is refused: embert_model_open");
-  return arena_sizes(model);
+  const ModelFile file("the new model", blob, EMBERT_ISA_SCALAR);
+  return arena_sizes(*file.model());
 }
 
 std::vector<std::string> quality_warnings(const convert::ConvertResult& result) {

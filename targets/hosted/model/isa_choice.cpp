@@ -3,6 +3,7 @@
 
 #include "embert/embert.h"
 #include "targets/hosted/hosted_error.hpp"
+#include "targets/hosted/line_text.hpp"
 
 namespace embert::hosted {
 
@@ -39,7 +40,7 @@ uint32_t isa_mask_of(const std::string& name) {
       if (name == isa_name) return mask;
     }
   }
-  throw UsageError("isa \"" + name +
+  throw UsageError("isa \"" + one_line(name) +
                    "\": not on this machine or not in this build, which has: " + known);
 }
 

@@ -39,7 +39,8 @@ std::vector<embert_candidate> target_tokens(const ModelFile& file,
   for (const std::string& word : words) {
     const std::vector<int32_t> ids = plain_ids(*file.model(), word);
     if (ids.size() != 1 || static_cast<uint32_t>(ids[0]) == info.unk_id) {
-      throw UsageError("targets \"" + word + "\": a mask stands for one token of the vocabulary" +
+      throw UsageError("targets \"" + one_line(word) +
+                       "\": a mask stands for one token of the vocabulary" +
                        (ids.size() == 1 ? "" : ", this is " + std::to_string(ids.size())));
     }
     candidates.push_back({ids[0], 0, 0, 0});

@@ -18,7 +18,8 @@ embert_aggregation aggregation_of(const std::string& name) {
   for (uint32_t i = 0; i < std::size(kNames); ++i) {
     if (name == kNames[i]) return static_cast<embert_aggregation>(i);
   }
-  throw UsageError("aggregation \"" + name + "\": there are none, simple, first, average and max");
+  throw UsageError("aggregation \"" + one_line(name) +
+                   "\": there are none, simple, first, average and max");
 }
 
 /// The options point to the names, so an object stays where it is. The labels stay in the model

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, Optional, Sequence, Union
 
 from ._binding import library
 from ._binding.errors import ModelFileError
-from ._binding.handle import Handle, Texts
+from ._binding.handle import Handle, Texts, options_json
 from ._binding.interrupt import Interruptible, is_main_thread
 from ._binding.texts import as_list, pack
 from ._folder_cache import no_such_file
@@ -81,7 +81,7 @@ def convert(
         size=ctypes.sizeof(library.Conversion),
         folder=os.fsencode(source),
         output=os.fsencode(checked_path(out)),
-        options=json.dumps(options).encode(),
+        options=options_json(options),
     )
     if is_shown or progress is not None or is_main_thread():
         conversion.progress = library.STAGE(stage)
@@ -96,7 +96,7 @@ def convert(
 
 
 def inspect(path: StrPath) -> Dict[str, Any]:
-    """Returns what `embert inspect --json` shows of a model file: sizes, tokenizer, tasks, labels, prompts, memory."""
+    """Returns what `embert inspect --json` shows of a model file, but for sha256: sizes, tokenizer, tasks, labels, prompts, memory."""
     text = checked_path(path)
     if not os.path.exists(text):
         raise no_such_file(text)

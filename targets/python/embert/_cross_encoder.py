@@ -21,6 +21,13 @@ Pairs = Union[Sequence[str], Sequence[Sequence[str]], "npt.NDArray[Any]"]
 _FUNCTIONS = {"sigmoid": "sigmoid", "softmax": "softmax", "none": "none", "identity": "none"}
 
 
+def _softmax(scores: Scores) -> Scores:
+    """Of scores behind another function, as in sentence-transformers; shape (texts, labels)."""
+    powers: Scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares: Scores = powers / powers.sum(axis=1, keepdims=True)
+    return shares
+
+
 class CrossEncoder(Model):
     """A model that reads two texts together and gives a score, or one score for each of its labels.
 
@@ -118,8 +125,9 @@ class CrossEncoder(Model):
         activation = self.activation_fn if activation is None else activation
         function = self._function_name(activation)
         handle = self._handle
-        if apply_softmax and handle.num_labels > 1 and function == "none":
-            function = "softmax"
+        softens = apply_softmax and handle.num_labels > 1
+        if softens and function == "none":
+            function, softens = "softmax", False
         scores = np.empty((texts.count, handle.num_labels), np.float32)
         if texts.count > 0:
             bar = Bar("Pairs", is_shown)
@@ -137,7 +145,7 @@ class CrossEncoder(Model):
             scores = np.asarray(activation(scores), np.float32)
             if scores.shape[:1] != (texts.count,):
                 raise ValueError(f"activation_fn gave shape {scores.shape}: give a row for each of the {texts.count} pairs")
-        return scores
+        return _softmax(scores) if softens and scores.ndim == 2 else scores
 
     def _function_name(self, activation: Activation) -> Optional[str]:
         """Returns the library's function, or None for a function of Python."""

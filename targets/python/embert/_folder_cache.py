@@ -61,8 +61,9 @@ def _converted(folder: str, cache_folder: Optional[str]) -> str:
     os.makedirs(root, exist_ok=True)
     with _Lock(root):
         if not os.path.exists(path):  # the process that had the lock before may have made it
-            print(f"embert: converting {folder} (once; the result stays in {path})", file=sys.stderr)
-            convert(folder, path, show_progress_bar=sys.stderr.isatty())
+            if sys.stderr is not None:  # it is None where the file is closed
+                print(f"embert: converting {folder} (once; the result stays in {path})", file=sys.stderr)
+            convert(folder, path, show_progress_bar=sys.stderr is not None and sys.stderr.isatty())
     return path
 
 

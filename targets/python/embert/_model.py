@@ -31,7 +31,7 @@ class Model:
         self._path = model_file(self._source, os.fspath(path), self._cache_folder)
         self._identity = _identity(self._path)
         self._handle = Handle(self._path, self._threads, max_tokens)
-        self._swap = threading.Lock()
+        self._swap = threading.RLock()
 
     @property
     def path(self) -> str:
@@ -54,7 +54,7 @@ class Model:
 
     @property
     def info(self) -> Dict[str, Any]:
-        """What `embert inspect --json` shows."""
+        """What `embert inspect --json` shows, but for sha256, which is `digest`."""
         return self._handle.info
 
     @property
@@ -63,7 +63,8 @@ class Model:
 
     def close(self) -> None:
         """Frees the model when the last call of another thread has ended. A second close does nothing."""
-        self._handle.close()
+        with self._swap:  # or a thread that sets another length would open it again
+            self._handle.close()
 
     def __enter__(self: Self) -> Self:
         return self
@@ -113,7 +114,7 @@ class Model:
                 "put the same file there"
             )
         self._handle = self._opened_again(max_tokens)
-        self._swap = threading.Lock()
+        self._swap = threading.RLock()
 
 
 def checked_path(path: object, name: str = "path") -> str:

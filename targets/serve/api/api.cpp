@@ -87,7 +87,7 @@ Api::Handler Api::check(const Request& request, Response& response) {
   std::optional<RequestError> error;
   // A browser always sends Host.
   if (!key_.is_set() && is_loopback_address(request.local_addr) && request.has_header("Host") &&
-      !is_loopback_host(request.get_header_value("Host"))) {
+      !is_private_host(request.get_header_value("Host"))) {
     error = {403, "wrong_host",
              "Host is not this machine: call the server by localhost, 127.0.0.1 or [::1], or start "
              "it with a key (--api-key-file)"};

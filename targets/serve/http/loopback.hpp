@@ -10,8 +10,9 @@ namespace embert::serve {
 /// address: in numbers, as the system writes it.
 bool is_loopback_address(const std::string& address);
 
-/// host: the header; localhost, 127.x.y.z, [::1], or 0.0.0.0 and [::], which stand for them; with
-/// any port or none.
-bool is_loopback_host(const std::string& host);
+/// host: the header, with any port or none. Whether it is an address of this machine (127.x.y.z,
+/// [::1], or 0.0.0.0 and [::], which stand for them) or a name that no owner of a page can have:
+/// one without a dot, or below localhost or internal.
+bool is_private_host(const std::string& host);
 
 }  // namespace embert::serve

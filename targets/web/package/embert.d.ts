@@ -113,7 +113,7 @@ export class Embert {
   classify(text: string, options?: { pair?: string | null; topK?: number }): LabelScore[];
   /** The cosine of two texts' vectors. */
   similarity(text: string, other: string, options?: EmbedOptions): number;
-  /** The passages in the order of a cross-encoder's scores, best first. */
+  /** The passages in the order of a cross-encoder's scores, best first. The model has one label. */
   rerank(query: string, passages: string[]): RankedPassage[];
   /** The entities of a text, in its order; longer texts are read in overlapping windows. */
   tag(text: string, options?: { aggregation?: Aggregation }): Entity[];

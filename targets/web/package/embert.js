@@ -49,6 +49,11 @@ export class EmbertError extends Error {
 
 const AGGREGATIONS = ["none", "simple", "first", "average", "max"];  // in the order of embert_aggregation
 
+function checkedText(text) {
+  if (typeof text !== "string") throw new EmbertError(`expected a string, found ${text === null ? "null" : typeof text}`);
+  return text;
+}
+
 const aligned = (address) => Math.ceil(address / ALIGNMENT) * ALIGNMENT;
 
 async function bytesOf(source) {
@@ -169,16 +174,9 @@ export class Embert {
   }
 
   /** The labels of a text, or of a pair of texts, best first. */
-  classify(text, { pair = null, topK = this.labels.length } = {}) {
-    const [first, second] = this.#texts_of(pair === null ? [text] : [text, pair]);
-    this.#check(this.#wasm.classify(first.at, first.bytes, second?.at ?? 0, second?.bytes ?? 0), "classify");
-    const words = this.#words(this.#wasm.labels(), 3 * this.#wasm.label_count());
-    const scale = this.#wasm.scale();
-    return Array.from({ length: Math.min(topK, this.#wasm.label_count()) }, (_, i) => ({
-      label: this.labels[words[3 * i]],
-      score: (words[3 * i + 2] >>> 0) / 2 ** 30,
-      logit: words[3 * i + 1] * scale,
-    }));
+  classify(text, { pair = null, topK = null } = {}) {
+    if (topK !== null) this.#checkCount(topK, "topK");
+    return this.#ranked(pair === null ? [text] : [text, pair], "classify").slice(0, topK ?? undefined);
   }
 
   /** The cosine of two texts' vectors. */
@@ -186,10 +184,13 @@ export class Embert {
     return cosine(this.embed(text, options), this.embed(other, options));
   }
 
-  /** The passages with the cross-encoder's logit for each, best first. */
+  /** The passages with the cross-encoder's logit for each, best first. The model has one label. */
   rerank(query, passages) {
+    if (this.labels.length > 1) {
+      throw new EmbertError(`rerank: the model has ${this.labels.length} labels, and rerank needs a model with one; use classify with pairs`);
+    }
     return passages
-      .map((passage, index) => ({ index, passage, score: this.classify(query, { pair: passage })[0].logit }))
+      .map((passage, index) => ({ index, passage, score: this.#ranked([query, passage], "rerank")[0].logit }))
       .sort((a, b) => b.score - a.score || a.index - b.index);
   }
 
@@ -285,6 +286,19 @@ export class Embert {
     return this.#memory.buffer.byteLength;
   }
 
+  // The labels of a text or a pair, best first.
+  #ranked(texts, call) {
+    const [first, second] = this.#texts_of(texts);
+    this.#check(this.#wasm.classify(first.at, first.bytes, second?.at ?? 0, second?.bytes ?? 0), call);
+    const count = this.#wasm.label_count(), words = this.#words(this.#wasm.labels(), 3 * count);
+    const scale = this.#wasm.scale();
+    return Array.from({ length: count }, (_, i) => ({
+      label: this.labels[words[3 * i]],
+      score: (words[3 * i + 2] >>> 0) / 2 ** 30,
+      logit: words[3 * i + 1] * scale,
+    }));
+  }
+
   // Makes windows of a text or a pair, and returns the address behind them.
   #split(texts, call) {
     const [first, second] = this.#texts_of(texts);
@@ -334,15 +348,14 @@ export class Embert {
       const names = Object.keys(this.prompts).map((name) => JSON.stringify(name)).join(", ");
       throw new EmbertError(`the model has no prompt ${JSON.stringify(prompt)}; it has ${names || "none"}`);
     }
-    return this.prompts[prompt] + text;
+    return this.prompts[prompt] + checkedText(text);
   }
 
   // Writes texts as UTF-8, one behind the other.
   #texts_of(texts) {
     let at = this.#texts;
     return texts.map((text) => {
-      if (typeof text !== "string") throw new EmbertError(`expected a string, found ${text === null ? "null" : typeof text}`);
-      const utf8 = this.#encoder.encode(text);
+      const utf8 = this.#encoder.encode(checkedText(text));
       this.#reserve(at + utf8.length + 1);
       new Uint8Array(this.#memory.buffer, at, utf8.length).set(utf8);
       const place = { at, bytes: utf8.length };
@@ -440,7 +453,8 @@ export class EmbertWorker {
       worker.unref();
     } else {
       worker.addEventListener("message", (event) => this.#receive(event.data));
-      worker.addEventListener("error", (event) => ended(event.message));
+      // A script that cannot be fetched gives an event without a message.
+      worker.addEventListener("error", (event) => ended(event.message ?? `${file} cannot be loaded`));
     }
     this.#worker = worker;
     try {
@@ -453,7 +467,13 @@ export class EmbertWorker {
 
   async #call(call, values) {
     if (this.#closed) throw new EmbertError("the model was closed");
-    await (this.#ready ??= this.#start());
+    const ready = (this.#ready ??= this.#start());
+    try {
+      await ready;
+    } catch (error) {
+      if (ready === this.#ready) this.#ready = null;
+      throw error;
+    }
     if (this.#worker === null) throw new EmbertError("the worker ended");
     return this.#send(call, values);
   }

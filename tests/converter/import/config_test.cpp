@@ -204,13 +204,40 @@ TEST_F(Config, SpecialIds) {
   EXPECT_EQ(none.pad_token_id, -1);
   EXPECT_EQ(none.eos_token_id, -1);
   EXPECT_EQ(none.decoder_start_token_id, -1);
-  const ModelConfig some =
-      read_model(R"({"pad_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 3})");
+  const ModelConfig some = read_model(R"({"is_decoder": true, "pad_token_id": 1,
+                                          "eos_token_id": 2, "decoder_start_token_id": 3})");
   EXPECT_EQ(some.pad_token_id, 1);
   EXPECT_EQ(some.eos_token_id, 2);
   EXPECT_EQ(some.decoder_start_token_id, 3);
-  EXPECT_EQ(error(R"({"eos_token_id": 96})"),
+  EXPECT_EQ(error(R"({"is_decoder": true, "eos_token_id": 96})"),
             "config.json: \"eos_token_id\" must be a whole number from -1 to 95, found 96");
+  // An encoder generates nothing: ModernBERT's defaults name ids of the vocabulary of its paper.
+  const ModelConfig encoder =
+      read_model(R"({"pad_token_id": 1, "bos_token_id": 50281, "eos_token_id": [50282]})");
+  EXPECT_EQ(encoder.pad_token_id, 1);
+  EXPECT_EQ(encoder.eos_token_id, -1);
+  EXPECT_EQ(encoder.decoder_start_token_id, -1);
+}
+
+TEST_F(Config, CrossEncodersWithoutAFunctionAreNamed) {
+  const auto warnings_of = [&](const std::string& labels, const std::string& field) {
+    read_model((R"({"architectures": ["BertForSequenceClassification"], "num_labels": )" + labels +
+                ", " + field + "}")
+                   .c_str());
+    return warnings_;
+  };
+  const std::vector<std::string> warning = {
+      "config.json: sentence-transformers gives this model's logits, embert their sigmoids, which "
+      "have the same order; for logits use --function none, in Python activation_fn=\"none\""};
+  const std::string
+      old_field = R"("sbert_ce_default_activation_function": "torch.nn.modules.linear.Identity")",
+      sigmoid = R"("sentence_transformers": {"activation_fn": "torch.nn.Sigmoid"})";
+  EXPECT_EQ(warnings_of("1", old_field), warning);
+  EXPECT_EQ(warnings_of("1", R"("sentence_transformers": {"version": "4.1.0",
+                                  "activation_fn": "torch.nn.modules.linear.Identity"})"),
+            warning);
+  EXPECT_TRUE(warnings_of("1", sigmoid).empty());
+  EXPECT_TRUE(warnings_of("3", old_field).empty());
 }
 
 TEST_F(Config, Architectures) {
@@ -425,29 +452,35 @@ TEST_F(Config, ClassificationHead) {
 }
 
 TEST_F(Config, IdsThatGenerationStartsAndEndsWith) {
-  EXPECT_EQ(read_model("{}").decoder_start_token_id, -1);
-  EXPECT_EQ(read_model(R"({"bos_token_id": 5})").decoder_start_token_id, 5);
-  EXPECT_EQ(
-      read_model(R"({"bos_token_id": 5, "decoder_start_token_id": 6})").decoder_start_token_id, 6);
-  EXPECT_EQ(error(R"({"bos_token_id": 96})"),
+  const auto start = [&](const std::string& fields) {
+    return read_model(("{\"is_decoder\": true" + fields + "}").c_str()).decoder_start_token_id;
+  };
+  const auto end = [&](const std::string& fields) {
+    return read_model(("{\"is_decoder\": true" + fields + "}").c_str()).eos_token_id;
+  };
+  EXPECT_EQ(start(""), -1);
+  EXPECT_EQ(start(R"(, "bos_token_id": 5)"), 5);
+  EXPECT_EQ(start(R"(, "bos_token_id": 5, "decoder_start_token_id": 6)"), 6);
+  EXPECT_EQ(error(R"({"is_decoder": true, "bos_token_id": 96})"),
             "config.json: \"bos_token_id\" must be a whole number from -1 to 95, found 96");
   // generation_config.json counts where config.json names no id; a list of end ids is skipped.
   folder_.write("generation_config.json", R"({"decoder_start_token_id": 7, "bos_token_id": 8,
                                               "eos_token_id": 9})");
-  EXPECT_EQ(read_model("{}").decoder_start_token_id, 7);
-  EXPECT_EQ(read_model("{}").eos_token_id, 9);
-  EXPECT_EQ(read_model(R"({"bos_token_id": 5, "eos_token_id": 4})").decoder_start_token_id, 5);
-  EXPECT_EQ(read_model(R"({"bos_token_id": 5, "eos_token_id": 4})").eos_token_id, 4);
+  EXPECT_EQ(start(""), 7);
+  EXPECT_EQ(end(""), 9);
+  EXPECT_EQ(start(R"(, "bos_token_id": 5, "eos_token_id": 4)"), 5);
+  EXPECT_EQ(end(R"(, "bos_token_id": 5, "eos_token_id": 4)"), 4);
   folder_.write("generation_config.json", R"({"eos_token_id": [9, 10]})");
-  EXPECT_EQ(read_model("{}").eos_token_id, -1);
+  EXPECT_EQ(end(""), -1);
   folder_.write("generation_config.json", R"({"eos_token_id": 96})");
-  EXPECT_EQ(error("{}"),
+  EXPECT_EQ(read_model("{}").eos_token_id, -1);  // of an encoder
+  EXPECT_EQ(error(R"({"is_decoder": true})"),
             "generation_config.json: \"eos_token_id\" must be a whole number from -1 "
             "to 95, found 96");
   std::filesystem::remove(folder_.path() / "generation_config.json");
   std::filesystem::create_symlink("generation_config.json",
                                   folder_.path() / "generation_config.json");
-  EXPECT_EQ(error("{}"),
+  EXPECT_EQ(error(R"({"is_decoder": true})"),
             "generation_config.json: cannot be opened: Too many levels of symbolic links");
 }
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include "converter/import/read_model_folder.hpp"
@@ -243,6 +245,22 @@ TEST_F(Family, SinusoidalTableIsComputed) {
   EXPECT_EQ(table.row(7)[0], static_cast<float>(std::sin(7.0)));
   EXPECT_EQ(table.row(7)[1], static_cast<float>(std::cos(7.0)));
   EXPECT_EQ(table.row(9)[30], static_cast<float>(std::sin(9 / std::pow(10000.0, 30.0 / 32))));
+}
+
+TEST_F(Family, SinusoidalTableHasTheWidthOfTheEmbeddings) {
+  // 8 of ALBERT's hidden 16. The position table in the file is not read.
+  const std::filesystem::path albert = EMBERT_SOURCE_DIR "/tests/data/reference/families/albert";
+  for (const char* const name : {"config.json", "model.safetensors"}) {
+    std::filesystem::copy(albert / name, folder_.path() / name);
+  }
+  json config = json::parse(std::ifstream(albert / "config.json"));
+  config["position_embedding_type"] = "sinusoidal";
+  folder_.write("config.json", config.dump());
+  const Matrix table = read_model_folder(folder_.path()).weights.stacks[0].position_embeddings;
+  ASSERT_EQ(table.rows, 20U);
+  ASSERT_EQ(table.cols, 8U);
+  ASSERT_EQ(table.data.size(), 20U * 8U);
+  EXPECT_EQ(table.row(19)[6], static_cast<float>(std::sin(19 / std::pow(10000.0, 6.0 / 8))));
 }
 
 TEST_F(Family, WithoutSegmentsOneIsZero) {

@@ -50,6 +50,8 @@ TEST_F(Pooling, Modules) {
   EXPECT_FALSE(pooling.normalize);
   EXPECT_EQ(pooling.pooled_size, 32);
   EXPECT_EQ(pooling.max_seq_length, 256);
+  EXPECT_EQ(pooling.sequence_file, "sentence_bert_config.json");
+  EXPECT_TRUE(pooling.lowercases_texts);
 
   modules(module("Transformer", "0_Transformer") + "," + module("Pooling", "1_Pooling") + "," +
           module("Normalize", "2_Normalize"));
@@ -60,6 +62,13 @@ TEST_F(Pooling, Modules) {
   EXPECT_TRUE(pooling.normalize);
   EXPECT_EQ(pooling.transformer_folder, "0_Transformer");
   EXPECT_EQ(pooling.max_seq_length, 64);
+  EXPECT_FALSE(pooling.lowercases_texts);
+  // The name that old versions of sentence-transformers gave the file.
+  std::filesystem::remove(folder_.path() / "0_Transformer/sentence_bert_config.json");
+  folder_.write("0_Transformer/sentence_xlm-roberta_config.json", R"({"max_seq_length": 65})");
+  pooling = read_pooling(folder_.path());
+  EXPECT_EQ(pooling.max_seq_length, 65);
+  EXPECT_EQ(pooling.sequence_file, "0_Transformer/sentence_xlm-roberta_config.json");
 }
 
 TEST_F(Pooling, ModesByKeys) {

@@ -206,7 +206,7 @@ TEST(Labels, DefaultFunctions) {
   EXPECT_EQ(embert_default_score_function(EMBERT_PROBLEM_SINGLE_LABEL, 1), EMBERT_SCORE_SIGMOID);
   EXPECT_EQ(embert_default_score_function(EMBERT_PROBLEM_MULTI_LABEL, 5), EMBERT_SCORE_SIGMOID);
   EXPECT_EQ(embert_default_score_function(EMBERT_PROBLEM_REGRESSION, 1), EMBERT_SCORE_SIGMOID);
-  EXPECT_EQ(embert_default_score_function(EMBERT_PROBLEM_REGRESSION, 2), EMBERT_SCORE_SOFTMAX);
+  EXPECT_EQ(embert_default_score_function(EMBERT_PROBLEM_REGRESSION, 2), EMBERT_SCORE_NONE);
 }
 
 }  // namespace

@@ -248,6 +248,64 @@ TEST_F(TokenizerFolder, ConfigSaysTheCase) {
   EXPECT_EQ(warnings_.size(), 2u);
 }
 
+TEST_F(TokenizerFolder, AnotherLetterCaseHasItsAccents) {
+  // tokenizer.json strips accents because it lowercases; without lower case they stay, as in
+  // transformers, whose class then takes a missing strip_accents for null.
+  write("tokenizer.json", small_json().dump());
+  write("tokenizer_config.json", R"({"do_lower_case": false})");
+  EXPECT_FALSE(read()->wordpiece().strip_accents);
+  write("tokenizer_config.json", R"({"do_lower_case": false, "strip_accents": true})");
+  EXPECT_TRUE(read()->wordpiece().strip_accents);
+  write("tokenizer_config.json", R"({"do_lower_case": true})");
+  EXPECT_TRUE(read()->wordpiece().strip_accents);
+  Json cased = small_json();
+  cased["normalizer"]["lowercase"] = false;
+  write("tokenizer.json", cased.dump());
+  EXPECT_TRUE(read()->wordpiece().strip_accents);
+  write("tokenizer_config.json", R"({"do_lower_case": false})");
+  EXPECT_FALSE(read()->wordpiece().strip_accents);
+}
+
+TEST_F(TokenizerFolder, TextsAreCutAtTheRight) {
+  write("vocab.txt", vocab_);
+  write("tokenizer_config.json", R"({"truncation_side": "right"})");
+  EXPECT_TRUE(read().has_value());
+  write("tokenizer_config.json", R"({"truncation_side": "left"})");
+  EXPECT_EQ(
+      error(),
+      "tokenizer_config.json: truncation_side \"left\" is not supported; embert cuts texts at "
+      "the right");
+}
+
+TEST_F(TokenizerFolder, ClassesThatReadAVocabularyFile) {
+  write("vocab.txt", vocab_);
+  const auto pair_of = [&](const std::string& name) {
+    write("tokenizer_config.json", R"({"tokenizer_class": ")" + name + "\"}");
+    return read()->pair.size();
+  };
+  for (const char* name : {"BertTokenizer", "BertTokenizerFast", "DistilBertTokenizer",
+                           "ElectraTokenizerFast", "MobileBertTokenizer"}) {
+    EXPECT_EQ(pair_of(name), 5u) << name;
+  }
+  EXPECT_EQ(pair_of("MPNetTokenizer"), 6u);
+  EXPECT_EQ(read()->pair[2].token_id, *read()->sep_id);
+  EXPECT_EQ(read()->pair[3].token_id, *read()->sep_id);
+  const std::string message =
+      " is not supported with it; embert reads BertTokenizer, DistilBertTokenizer, "
+      "ElectraTokenizer, MobileBertTokenizer and MPNetTokenizer from this file, and others from "
+      "tokenizer.json";
+  write("tokenizer_config.json", R"({"tokenizer_class": "BertJapaneseTokenizer"})");
+  EXPECT_EQ(error(), "vocab.txt: tokenizer_class \"BertJapaneseTokenizer\"" + message);
+  // Without a class in tokenizer_config.json, config.json has one, or the model's type.
+  write("tokenizer_config.json", "{}");
+  write("config.json", R"({"model_type": "roberta", "tokenizer_class": "PhobertTokenizer"})");
+  EXPECT_EQ(error(), "vocab.txt: tokenizer_class \"PhobertTokenizer\"" + message);
+  write("config.json", R"({"model_type": "mpnet"})");
+  EXPECT_EQ(read()->pair.size(), 6u);
+  write("config.json", R"({"model_type": "bert"})");
+  EXPECT_EQ(read()->pair.size(), 5u);
+}
+
 TEST_F(TokenizerFolder, AddedTokensOfTheConfig) {
   write("vocab.txt", vocab_);
   write("tokenizer_config.json",
@@ -271,7 +329,8 @@ TEST_F(TokenizerFolder, AddedTokensOfTheConfig) {
   write("tokenizer_config.json", R"({"added_tokens_decoder": [1]})");
   EXPECT_EQ(error(), "tokenizer_config.json: \"added_tokens_decoder\" must be an object");
   write("tokenizer_config.json", R"({"added_tokens_decoder": {"seven": {"content": "new"}}})");
-  EXPECT_EQ(error(), "tokenizer_config.json: added_tokens_decoder: \"seven\" is no token id");
+  EXPECT_EQ(error(),
+            "tokenizer_config.json: added_tokens_decoder: \"seven\" is no token id with a token");
   write("tokenizer_config.json", "{}");
   write("added_tokens.json", R"({"new": 7})");
   EXPECT_EQ(error(),

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/model_folder.hpp"
 #include "tests/targets/cli/tool_runner.hpp"
 
 namespace embert::test {
@@ -229,6 +230,42 @@ TEST(Fit, VerdictAndWhatToChange) {
   EXPECT_EQ(board.exit_code, 0);
   EXPECT_NE(board.out.find("It fits."), std::string::npos);
   for (const std::string& line : board.lines()) EXPECT_LE(line.size(), 80u) << line;
+}
+
+TEST(Fit, OffersOnlyWhatConvertDoes) {
+  const auto remedies = [](const std::string& model) {
+    return fit({model, "--flash", "16K", "--ram", "1M", "--tokens", "16"})["remedies"].dump();
+  };
+  const TempFolder folder;
+  ModelContent content = make_model();
+  write_model(folder.path(), content);
+  EXPECT_NE(remedies(folder.path().string()).find("--embeddings 4bit"), std::string::npos);
+  // A head that predicts with the word embeddings, which keep 8 bits for it.
+  content.config["architectures"] = {"BertForMaskedLM"};
+  const auto add = [&](const std::string& name, const std::vector<uint64_t>& shape) {
+    const uint64_t count = shape.size() == 2 ? shape[0] * shape[1] : shape[0];
+    content.tensors.push_back(
+        store_floats("cls.predictions." + name, shape, std::vector<float>(count, 0.1F)));
+  };
+  add("transform.dense.weight", {32, 32});
+  add("transform.dense.bias", {32});
+  add("transform.LayerNorm.weight", {32});
+  add("transform.LayerNorm.bias", {32});
+  add("bias", {96});
+  write_model(folder.path(), content);
+  EXPECT_EQ(remedies(folder.path().string()).find("--embeddings 4bit"), std::string::npos);
+  // What the conversion leaves out is said, and results that do not fit are results.
+  content.config["architectures"] = {"BertForSomethingElse"};
+  write_model(folder.path(), content);
+  const ScratchFolder scratch;
+  const std::string results = scratch.write("results.txt", "those of another run");
+  const ToolResult result =
+      run_tool({"fit", folder.path().string(), "--flash", "16K", "--ram", "1M", "-o", results});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("head of architecture BertForSomethingElse is not supported"),
+            std::string::npos)
+      << result.err;
+  EXPECT_NE(read_bytes(results).find("It does not fit."), std::string::npos);
 }
 
 TEST(Fit, WhatItSaysThatAConversionSavesIsSaved) {

@@ -7,6 +7,7 @@ import pathlib
 import shutil
 
 import embert
+import numpy as np
 import pytest
 
 
@@ -312,9 +313,18 @@ def test_pipelines(models):
         classify(["a cat", 7])
     with pytest.raises(ValueError, match=r"inputs\[0\]"):
         classify({"text": "a cat"})
+    pair = {"text": "a cat", "text_pair": "a dog"}
+    with pytest.raises(TypeError, match=r"inputs\[1\] is an int"):
+        classify([pair, 7])
+    with pytest.raises(ValueError, match=r"inputs\[2\]\[\"text_pair\"\] has a lone surrogate"):
+        classify(["a", pair, {**pair, "text_pair": "\ud800"}])
+    with pytest.raises(TypeError, match="batch_size"):
+        classify("a cat", batch_sizes=2)
     answer = embert.pipeline("question-answering", models("qa"))
     with pytest.raises(ValueError, match="context 0 is empty"):
         answer(question="where?", context=" ")
+    with pytest.raises(ValueError, match="context 1 has a lone surrogate"):
+        answer(question=["where?", "why?"], context=["a cat", "\ud800"])
     with pytest.raises(ValueError, match="2 questions and 3 contexts"):
         answer(question=["a", "b"], context=["a", "b", "c"])
     with pytest.raises(ValueError, match="align_to_words"):
@@ -324,6 +334,15 @@ def test_pipelines(models):
         fill(["the [MASK]", "no such token"])
     with pytest.raises(ValueError, match="targets"):
         fill("the [MASK]", targets=["unaffable"])
+    with pytest.raises(ValueError, match="targets has a lone surrogate"):
+        fill("the [MASK]", targets=["\ud800"])
+    with pytest.raises(ValueError) as error:
+        fill("the [MASK]", targets=["two\nlines\x1b[31m"])
+    assert "\n" not in str(error.value) and "\x1b" not in str(error.value)
+    generate = embert.pipeline("text-generation", models("decoder"))
+    for temperature in (float("nan"), float("inf"), np.float32("nan")):
+        with pytest.raises(ValueError, match="temperature=(nan|inf): give a finite number"):
+            generate("once", do_sample=True, temperature=temperature)
     with pytest.raises(ValueError, match="num_return_sequences"):
         embert.pipeline("text-generation", models("decoder"), num_return_sequences=3)
 

@@ -115,6 +115,18 @@ def test_folder_is_converted_once(models, tmp_path, capfd):
     assert file.stat().st_mtime_ns == made and capfd.readouterr().err == ""
 
 
+def test_folder_without_stderr(models, tmp_path):
+    """Python then has None for it."""
+    code = "import embert, sys; print(embert.SentenceTransformer(sys.argv[1], cache_folder=sys.argv[2]).encode('a cat').shape)"
+    command = 'exec "$@" 2>&-'
+    result = subprocess.run(
+        ["sh", "-c", command, "sh", sys.executable, "-c", code, str(models.folder("sentence")), str(tmp_path / "cache")],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert result.stdout == "(32,)\n" and result.returncode == 0, result
+
+
 def test_another_folder_is_another_file(models, tmp_path):
     folder, cache = tmp_path / "model", tmp_path / "cache"
     shutil.copytree(models.folder("sentence"), folder)

@@ -39,6 +39,10 @@ def test_several_labels_are_logits(three):
     shares = three.predict(PAIRS, apply_softmax=True)
     expected = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     assert np.allclose(shares, expected, atol=1e-5)
+    halves = three.predict(PAIRS, apply_softmax=True, activation_fn=lambda scores: scores / 2)
+    assert np.allclose(halves, np.exp(logits / 2) / np.exp(logits / 2).sum(axis=1, keepdims=True), atol=1e-5)
+    sigmoids = three.predict(PAIRS, apply_softmax=True, activation_fn="sigmoid")
+    assert np.allclose(sigmoids.sum(axis=1), 1, atol=1e-5) and (sigmoids < 0.58).all()
     assert three.predict([]).shape == (0, 3)
 
 

@@ -4,8 +4,11 @@
 import time
 
 import embert
+import numpy as np
 import pytest
 from conftest import run_tool
+from embert._pipelines import generation, token_classification
+from embert._tokenizer import Encoding
 
 TEXTS = ["john smith lives in hamburg", "The cat's mat", "where is paris?"]
 
@@ -69,6 +72,24 @@ def test_tokens(ner):
     assert ner(TEXTS)[0] == entities and len(ner(TEXTS)) == 3
 
 
+def test_tokens_that_share_a_character():
+    """Byte-level BPE splits a character that it does not know: the pieces have its offsets all."""
+    encoding = Encoding([5, 6, 7, 8], [0] * 4, ["a", "\u00f0\u0141", "\u013a", "b"])
+    encoding.offsets = [(0, 1), (1, 2), (1, 2), (2, 3)]
+    encoding.word_ids = [0, 1, 1, 1]
+    entities = [{"label": "B-x", "score": 0.5, "char_offsets": encoding.offsets[i]} for i in (1, 2, 3)]
+    found = token_classification._token_entities(entities, token_classification._text_tokens(encoding), encoding)
+    assert [(entity["index"], entity["word"]) for entity in found] == [(i, encoding.tokens[i]) for i in (1, 2, 3)]
+
+
+def test_batch_size_changes_nothing(classify, models):
+    assert classify(TEXTS, batch_size=2) == classify(TEXTS)
+    with embert.pipeline("text-classification", models("labels"), batch_size=8) as batched:
+        assert batched(TEXTS) == classify(TEXTS)
+        with pytest.raises(ValueError, match="batch_size=0"):
+            batched(TEXTS, batch_size=0)
+
+
 @pytest.mark.parametrize("aggregation", ["simple", "first", "average", "max"])
 def test_entities(ner, models, aggregation):
     tool = run_tool("tag", models("ner"), "--aggregation", aggregation, texts=TEXTS)
@@ -116,6 +137,7 @@ def test_masks(fill, models):
     chosen = fill("the [MASK] sat", targets=["cat", "dog"])
     assert {word["token_str"] for word in chosen} == {"cat", "dog"}
     assert len(fill("the [MASK] sat", targets="cat")) == 1
+    assert fill("the [MASK] sat", top_k=np.int64(2)) == fill("the [MASK] sat", top_k=2)
 
 
 def test_generation(models):
@@ -132,6 +154,13 @@ def test_generation(models):
         drawn = generate("once upon a time", do_sample=True, seed=7, temperature=2.0, top_k=20, top_p=0.9)
         assert drawn == generate("once upon a time", do_sample=True, seed=7, temperature=2.0, top_k=20, top_p=0.9)
         generate("once upon a time", num_beams=3)
+
+
+def test_generated_ids_without_a_token_have_no_text(models):
+    with embert.Tokenizer(models("decoder")) as tokenizer:
+        beyond = tokenizer.get_vocab_size()
+        [known] = tokenizer.encode("king", add_special_tokens=False).ids
+        assert generation._continuation(tokenizer, "the", [beyond, known, beyond + 1]) == " king"
 
 
 def test_transformation(models):

@@ -223,6 +223,41 @@ def test_handler_that_goes_on(models):
     assert result.stdout == "60000 True\n" and result.stderr == "", result
 
 
+SECOND_KILLS = """
+import os, signal, threading
+import embert
+model = embert.SentenceTransformer({path!r})
+signal.signal(signal.SIGINT, lambda number, frame: signal.signal(signal.SIGINT, signal.SIG_DFL))
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+model.encode(["john smith lives in hamburg and walks on the mat " * 5] * 60_000, show_progress_bar=False)
+print(signal.getsignal(signal.SIGINT) is signal.SIG_DFL)
+"""
+
+
+def test_handler_that_sets_another_one(models):
+    result = run_python(SECOND_KILLS.format(path=models("sentence")))
+    assert result.stdout == "True\n" and result.stderr == "", result
+
+
+def test_close_while_another_length_is_set(models, monkeypatch):
+    """The setter opens the file again; a close meanwhile waits for it, and the model stays closed."""
+    model = embert.SentenceTransformer(models("sentence"))
+    begun, opened_again = threading.Event(), model._opened_again
+
+    def slow(max_tokens):
+        begun.set()
+        time.sleep(0.2)
+        return opened_again(max_tokens)
+
+    monkeypatch.setattr(model, "_opened_again", slow)
+    setter = threading.Thread(target=lambda: setattr(model, "max_seq_length", 16))
+    setter.start()
+    begun.wait()
+    model.close()
+    setter.join()
+    assert model.closed
+
+
 def test_exception_of_the_progress_bar(models, monkeypatch):
     from embert import _progress
 

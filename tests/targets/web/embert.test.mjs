@@ -155,6 +155,10 @@ test("bad input is an exception with one sentence, and the next call works", asy
     assert.throws(() => model.classify("a", { pair: text ?? 3 }), { name: "EmbertError" });
   }
   assert.throws(() => model.embed("a", { prompt: "query" }), { name: "EmbertError" });
+  assert.throws(() => model.rerank("a", ["b"]), { name: "EmbertError", message: /needs a model with one/ });
+  for (const topK of [0, -1, 1.5, "3"]) {
+    assert.throws(() => model.classify("a", { topK }), { status: "EMBERT_STATUS_INVALID_OPTION" });
+  }
   assert.equal(model.checksum("hello"), expected);
 });
 
@@ -254,6 +258,33 @@ test("the page's latest(): a call during a run that fails runs, and so does the 
   await assert.rejects(first, { message: "2 fails" });
   await run(3);
   assert.deepEqual(seen, [1, 2, 3]);
+});
+
+test("a worker that cannot be started fails the call, and the next call starts one", async () => {
+  const worker = await EmbertWorker.load(blob);
+  const expected = await worker.checksum("hello");
+  await started.terminate();
+  const threadsWere = globalThis.Worker;
+  try {
+    globalThis.Worker = class {
+      constructor() {
+        throw new Error("forbidden");
+      }
+    };
+    await assert.rejects(worker.checksum("hello"), /forbidden/);
+    // A script that cannot be fetched: an event without a message.
+    globalThis.Worker = class extends EventTarget {
+      postMessage() {
+        setImmediate(() => this.dispatchEvent(new Event("error")));
+      }
+      terminate() {}
+    };
+    await assert.rejects(worker.checksum("hello"), { name: "EmbertError", message: /embert-worker\.js cannot be loaded$/ });
+  } finally {
+    globalThis.Worker = threadsWere;
+  }
+  assert.equal(await worker.checksum("hello"), expected);
+  worker.close();
 });
 
 test("a worker that ends in the middle fails the calls that wait, and the next call works", async () => {

@@ -2,7 +2,7 @@
 // Models with a head for each task: the encoder of tiny-embed under a head of random weights, converted by the tool.
 // Their answers mean nothing, but the package must give those that the tool gives.
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const H = 128, VOCABULARY = 8000;
@@ -16,6 +16,10 @@ const HEADS = {
   answer: {
     config: { architectures: ["BertForQuestionAnswering"] },
     tensors: { "qa_outputs.weight": [2, H], "qa_outputs.bias": [2] },
+  },
+  rerank: {
+    config: { architectures: ["BertForSequenceClassification"], id2label: { 0: "LABEL_0" }, label2id: { LABEL_0: 0 } },
+    tensors: { "bert.pooler.dense.weight": [H, H], "bert.pooler.dense.bias": [H], "classifier.weight": [1, H], "classifier.bias": [1] },
   },
   "fill-mask": {
     config: { architectures: ["BertForMaskedLM"] },
@@ -53,7 +57,7 @@ function weights(file, shapes) {
   return Buffer.concat([size, text, ...parts]);
 }
 
-/** Converts the model of a task ("tag", "answer", "fill-mask") and returns its path. */
+/** Converts the model of a task ("tag", "answer", "rerank", "fill-mask") and returns its path. */
 export function taskModel(task, { tool, source, folder }) {
   const { config, tensors } = HEADS[task], model = join(folder, task);
   mkdirSync(model, { recursive: true });
@@ -64,6 +68,15 @@ export function taskModel(task, { tool, source, folder }) {
   writeFileSync(join(model, "config.json"), JSON.stringify({ ...encoder, ...config }));
   writeFileSync(join(model, "model.safetensors"), weights(join(source, "model.safetensors"), tensors));
   const blob = join(folder, `${task}.emb`);
+  execFileSync(tool, ["convert", model, "-o", blob], { stdio: ["ignore", "ignore", "inherit"] });
+  return blob;
+}
+
+/** Converts tiny-embed with a prompt and returns its path. */
+export function promptedModel({ tool, source, folder }) {
+  const model = join(folder, "prompted"), blob = join(folder, "prompted.emb");
+  cpSync(source, model, { recursive: true });
+  writeFileSync(join(model, "config_sentence_transformers.json"), JSON.stringify({ prompts: { query: "query: " } }));
   execFileSync(tool, ["convert", model, "-o", blob], { stdio: ["ignore", "ignore", "inherit"] });
   return blob;
 }

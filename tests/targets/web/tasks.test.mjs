@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-import { LABELS, taskModel } from "./task_models.mjs";
+import { LABELS, promptedModel, taskModel } from "./task_models.mjs";
 
 const { EMBERT_WEB, EMBERT_TOOL } = process.env;
 const { Embert, EmbertWorker } = await import(pathToFileURL(`${EMBERT_WEB}/package/embert.js`));
@@ -70,6 +70,27 @@ test("tag: the entities are the tool's, with every aggregation", async () => {
   assert.deepEqual(await worker.tag(TEXTS[2]), embert.tag(TEXTS[2]));
   assert.deepEqual(worker.tokenLabels, LABELS);
   worker.close();
+});
+
+test("rerank: the order and the logits are the tool's", async () => {
+  const blob = model("rerank"), embert = await Embert.load(blob);
+  const query = "who lives in Hamburg", passages = TEXTS.slice(0, 4);
+  const [{ documents }] = tool("rerank", blob, [{ query, documents: passages }], "--function", "none");
+  const found = embert.rerank(query, passages);
+  assert.deepEqual(found.map(({ index, passage }) => [index, passage]), documents.map(({ document, index }) => [index, document]));
+  found.forEach(({ score }, i) => assert.ok(Math.abs(score - documents[i].score) < 1e-6, `${score} ${documents[i].score}`));
+  for (const passage of [null, undefined, 7]) {
+    assert.throws(() => embert.rerank(query, ["a", passage]), { name: "EmbertError", message: /^expected a string/ });
+  }
+});
+
+test("a prompt goes before texts only", async () => {
+  const model = await Embert.load(promptedModel({ tool: EMBERT_TOOL, source, folder }));
+  assert.deepEqual(model.prompts, { query: "query: " });
+  assert.deepEqual(model.embed("a", { prompt: "query" }), model.embed("query: a", { prompt: "" }));
+  for (const text of [undefined, null, 3]) {
+    assert.throws(() => model.embed(text, { prompt: "query" }), { name: "EmbertError", message: /^expected a string/ });
+  }
 });
 
 test("tag: windows that need more than 32 bits can count are refused", async () => {

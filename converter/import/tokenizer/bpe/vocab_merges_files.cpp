@@ -3,11 +3,11 @@
 #include "converter/import/tokenizer/bpe/vocab_merges_files.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
 #include "converter/convert_error.hpp"
 #include "converter/files/read_file.hpp"
+#include "converter/import/tokenizer/added_token.hpp"
 #include "converter/import/tokenizer/tokenizer_json.hpp"
 
 namespace embert::convert {
@@ -92,22 +92,12 @@ struct SpecialTokens {
 
 Json plain_token(const char* content) { return {{"content", content}, {"normalized", true}}; }
 
-// added_tokens_decoder: an object from id to token.
-Json decoder_tokens(const Json& list) {
-  std::map<std::int64_t, Json> by_id;
-  for (const auto& [key, value] : list.items()) {
-    const bool number =
-        !key.empty() && key.size() <= 7 && key.find_first_not_of("0123456789") == std::string::npos;
-    if (!number || !value.is_object()) {
-      throw ConvertError(std::string(kConfigFile) + ": added_tokens_decoder: \"" +
-                         printable(key, 40) + "\" is no token id with a token");
-    }
-    by_id[std::stoll(key)] = value;
-  }
+// The list of tokenizer.json.
+Json token_list(const Json& decoder) {
   Json tokens = Json::array();
-  for (auto& [id, token] : by_id) {
-    token["id"] = id;
+  for (auto& [id, token] : added_tokens_by_id(decoder, kConfigFile)) {
     tokens.push_back(token);
+    tokens.back()["id"] = id;
   }
   return tokens;
 }
@@ -198,20 +188,13 @@ TokenizerSpec read_vocab_and_merges(const std::filesystem::path& folder,
     post = {{"type", "ByteLevel"}, {"trim_offsets", false}, {"add_prefix_space", true}};
   }
   const Json* decoder = config.find("added_tokens_decoder");
-  const std::string added_file = "added_tokens.json";
-  if (decoder == nullptr && file_exists(folder / added_file) &&
-      !read_json_file(folder / added_file, added_file).empty()) {
-    throw ConvertError(
-        "added_tokens.json: not supported without tokenizer.json; load the folder with "
-        "transformers and save it again");
-  }
+  if (decoder == nullptr) refuse_added_tokens_file(folder);
   const Json merges =
       read_merges_text(read_file(folder / kMergesFile, kMergesFile, kMostMergesBytes), kMergesFile);
-  const Json root = {
-      {"model", {{"type", "BPE"}, {"vocab", vocab}, {"merges", merges}}},
-      {"added_tokens", decoder != nullptr ? decoder_tokens(*decoder) : special.added},
-      {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", prefix_space}}},
-      {"post_processor", post}};
+  const Json root = {{"model", {{"type", "BPE"}, {"vocab", vocab}, {"merges", merges}}},
+                     {"added_tokens", decoder != nullptr ? token_list(*decoder) : special.added},
+                     {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", prefix_space}}},
+                     {"post_processor", post}};
   TokenizerSpec spec = parse_tokenizer_json(root, "vocab.json and merges.txt");
   if (is_roberta) {
     spec.cls_id = special.id_of("cls_token");

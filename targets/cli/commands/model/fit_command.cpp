@@ -2,7 +2,6 @@
 // embert fit: says before a board is bought whether a model fits it. A folder is converted in
 // memory, because the bytes of the model follow from its weights, too.
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -61,6 +60,7 @@ void answer_question(const FitOptions& options, FitQuestion question) {
   }
   const std::vector<FitAnswer> answers = answer_fit(question);
   options.json ? output().json(fit_json(question, answers)) : write_fit(question, answers);
+  output().finish();  // results that do not fit are results
   for (const FitAnswer& answer : answers) {
     if (answer.fits) continue;
     throw InputError(quoted_path(question.name) + ": does not fit with the kernels " +
@@ -70,22 +70,6 @@ void answer_question(const FitOptions& options, FitQuestion question) {
 }
 
 #if EMBERT_HAS_CONVERTER
-/// Memory for a blob, which begins at a multiple of 64.
-class BlobCopy {
- public:
-  explicit BlobCopy(const std::vector<uint8_t>& blob)
-      : memory_(blob.size() + 64), data_(memory_.data()) {
-    size_t space = memory_.size();
-    std::align(64, blob.size(), data_, space);
-    std::copy(blob.begin(), blob.end(), static_cast<uint8_t*>(data_));
-  }
-  const void* data() const { return data_; }
-
- private:
-  std::vector<uint8_t> memory_;
-  void* data_;
-};
-
 void fit_folder(const FitOptions& options, FitQuestion question) {
   ConvertArguments arguments;
   arguments.paths.folder = options.model;
@@ -96,12 +80,9 @@ void fit_folder(const FitOptions& options, FitQuestion question) {
     });
   }();
   note(options.model + ": converted in memory, " + fixed(conversion.seconds, 1) + " s");
-  const BlobCopy blob(conversion.result.blob);
-  embert_model model;
-  check(embert_model_open(blob.data(), conversion.result.blob.size(), EMBERT_ISA_SCALAR, &model),
-        "embert_model_open");
-  question.model = {
-      &model, {static_cast<const uint8_t*>(blob.data()), conversion.result.blob.size()}, 0};
+  for (const std::string& warning : conversion.result.warnings) note("warning: " + warning);
+  const ModelFile file(options.model, conversion.result.blob, EMBERT_ISA_SCALAR);
+  question.model = {file.model(), {file.data(), file.bytes()}, 0};
   answer_question(options, question);
 }
 #else

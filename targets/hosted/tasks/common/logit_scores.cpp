@@ -6,6 +6,7 @@
 #include "embert/embert_inspect.h"
 #include "embert/embert_tasks.h"
 #include "targets/hosted/hosted_error.hpp"
+#include "targets/hosted/line_text.hpp"
 
 namespace embert::hosted {
 
@@ -20,7 +21,7 @@ embert_score_function score_function(const std::string& name, const embert_model
   if (name == "sigmoid") return EMBERT_SCORE_SIGMOID;
   if (name == "none") return EMBERT_SCORE_NONE;
   if (!name.empty()) {
-    throw UsageError("function \"" + name + "\": there are softmax, sigmoid and none");
+    throw UsageError("function \"" + one_line(name) + "\": there are softmax, sigmoid and none");
   }
   return embert_default_score_function(static_cast<embert_problem>(info.problem), info.num_labels);
 }

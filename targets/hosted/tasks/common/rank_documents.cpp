@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "targets/hosted/hosted_error.hpp"
+#include "targets/hosted/line_text.hpp"
 
 namespace embert::hosted {
 
@@ -16,9 +17,9 @@ uint32_t label_to_sort_by(const ModelFile& file, const std::string& name, const 
     if (label == name) return i;
     known += (known.empty() ? "" : ", ") + label;
   }
-  throw UsageError(name.empty()
-                       ? option + std::string(" is missing: sort by which of ") + known + "?"
-                       : option + std::string(" \"") + name + "\": the model has " + known);
+  throw UsageError(
+      name.empty() ? option + std::string(" is missing: sort by which of ") + known + "?"
+                   : option + std::string(" \"") + one_line(name) + "\": the model has " + known);
 }
 
 std::vector<DocumentScore> rank_documents(const std::vector<LogitRow>& rows,

@@ -48,9 +48,8 @@ std::vector<TextTokens> windows_of(const embert_model& model, const TextItem& it
   size_t overlap = stride.value_or(std::min<uint32_t>(most / 2, kLargestDefaultStride));
   if (!stride && overlap >= room) overlap = room / 2;
   if (overlap >= room) {
-    throw UsageError("--stride " + std::to_string(overlap) + ": a window of " +
-                     std::to_string(most) + " tokens has " + std::to_string(room) +
-                     " of the text, which must be more (" +
+    throw UsageError("stride " + std::to_string(overlap) + ": a window of " + std::to_string(most) +
+                     " tokens has " + std::to_string(room) + " of the text, which must be more (" +
                      embert_status_name(EMBERT_STATUS_TRUNCATION) + ")");
   }
   for (size_t at = begin;; at += room - overlap) {

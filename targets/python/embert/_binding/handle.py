@@ -3,13 +3,16 @@
 
 import ctypes
 import json
+import math
 import os
 import threading
 from typing import Any, Callable, Dict, List, Optional
 
+import numpy as np
+
 from . import library
 from .interrupt import Interruptible, is_main_thread
-from .texts import Packed
+from .texts import Packed, check_text
 
 # The library's limit for the texts of one pass. More would change memory only.
 MOST_TEXTS_OF_A_PASS = 1024
@@ -27,6 +30,26 @@ class Texts:
         if pairs is not None:
             self.struct.pair_bytes, self.struct.pair_offsets = pairs[0], pairs[1].ctypes.data
         self.struct.batch = min(batch_size, MOST_TEXTS_OF_A_PASS)
+
+
+def options_json(options: Dict[str, Any]) -> bytes:
+    """Options as the library reads them. Refuses values that JSON does not have; takes numbers of numpy."""
+    plain = {}
+    for name, value in options.items():
+        argument = name.replace("-", "_")
+        is_list = isinstance(value, list)
+        plain[name] = [_plain(argument, item) for item in value] if is_list else _plain(argument, value)
+    return json.dumps(plain).encode()
+
+
+def _plain(argument: str, value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        check_text(value, argument)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{argument}={value}: give a finite number")
+    return value
 
 
 class Handle:
@@ -108,7 +131,7 @@ class Handle:
     def run_task(self, task: str, texts: Texts, options: Dict[str, Any]) -> List[Dict[str, Any]]:
         """Runs a task of the tool; returns an object for each text."""
         json_text = ctypes.c_void_p()
-        option_text = json.dumps(options).encode()
+        option_text = options_json(options)
         self.run(
             texts,
             lambda model, struct: int(

@@ -68,7 +68,8 @@ class Interruptible:
         self._handler = handler
 
     def _give_back(self) -> None:
-        if self._handler is not None:
+        # The handler may have set another one, such as SIG_DFL for a second Ctrl-C.
+        if self._handler is not None and signal.getsignal(signal.SIGINT) == self._note:
             signal.signal(signal.SIGINT, self._handler)
 
     def _note(self, number: int, _frame: Optional[FrameType]) -> None:

@@ -5,12 +5,13 @@ from typing import Any, ClassVar, Dict, List, Optional, Sequence
 
 from .._binding.handle import Texts
 from .._binding.texts import as_list, pack
-from .._model import Model, StrPath, require_task
+from .._model import Model, StrPath, positive, require_task
 from .._refuse import PIPELINE, Refused, refuse
 
 
 class Pipeline(Model):
-    """A pipeline of transformers. Arguments of a call can also be given where the pipeline is made."""
+    """A pipeline of transformers. Arguments of a call can also be given where the pipeline is made. `batch_size` changes nothing:
+    texts are not padded, and one call uses all threads."""
 
     task: ClassVar[str]
     TASK_OF_TOOL: ClassVar[str]
@@ -20,6 +21,7 @@ class Pipeline(Model):
     def __init__(
         self, path: StrPath, threads: Optional[int], cache_folder: Optional[StrPath], arguments: Dict[str, Any]
     ) -> None:
+        arguments = _without_batch_size(arguments)
         own = {name: value for name, value in arguments.items() if name in self.ARGUMENTS}
         rest = {name: value for name, value in arguments.items() if name not in own}
         refuse(f'pipeline("{self.task}")', rest, {**PIPELINE, **self.REFUSED})
@@ -29,6 +31,7 @@ class Pipeline(Model):
 
     def _merged(self, arguments: Dict[str, Any]) -> Dict[str, Any]:
         """Returns all arguments of a call."""
+        arguments = _without_batch_size(arguments)
         rest = {name: value for name, value in arguments.items() if name not in self.ARGUMENTS}
         refuse(f'pipeline("{self.task}")', rest, {"num_workers": PIPELINE["num_workers"], **self.REFUSED})
         return {**self.ARGUMENTS, **self._given, **arguments}
@@ -46,3 +49,9 @@ class Pipeline(Model):
         items, is_single = as_list(inputs, "inputs")
         pack(items, "inputs")
         return items, is_single
+
+
+def _without_batch_size(arguments: Dict[str, Any]) -> Dict[str, Any]:
+    if arguments.get("batch_size") is not None:
+        positive("batch_size", arguments["batch_size"])
+    return {name: value for name, value in arguments.items() if name != "batch_size"}

@@ -98,7 +98,9 @@ class Text2TextGenerationPipeline(GenerationPipeline):
 
 
 def _continuation(tokenizer: Tokenizer, text: str, ids: List[int]) -> str:
-    """What follows the text, with the blank that the tokenizer puts before it."""
+    """What follows the text, with the blank that the tokenizer puts before it. A model can generate ids that its tokenizer
+    lacks: they have no text."""
+    ids = [id for id in ids if id < tokenizer.get_vocab_size()]
     before = tokenizer.encode(text, add_special_tokens=False, truncation=False).ids
     begun, whole = (tokenizer.decode(some, clean_up_tokenization_spaces=True) for some in (before, before + ids))
     return whole[len(begun) :]

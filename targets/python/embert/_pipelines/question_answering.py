@@ -3,7 +3,7 @@
 
 from typing import Any, Dict, List, Tuple
 
-from .._binding.texts import as_list
+from .._binding.texts import as_list, check_text
 from .._refuse import Refused
 from .base import Pipeline
 
@@ -84,8 +84,7 @@ def _questions(inputs: Any, question: Any, context: Any) -> Tuple[List[str], Lis
         contexts = [item["context"] for item in items]
     for index, pair in enumerate(zip(questions, contexts)):
         for name, text in zip(("question", "context"), pair):
-            if not isinstance(text, str):
-                raise TypeError(f"{name} {index} is {text!r}: give a str")
+            check_text(text, f"{name} {index}")
             if not text.strip():
                 raise ValueError(f"{name} {index} is empty")
     return questions, contexts, is_single

@@ -3,7 +3,7 @@
 
 from typing import Any, Dict, List, Tuple
 
-from .._binding.texts import as_list
+from .._binding.texts import as_list, check_text
 from .._refuse import Refused
 from .base import Pipeline
 
@@ -45,6 +45,9 @@ class TextClassificationPipeline(Pipeline):
             options["top"] = top if is_list else 1
         is_single = isinstance(inputs, (str, dict))
         items = [inputs] if is_single else as_list(inputs, "inputs")[0]
+        for index, item in enumerate(items):
+            if not isinstance(item, dict):
+                check_text(item, f"inputs[{index}]")
         ranked = [_labels(result) for result in self._classify(items, options)]
         results: List[Any] = ranked if is_list else [labels[0] for labels in ranked]
         if not is_single:
@@ -68,6 +71,8 @@ class TextClassificationPipeline(Pipeline):
 def _pair(index: int, item: Dict[str, Any]) -> Tuple[str, str]:
     if set(item) != {"text", "text_pair"} or not all(isinstance(text, str) for text in item.values()):
         raise ValueError(f'inputs[{index}] is an object: give {{"text": str, "text_pair": str}}')
+    for key, text in item.items():
+        check_text(text, f'inputs[{index}]["{key}"]')
     return item["text"], item["text_pair"]
 
 

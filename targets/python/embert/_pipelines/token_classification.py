@@ -45,9 +45,13 @@ class TokenClassificationPipeline(Pipeline):
         results = []
         for result in self._run(items, options):
             encoding = tokenizer.encode(result["text"], truncation=False) if result["entities"] else Encoding([], [], [])
-            make = _token if aggregation == "none" else _group
             tokens = _text_tokens(encoding)
-            results.append([make(entity, _tokens_of(entity, tokens), encoding, tokenizer) for entity in result["entities"]])
+            if aggregation == "none":
+                results.append(_token_entities(result["entities"], tokens, encoding))
+            else:
+                results.append(
+                    [_group(entity, _tokens_of(entity, tokens), encoding, tokenizer) for entity in result["entities"]]
+                )
         return results[0] if is_single else results
 
 
@@ -70,17 +74,26 @@ def _tokens_of(entity: Dict[str, Any], tokens: List[_TextToken]) -> List[int]:
     return indices
 
 
-def _token(entity: Dict[str, Any], tokens: List[int], encoding: Encoding, _tokenizer: Tokenizer) -> Dict[str, Any]:
-    begin, end = entity["char_offsets"]
-    index = tokens[0]
-    return {
-        "entity": entity["label"],
-        "score": entity["score"],
-        "index": index,
-        "word": encoding.tokens[index],
-        "start": begin,
-        "end": end,
-    }
+def _token_entities(entities: List[Dict[str, Any]], tokens: List[_TextToken], encoding: Encoding) -> List[Dict[str, Any]]:
+    """Each entity is a token. Tokens that share a character have its offsets all, so that the next entity is a later token."""
+    found = []
+    at = 0
+    for entity in entities:
+        begin, end = entity["char_offsets"]
+        at = max(at, bisect.bisect_left(tokens, (begin,)))
+        index = tokens[at][2]
+        at += 1
+        found.append(
+            {
+                "entity": entity["label"],
+                "score": entity["score"],
+                "index": index,
+                "word": encoding.tokens[index],
+                "start": begin,
+                "end": end,
+            }
+        )
+    return found
 
 
 def _group(entity: Dict[str, Any], tokens: List[int], encoding: Encoding, tokenizer: Tokenizer) -> Dict[str, Any]:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """One digest of ids, texts and vectors in the order of the input, whatever the shards, the workers and the machines.
 
-From the folder of this file's package, the digest that a distributed run must have, of vectors by the tool or by one process:
+From the folder of this file's package, the digest that a distributed run must have, of vectors by the tool or by one process
+(--prompt "" is for models without a prompt for documents; else its name):
 
-    embert embed minilm.emb --jsonl --npy vectors.npy < texts.jsonl
+    embert embed minilm.emb --prompt "" --jsonl --npy vectors.npy < texts.jsonl
     python3 -m corpus.digest texts.jsonl --npy vectors.npy
     python3 -m corpus.digest texts.jsonl --model minilm.emb
 """

@@ -38,13 +38,20 @@ def main(description: str, start: Callable[[int], Engine]) -> None:
     parser.add_argument("output", type=pathlib.Path, help="folder for Parquet files with id, text and vector")
     parser.add_argument("--model", required=True, help="model file; all hosts have it at this path")
     parser.add_argument("--text", default="text", help="name of the column with the texts")
-    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), help="one core each")
-    parser.add_argument("--shard-texts", type=int, default=2000, help="texts of a shard: what a crash of a worker costs")
+    parser.add_argument("--workers", type=positive, default=len(os.sched_getaffinity(0)), help="one core each")
+    parser.add_argument("--shard-texts", type=positive, default=2000, help="texts of a shard: what a crash of a worker costs")
     arguments = parser.parse_args()
     try:
         print(json.dumps(embed_corpus(arguments, start)))
     except (ValueError, OSError) as error:
         sys.exit(f"{parser.prog}: {error}")
+
+
+def positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number}: give a number from 1")
+    return number
 
 
 def embed_corpus(arguments: argparse.Namespace, start: Callable[[int], Engine]) -> Dict[str, object]:

@@ -185,3 +185,15 @@ def test_another_model_is_refused(tmp_path: pathlib.Path, models: Any) -> None:
         embert.ModelFileError, match=rf"{models('sentence')}: worker on \S+ refused: .* the driver's has 0{{64}}"
     ):
         worker.open_model(work)
+
+
+@pytest.mark.parametrize("option", ["--shard-texts", "--workers"])
+@pytest.mark.parametrize("number", ["0", "-1", "x"])
+def test_numbers_below_one_are_refused(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], option: str, number: str
+) -> None:
+    path = write_json_lines(tmp_path / "texts.jsonl", ROWS)
+    with pytest.raises(SystemExit) as end:
+        run_main(monkeypatch, path, tmp_path / "out", "--model", "m.emb", option, number)
+    assert end.value.code == 2 and option in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
