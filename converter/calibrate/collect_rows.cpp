@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "converter/calibrate/observe_batch.hpp"
 #include "converter/calibrate/row_sample.hpp"
@@ -17,7 +18,7 @@ namespace embert::convert {
 namespace {
 
 std::int32_t round_within(float x, float lowest, float highest) {
-  const float within = x < lowest ? lowest : x > highest ? highest : x;
+  const float within = x > lowest ? (x < highest ? x : highest) : lowest;
   return static_cast<std::int32_t>(within + (within < 0 ? -0.5F : 0.5F));
 }
 
@@ -98,7 +99,10 @@ class RowQuantizer {
         group_(quant.factor.size()) {
     for (std::size_t c = 0; c < quant.factor.size(); ++c) {
       shift_.push_back(static_cast<float>(-quant.offset[c]));
-      inverse_.push_back(static_cast<float>(1 / (quant.factor[c] * quant.scale)));
+      // Finite, so that 0 stays 0.
+      const double inverse = 1 / (quant.factor[c] * quant.scale);
+      inverse_.push_back(static_cast<float>(
+          std::min(inverse, static_cast<double>(std::numeric_limits<float>::max()))));
     }
   }
 
@@ -242,7 +246,8 @@ class RowRecorder {
 }  // namespace
 
 std::size_t affordable_rows(const ModelConfig& config) {
-  constexpr std::size_t kBytes = std::size_t{256} << 20, kLeast = 2048;
+  constexpr std::size_t kBytes = std::size_t{256} << 20, kMostBytes = std::size_t{2} << 30;
+  constexpr std::size_t kLeast = 2048;  // as far as they have kMostBytes
   std::size_t row_bytes = 0;
   for (const StackConfig& stack : config.stacks) {
     const int hidden_inputs = stack.cross_attention ? 5 : 3;  // of the hidden size
@@ -251,7 +256,7 @@ std::size_t affordable_rows(const ModelConfig& config) {
     row_bytes += static_cast<std::size_t>(stack.num_hidden_layers) *
                  static_cast<std::size_t>(hidden_inputs * stack.hidden_size + ffn_inputs);
   }
-  return std::max(kLeast, kBytes / row_bytes);
+  return std::max({std::size_t{1}, std::min(kLeast, kMostBytes / row_bytes), kBytes / row_bytes});
 }
 
 std::vector<std::vector<LayerRows>> collect_rows(

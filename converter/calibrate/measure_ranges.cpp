@@ -313,13 +313,15 @@ CalibrationRanges measure_ranges(FloatModel& model, const ModelConfig& config,
 }
 
 void add_headroom(CalibrationRanges& ranges, double headroom) {
+  constexpr float kMost = std::numeric_limits<float>::max();
   for (StackRanges& stack : ranges.stacks) {
     for (LayerRanges& layer : stack.layers) {
       for (ChannelRange* range : channel_ranges(layer)) {
         for (std::size_t c = 0; c < range->lowest.size(); ++c) {
-          const float more = static_cast<float>(headroom) * (range->highest[c] - range->lowest[c]);
-          range->lowest[c] -= more;
-          range->highest[c] += more;
+          const float width = std::min(range->highest[c] - range->lowest[c], kMost);
+          const float more = static_cast<float>(headroom) * width;
+          range->lowest[c] = std::max(range->lowest[c] - more, -kMost);
+          range->highest[c] = std::min(range->highest[c] + more, kMost);
         }
       }
     }

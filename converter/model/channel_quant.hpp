@@ -8,6 +8,9 @@
 
 namespace embert::convert {
 
+/// Smaller ones are 0 or lose their bits as float32.
+inline constexpr double kLeastScale = 0x1p-100;
+
 /// real[c] = factor[c] * scale * code[c] + offset[c]. A LayerNorm can write any such input at no
 /// cost: its gain and bias take in factor and offset, and the weights of the GEMM absorb the
 /// factors (SmoothQuant, Xiao et al. 2022, equation 3).

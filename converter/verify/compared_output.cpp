@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/verify/compared_output.hpp"
 
+#include <algorithm>
+#include <cmath>
+
+#include "converter/convert_error.hpp"
 #include "converter/reference/float_vector.hpp"
 
 namespace embert::convert {
@@ -20,10 +24,8 @@ std::vector<double> widened(const std::vector<float>& values) {
   return {values.begin(), values.end()};
 }
 
-}  // namespace
-
-std::vector<double> float_output(const FloatSource& source, Compared compared,
-                                 const ModelBatch& batch) {
+std::vector<double> compared_values(const FloatSource& source, Compared compared,
+                                    const ModelBatch& batch) {
   ForwardOptions options;
   if (compared == Compared::kVocabularyLogits) {
     const std::vector<std::size_t> asked = asked_tokens(batch.texts);
@@ -48,6 +50,20 @@ std::vector<double> float_output(const FloatSource& source, Compared compared,
       break;
   }
   return widened(output.lm_logits);
+}
+
+}  // namespace
+
+std::vector<double> float_output(const FloatSource& source, Compared compared,
+                                 const ModelBatch& batch) {
+  std::vector<double> values = compared_values(source, compared, batch);
+  // The comparison sorts what follows from them.
+  if (!std::ranges::all_of(values, [](double value) { return std::isfinite(value); })) {
+    throw ConvertError(
+        "model.safetensors: the float32 model gives values that are not finite; its weights are "
+        "too large or damaged: compare the file with its source");
+  }
+  return values;
 }
 
 TextVectors integer_output(IntegerModel& integers, Compared compared, const ModelBatch& batch) {

@@ -165,6 +165,24 @@ TEST(Verify, BlobOfAnotherModelIsRefused) {
   EXPECT_THROW(verify(pair.folder, *pair.floats, *pair.integers, {}), ConvertError);
 }
 
+TEST(Verify, ValuesThatAreNotFiniteAreRefused) {
+  Pair pair(ModelOptions{});
+  StackWeights& weights = pair.folder.weights.stacks[0];
+  for (Matrix* table : {&weights.word_embeddings, &weights.position_embeddings}) {
+    std::ranges::fill(table->data, 3e38F);
+  }
+  FloatModel floats(pair.folder.config, pair.folder.weights, 1);
+  try {
+    verify(pair.folder, floats, *pair.integers, some_ids(150));
+    FAIL();
+  } catch (const ConvertError& error) {
+    EXPECT_EQ(
+        error.what(),
+        std::string("model.safetensors: the float32 model gives values that are not finite; "
+                    "its weights are too large or damaged: compare the file with its source"));
+  }
+}
+
 TEST(IntegerModel, BrokenBlobIsRefusedWithItsStatus) {
   Pair pair(ModelOptions{});
   pair.blob[200] ^= 1;

@@ -2,6 +2,8 @@
 // convert() with lengths that are too short and calibration texts that are too few.
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "converter/convert.hpp"
@@ -173,6 +175,71 @@ TEST_F(ConvertFolder, WeightsThatOverflowTogether) {
   norm = test::store_floats(norm.name, norm.shape, std::vector<float>(32, 3e38F));
   test::write_model(folder_.path(), content);
   EXPECT_NE(error().find("values that are not finite in layer 0"), std::string::npos) << error();
+}
+
+// The float-cast-overflow sanitizer watches these: a NaN would become a code.
+TEST_F(ConvertFolder, WeightsThatVanishBesideTheirScale) {
+  for (const Rounding rounding : {Rounding::kNearest, Rounding::kGptq}) {
+    options_.rounding = rounding;
+    for (const char* const name :
+         {"encoder.layer.0.output.dense.weight", "encoder.layer.0.attention.self.value.weight",
+          "encoder.layer.0.intermediate.dense.weight", "encoder.layer.1.output.LayerNorm.weight"}) {
+      for (const float value : {1e-44F, 1e-42F, 1e-37F}) {
+        test::ModelContent content = test::make_model();
+        test::StoredTensor& tensor = content.tensor(name);
+        std::uint64_t count = 1;
+        for (const std::uint64_t extent : tensor.shape) count *= extent;
+        std::vector<float> values(count);
+        values[0] = value;
+        tensor = test::store_floats(name, tensor.shape, values);
+        test::StoredTensor& bias = content.tensor(
+            std::string(name, std::string_view(name).size() - std::string_view("weight").size()) +
+            "bias");
+        bias = test::store_floats(bias.name, bias.shape, std::vector<float>(bias.shape[0]));
+        test::write_model(folder_.path(), content);
+        const AlignedBytes blob(convert(options_).blob);
+        EXPECT_EQ(selftest(blob), EMBERT_STATUS_OK) << name << " " << value;
+      }
+    }
+  }
+}
+
+TEST_F(ConvertFolder, WeightsThatOverflowWithTheirSmoothing) {
+  test::ModelContent content = test::make_model();
+  std::vector<float> gain(32, 1e-38F), query(32 * 32, 0.0F);
+  gain[3] = 1e-35F;
+  for (std::size_t n = 0; n < 32; ++n) query[n * 32 + 3] = 3e38F;
+  const auto set = [&](const std::string& name, const std::vector<float>& values) {
+    test::StoredTensor& tensor = content.tensor(name);
+    tensor = test::store_floats(tensor.name, tensor.shape, values);
+  };
+  set("embeddings.LayerNorm.weight", gain);
+  set("embeddings.LayerNorm.bias", std::vector<float>(32));
+  set("encoder.layer.0.attention.self.query.weight", query);
+  test::write_model(folder_.path(), content);
+  EXPECT_NE(error().find("weights times smoothing factors are not finite"), std::string::npos)
+      << error();
+}
+
+TEST_F(ConvertFolder, EmbeddingsThatOverflowWithTheirNoNorm) {
+  const std::filesystem::path source =
+      EMBERT_SOURCE_DIR "/tests/data/reference/families/mobilebert";
+  std::filesystem::copy(source / "config.json", folder_.path() / "config.json");
+  std::string bytes = test::read_bytes((source / "model.safetensors").string());
+  std::uint64_t header_bytes = 0;
+  std::memcpy(&header_bytes, bytes.data(), sizeof header_bytes);
+  const auto header = nlohmann::json::parse(bytes.substr(8, header_bytes));
+  const auto set = [&](const std::string& name, std::size_t index, float value) {
+    const std::size_t begin = header.at(name).at("data_offsets").at(0);
+    std::memcpy(&bytes[8 + header_bytes + begin + 4 * index], &value, 4);
+  };
+  // Calibration reads the first segment only.
+  set("embeddings.token_type_embeddings.weight", 16, 3e38F);
+  set("embeddings.LayerNorm.weight", 0, 10);
+  folder_.write("model.safetensors", bytes);
+  EXPECT_NE(error().find("embeddings times the weight of their NoNorm are not finite"),
+            std::string::npos)
+      << error();
 }
 
 TEST_F(ConvertFolder, SelftestOfTextOrIds) {

@@ -5,10 +5,12 @@
 #include "converter/import/weights/read_stack_weights.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
 #include "converter/arithmetic/elementary.hpp"
+#include "converter/convert_error.hpp"
 #include "converter/model/model_config.hpp"
 
 namespace embert::convert {
@@ -106,6 +108,16 @@ void absorb_norm(const LayerNorm& norm, StackWeights& out) {
   Matrix& types = out.token_type_embeddings;
   scale_columns(types, norm.gamma);
   for (std::size_t i = 0; i < types.data.size(); ++i) types.data[i] += norm.beta[i % types.cols];
+  // Calibration does not see all rows of a table.
+  for (const Matrix* table :
+       {&out.word_embeddings, &out.position_embeddings, &out.token_type_embeddings}) {
+    if (std::ranges::all_of(table->data, [](float value) { return std::isfinite(value); })) {
+      continue;
+    }
+    throw ConvertError(
+        "model.safetensors: embeddings times the weight of their NoNorm are not finite; one of "
+        "them is too large or damaged: compare the file with its source");
+  }
 }
 
 void read_embeddings(TensorPicker& tensors, const StackNames& names, const std::string& prefix,

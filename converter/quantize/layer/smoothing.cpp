@@ -77,7 +77,7 @@ ChannelQuant channel_quant(const ChannelRange& range, Norms norms, Readers reade
                                     .weight = readers.empty() ? std::vector<double>(channels, 1.0)
                                                               : relative_column_weights(readers)},
                                    alpha);
-  quant.scale = 0x1p-100;
+  quant.scale = kLeastScale;
   for (const LayerNorm* norm : norms) {
     quant.scale = std::max(quant.scale, least_norm_scale(*norm, quant) * kNarrowing);
   }
@@ -99,7 +99,7 @@ ChannelQuant context_quant(std::span<const float> largest, const Matrix& out_wei
   quant.offset.assign(amplitude.size(), 0.0);
   quant.factor = smoothing_factors(
       {.activation = amplitude, .weight = relative_column_weights(readers)}, alpha);
-  quant.scale = 0;
+  quant.scale = kLeastScale;
   for (std::size_t c = 0; c < amplitude.size(); ++c) {
     // The context is an average of values: 2^-16 of their scale is fine enough.
     quant.scale = std::max({quant.scale, 2 * amplitude[c] / quant.factor[c] / 32767,

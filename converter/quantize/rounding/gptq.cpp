@@ -22,14 +22,16 @@ constexpr std::size_t kBlock = 64;         // inputs rounded before all later on
 constexpr std::size_t kRowBlock = 256;     // outputs rounded together
 constexpr std::size_t kHessianBlock = 96;  // rows of the Hessian in a product: it needs a triangle
 
+// NaN becomes -limit, and not a number that no int16 holds.
 float round_code(float weight, float scale, float limit) {
-  return std::clamp(std::floor(weight / scale + 0.5F), -limit, limit);
+  const float code = std::floor(weight / scale + 0.5F);
+  return code > -limit ? (code < limit ? code : limit) : -limit;
 }
 
 // H^-1 in a factor, for the inputs in the order in which they are rounded.
 struct InverseHessian {
   std::vector<std::size_t> order;
-  std::vector<float> upper;  // U [size, size]; empty where H is not positive definite
+  std::vector<float> upper;  // U [size, size]; empty where H is not positive definite in float32
 };
 
 // Inputs by falling diagonal; equal ones keep their order.
@@ -64,6 +66,9 @@ InverseHessian invert(const Hessian& hessian) {
       out.upper[i * size + j] = static_cast<float>(inverse[(last - j) * size + last - i]);
     }
   }
+  const bool is_finite =
+      std::ranges::all_of(out.upper, [](float value) { return std::isfinite(value); });
+  if (!is_finite) out.upper.clear();
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "converter/arithmetic/matrix_product.hpp"
+#include "converter/convert_error.hpp"
 
 namespace embert::convert {
 namespace {
@@ -23,6 +24,12 @@ Matrix stacked_weights(const DenseSource& source) {
       }
     }
   }
+  if (!std::ranges::all_of(weights.data, [](float value) { return std::isfinite(value); })) {
+    throw ConvertError("model.safetensors: " + source.name +
+                       ": weights times smoothing factors are not finite; the weights or the "
+                       "LayerNorm before them are too large or damaged: compare the file with its "
+                       "source");
+  }
   return weights;
 }
 
@@ -39,7 +46,7 @@ std::vector<double> row_scales(const Matrix& weights, const std::vector<std::uin
     }
   }
   for (double& scale : scales) {
-    if (scale == 0) scale = most > 0 ? most : 1.0;
+    scale = scale > 0 ? std::max(scale, kLeastScale) : most > 0 ? std::max(most, kLeastScale) : 1.0;
   }
   return scales;
 }

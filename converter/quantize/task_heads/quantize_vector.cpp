@@ -27,8 +27,9 @@ double reach_of(const VectorRows& rows) {
 
 // Of 16-bit rows with this reach, as a float32 that the blob holds.
 double row_scale(double reach) {
-  return static_cast<double>(
-      static_cast<float>(reach > 0 ? kVectorHeadroom * reach / kMostInPlanes : 1));
+  const double scale =
+      reach > 0 ? std::max(kVectorHeadroom * reach / kMostInPlanes, kLeastScale) : 1;
+  return static_cast<double>(static_cast<float>(scale));
 }
 
 std::uint32_t float_bits(double scale) {

@@ -29,7 +29,8 @@ std::vector<std::int32_t> folder_ids(const ModelFolder& folder, const IntegerMod
     std::size_t bytes = 0;
     if (embert_token(&integers.model(), id, &string, &bytes) != EMBERT_STATUS_OK) return {};
     const auto found = id_of.find(std::string(string, bytes));
-    if (found == id_of.end()) return {};
+    // A folder may have more tokens than rows; then its tokens are not those of the model.
+    if (found == id_of.end() || static_cast<std::uint32_t>(found->second) >= folder_size) return {};
     ids.push_back(found->second);
   }
   return ids;

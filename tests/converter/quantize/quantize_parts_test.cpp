@@ -145,6 +145,19 @@ TEST(CalibrationRanges, HeadroomMovesBothEnds) {
   }
 }
 
+TEST(CalibrationRanges, HeadroomStaysFinite) {
+  convert::CalibrationRanges ranges;
+  ranges.stacks.resize(1);
+  ranges.stacks[0].layers.resize(1);
+  convert::ChannelRange& input = ranges.stacks[0].layers[0].input;
+  for (const double headroom : {0.0, 0.025}) {
+    input = {{-3e38F}, {3e38F}, {0}};
+    convert::add_headroom(ranges, headroom);
+    EXPECT_TRUE(std::isfinite(input.lowest[0]) && input.lowest[0] <= -3e38F);
+    EXPECT_TRUE(std::isfinite(input.highest[0]) && input.highest[0] >= 3e38F);
+  }
+}
+
 TEST(QuantizedStack, HeadroomIsThere) {
   const RandomBert bert = random_encoder(30);
   const auto hidden_scale = [&](double headroom) {

@@ -131,6 +131,16 @@ TEST_F(PrunedModel, LogitsOfKeptTokensAreThoseOfTheWholeModel) {
             << kept[id];
       }
     }
+    // A folder whose tokenizer has a kept token behind the rows is another model's.
+    std::vector<std::string> lines = all;
+    *std::ranges::find(lines, "0") = "[moved]";
+    lines.emplace_back("0");
+    std::string text;
+    for (const std::string& line : lines) text += line + '\n';
+    folder_.write("vocab.txt", text);
+    const std::string error =
+        test::error_text([&] { verify(folder, floats, pruned, pruned.tokenize(texts)); });
+    EXPECT_NE(error.find("vocab"), std::string::npos) << error;
   }
 }
 
