@@ -420,6 +420,23 @@ void add_reference_blobs(Seeds& seeds) {
   }
 }
 
+/// A family and options; then weights: from which on, how many, what they become.
+void add_conversions(Seeds& seeds) {
+  const std::string many("\xff\xff", 2);
+  const auto bytes = [](float value) { return std::string(reinterpret_cast<char*>(&value), 4); };
+  for (char family = 0; family < 8; ++family) {
+    for (char options = 0; options < 8; ++options) {
+      seeds.add("fuzz_conversion", {family, options});
+    }
+    for (const float value : {0.0F, 1e-44F, 1e-42F, 1e-37F, 1e37F, 3e38F}) {
+      const std::string start = {family, 1};
+      seeds.add("fuzz_conversion", start + std::string("\x80\0\1\0", 4) + bytes(value));
+      seeds.add("fuzz_conversion", start + std::string("\0\4\x40\0", 4) + bytes(value));
+      seeds.add("fuzz_conversion", start + std::string("\0\0", 2) + many + bytes(value));
+    }
+  }
+}
+
 void add_records(Seeds& seeds) {
   const std::string many("\0\7\0", 3), short_lines("\0\3\x10", 3);
   const std::string lines =
@@ -572,6 +589,7 @@ int main(int count, char** arguments) {
   embert::fuzz::add_converted_blobs(seeds);
   embert::fuzz::add_planes_of_two_stacks(seeds);
   embert::fuzz::add_reference_blobs(seeds);
+  embert::fuzz::add_conversions(seeds);
   embert::fuzz::add_records(seeds);
   embert::fuzz::add_device_lines(seeds);
   embert::fuzz::add_device_requests(seeds);
