@@ -425,7 +425,7 @@ void add_conversions(Seeds& seeds) {
   const std::string many("\xff\xff", 2);
   const auto bytes = [](float value) { return std::string(reinterpret_cast<char*>(&value), 4); };
   for (char family = 0; family < 8; ++family) {
-    for (const char options : {0, 3, 7}) seeds.add("fuzz_conversion", {family, options});
+    for (const char options : {'\0', '\3', '\7'}) seeds.add("fuzz_conversion", {family, options});
     for (const float value : {0.0F, 1e-44F, 1e-42F, 1e-37F, 1e37F, 3e38F}) {
       const std::string start = {family, 1};
       seeds.add("fuzz_conversion", start + std::string("\x80\0\1\0", 4) + bytes(value));
