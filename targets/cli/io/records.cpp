@@ -5,8 +5,8 @@
 
 #include "converter/files/read_file.hpp"
 #include "embert/embert.h"
+#include "targets/cli/io/columns.hpp"
 #include "targets/cli/io/messages.hpp"
-#include "targets/cli/io/text_file.hpp"
 #include "targets/cli/tool_error.hpp"
 #include "targets/hosted/tasks/common/text_task.hpp"
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "converter/files/read_file.hpp"
+#include "targets/cli/io/columns.hpp"
 #include "targets/cli/tool_error.hpp"
 #include "targets/hosted/line_text.hpp"
 #include "targets/hosted/tasks/common/logit_scores.hpp"
@@ -57,16 +58,6 @@ std::vector<std::string> read_text_lines(const std::string& path) {
 
 std::string line_of(const std::string& path, size_t entry) {
   return quoted_path(path) + ": line " + std::to_string(entry + 1);
-}
-
-std::vector<std::string> split_columns(const std::string& line) {
-  std::vector<std::string> columns;
-  for (size_t begin = 0; begin <= line.size();) {
-    const size_t end = std::min(line.find('\t', begin), line.size());
-    columns.push_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return columns;
 }
 
 std::vector<LabelledText> read_labelled(const std::string& path, LabelledForm form) {

@@ -34,9 +34,6 @@ enum class LabelledForm {
 /// Throws InputError for a line with other columns.
 std::vector<LabelledText> read_labelled(const std::string& path, LabelledForm form);
 
-/// The columns of a line, with tabs between.
-std::vector<std::string> split_columns(const std::string& line);
-
 /// Throws InputError if all texts have the same label: then there is nothing to measure.
 void require_several_labels(const std::string& path, const std::vector<LabelledText>& texts);
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 
+#include "targets/cli/io/columns.hpp"
 #include "targets/cli/io/text_file.hpp"
 #include "targets/cli/verify/labelled_task.hpp"
 #include "targets/hosted/convert/span_quality.hpp"

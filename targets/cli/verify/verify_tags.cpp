@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 
+#include "targets/cli/io/columns.hpp"
 #include "targets/cli/io/text_file.hpp"
 #include "targets/cli/verify/labelled_task.hpp"
 #include "targets/hosted/convert/tag_quality.hpp"
