@@ -8,7 +8,7 @@
 
 namespace embert::convert {
 
-/// Smaller ones are 0 or lose their bits as float32.
+/// Of a code or a weight. Smaller scales are 0, or lose bits, as float32.
 inline constexpr double kLeastScale = 0x1p-100;
 
 /// real[c] = factor[c] * scale * code[c] + offset[c]. A LayerNorm can write any such input at no
