@@ -2,6 +2,7 @@
 // How the inputs of a layer's GEMMs are quantised, channel by channel.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -10,6 +11,9 @@ namespace embert::convert {
 
 /// Of a code or a weight. Smaller scales are 0, or lose bits, as float32.
 inline constexpr double kLeastScale = 0x1p-100;
+
+/// The scale, or one that float32 holds; 1 where there is nothing to scale.
+inline double usable_scale(double scale) { return scale > 0 ? std::max(scale, kLeastScale) : 1.0; }
 
 /// real[c] = factor[c] * scale * code[c] + offset[c]. A LayerNorm can write any such input at no
 /// cost: its gain and bias take in factor and offset, and the weights of the GEMM absorb the

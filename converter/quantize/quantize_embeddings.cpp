@@ -29,11 +29,11 @@ double embedding_sum_scale(const StackConfig& config, const StackWeights& weight
   // Large enough for the first LayerNorm's epsilon_n2 to fit.
   const double eps = std::max(config.layer_norm_eps, config.closing_norm_eps);
   const double least = std::sqrt(eps) * config.embedding_size() * 0x1p-26;
-  return std::max({scale, least, 0x1p-100});
+  return std::max({scale, least, kLeastScale});
 }
 
 double word_scale(const StackWeights& weights) {
-  return std::max(largest_in_table(weights.word_embeddings) / 32767, 0x1p-100);
+  return std::max(largest_in_table(weights.word_embeddings) / 32767, kLeastScale);
 }
 
 void make_room_for_tables(const StackWeights& weights, ChannelQuant& input) {

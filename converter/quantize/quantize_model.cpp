@@ -33,8 +33,7 @@ double choose_cross_scale(const QuantizeSource& source, const CalibrationRanges&
   if (!lone && !source.weights.projection) return before.front().hidden_scale;
   const double reach = lone ? kForeignHeadroom * static_cast<double>(ranges.stacks[0].cross_states)
                             : 2 * static_cast<double>(ranges.heads.projected);
-  const double scale = reach > 0 ? std::max(reach / 32767, kLeastScale) : 1.0;
-  return static_cast<double>(static_cast<float>(scale));
+  return static_cast<double>(static_cast<float>(usable_scale(reach / 32767)));
 }
 
 std::vector<StackScales> choose_scales(const QuantizeSource& source, Precision precision,

@@ -222,8 +222,7 @@ StackScales choose_stack_scales(const StackSource& source, std::vector<std::stri
     scales.hidden_scale = std::max(
         scales.hidden_scale, least_norm_scale(weights.final_norm, per_tensor_quant(hidden, 1)));
   }
-  scales.hidden_scale =
-      as_float32(scales.hidden_scale > 0 ? std::max(scales.hidden_scale, kLeastScale) : 1.0);
+  scales.hidden_scale = as_float32(usable_scale(scales.hidden_scale));
   for (std::size_t l = 0; l < weights.layers.size(); ++l) {
     scales.sources.push_back({.config = source.config,
                               .weights = weights.layers[l],

@@ -14,7 +14,7 @@ QuantizedStack quantize_static(const StackConfig& config, const StackWeights& we
   QuantizedStack out;
   // A row fills 16 bits at most; the runtime adds rows in 32.
   const auto scale = static_cast<float>(
-      std::max(static_cast<double>(largest_magnitude(table.data)) / 32767, 0x1p-100));
+      std::max(static_cast<double>(largest_magnitude(table.data)) / 32767, kLeastScale));
   quantize_words(table, static_cast<double>(scale), out);
   out.positions.resize(table.cols);
   out.segments.resize(table.cols);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/verify/compared_output.hpp"
 
-#include <algorithm>
-#include <cmath>
-
+#include "converter/arithmetic/all_finite.hpp"
 #include "converter/convert_error.hpp"
 #include "converter/reference/float_vector.hpp"
 
@@ -58,7 +56,7 @@ std::vector<double> float_output(const FloatSource& source, Compared compared,
                                  const ModelBatch& batch) {
   std::vector<double> values = compared_values(source, compared, batch);
   // The comparison sorts what follows from them.
-  if (!std::ranges::all_of(values, [](double value) { return std::isfinite(value); })) {
+  if (!all_finite(values)) {
     throw ConvertError(
         "model.safetensors: the float32 model gives values that are not finite; its weights are "
         "too large or damaged: compare the file with its source");

@@ -182,19 +182,15 @@ TEST_F(ConvertFolder, WeightsThatVanishBesideTheirScale) {
   for (const Rounding rounding : {Rounding::kNearest, Rounding::kGptq}) {
     options_.rounding = rounding;
     for (const char* const name :
-         {"encoder.layer.0.output.dense.weight", "encoder.layer.0.attention.self.value.weight",
-          "encoder.layer.0.intermediate.dense.weight", "encoder.layer.1.output.LayerNorm.weight"}) {
+         {"encoder.layer.0.output.dense", "encoder.layer.0.attention.self.value",
+          "encoder.layer.0.intermediate.dense", "encoder.layer.1.output.LayerNorm"}) {
       for (const float value : {1e-44F, 1e-42F, 1e-37F}) {
         test::ModelContent content = test::make_model();
-        test::StoredTensor& tensor = content.tensor(name);
-        std::uint64_t count = 1;
-        for (const std::uint64_t extent : tensor.shape) count *= extent;
-        std::vector<float> values(count);
+        test::StoredTensor& weight = content.tensor(std::string(name) + ".weight");
+        std::vector<float> values(weight.bytes.size() / sizeof(float));
         values[0] = value;
-        tensor = test::store_floats(name, tensor.shape, values);
-        test::StoredTensor& bias = content.tensor(
-            std::string(name, std::string_view(name).size() - std::string_view("weight").size()) +
-            "bias");
+        weight = test::store_floats(weight.name, weight.shape, values);
+        test::StoredTensor& bias = content.tensor(std::string(name) + ".bias");
         bias = test::store_floats(bias.name, bias.shape, std::vector<float>(bias.shape[0]));
         test::write_model(folder_.path(), content);
         const AlignedBytes blob(convert(options_).blob);

@@ -5,10 +5,10 @@
 #include "converter/import/weights/read_stack_weights.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <utility>
 
+#include "converter/arithmetic/all_finite.hpp"
 #include "converter/arithmetic/elementary.hpp"
 #include "converter/convert_error.hpp"
 #include "converter/model/model_config.hpp"
@@ -111,9 +111,7 @@ void absorb_norm(const LayerNorm& norm, StackWeights& out) {
   // Calibration does not see all rows of a table.
   for (const Matrix* table :
        {&out.word_embeddings, &out.position_embeddings, &out.token_type_embeddings}) {
-    if (std::ranges::all_of(table->data, [](float value) { return std::isfinite(value); })) {
-      continue;
-    }
+    if (all_finite(table->data)) continue;
     throw ConvertError(
         "model.safetensors: embeddings times the weight of their NoNorm are not finite; one of "
         "them is too large or damaged: compare the file with its source");

@@ -75,7 +75,7 @@ void choose_gate_scales(const FeedForwardWeights& weights, const FeedForwardRang
                   sum_scale / quant.factor[c] * 0x1p-14});
     product = std::max(product, 2 * static_cast<double>(ranges.activated[c]) / quant.factor[c]);
   }
-  scales.gate_scale = gate_scale > 0 ? std::max(gate_scale, kLeastScale) : 1.0;
+  scales.gate_scale = usable_scale(gate_scale);
   quant.scale = std::ldexp(scales.gate_scale, -scales.activation_exponent);
   while (product > 32767 * quant.scale && scales.gate_shift < 15) {
     quant.scale *= 2;

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "converter/arithmetic/all_finite.hpp"
 #include "converter/arithmetic/matrix_product.hpp"
 #include "converter/quantize/rounding/cholesky.hpp"
 
@@ -66,9 +67,7 @@ InverseHessian invert(const Hessian& hessian) {
       out.upper[i * size + j] = static_cast<float>(inverse[(last - j) * size + last - i]);
     }
   }
-  const bool is_finite =
-      std::ranges::all_of(out.upper, [](float value) { return std::isfinite(value); });
-  if (!is_finite) out.upper.clear();
+  if (!all_finite(out.upper)) out.upper.clear();
   return out;
 }
 

@@ -53,7 +53,7 @@ OutlierPlan plan_for(const Matrix& weights, const std::vector<bool>& is_split) {
       most = std::max(most, static_cast<double>(std::fabs(row[c])));
     }
     const double scale = std::max(most_whole / 127, most_split * kHeadroom / (127 * kMostParts));
-    plan.scale[n] = scale > 0 ? std::max(scale, kLeastScale) : 1.0;
+    plan.scale[n] = usable_scale(scale);
     for (std::size_t c = 0; c < weights.cols; ++c) {
       if (!is_split[c]) continue;
       const double parts = std::fabs(static_cast<double>(row[c])) / plan.scale[n] * kHeadroom / 127;

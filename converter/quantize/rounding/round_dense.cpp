@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "converter/arithmetic/all_finite.hpp"
 #include "converter/arithmetic/matrix_product.hpp"
 #include "converter/convert_error.hpp"
 
@@ -24,7 +25,7 @@ Matrix stacked_weights(const DenseSource& source) {
       }
     }
   }
-  if (!std::ranges::all_of(weights.data, [](float value) { return std::isfinite(value); })) {
+  if (!all_finite(weights.data)) {
     throw ConvertError("model.safetensors: " + source.name +
                        ": weights times smoothing factors are not finite; the weights or the "
                        "LayerNorm before them are too large or damaged: compare the file with its "
@@ -46,7 +47,7 @@ std::vector<double> row_scales(const Matrix& weights, const std::vector<std::uin
     }
   }
   for (double& scale : scales) {
-    scale = scale > 0 ? std::max(scale, kLeastScale) : most > 0 ? std::max(most, kLeastScale) : 1.0;
+    scale = usable_scale(scale > 0 ? scale : most);
   }
   return scales;
 }

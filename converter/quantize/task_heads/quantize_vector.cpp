@@ -27,9 +27,8 @@ double reach_of(const VectorRows& rows) {
 
 // Of 16-bit rows with this reach, as a float32 that the blob holds.
 double row_scale(double reach) {
-  const double scale =
-      reach > 0 ? std::max(kVectorHeadroom * reach / kMostInPlanes, kLeastScale) : 1;
-  return static_cast<double>(static_cast<float>(scale));
+  return static_cast<double>(
+      static_cast<float>(usable_scale(kVectorHeadroom * reach / kMostInPlanes)));
 }
 
 std::uint32_t float_bits(double scale) {

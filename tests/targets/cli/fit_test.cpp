@@ -254,7 +254,7 @@ TEST(Fit, OffersOnlyWhatConvertDoes) {
   add("bias", {96});
   write_model(folder.path(), content);
   EXPECT_EQ(remedies(folder.path().string()).find("--embeddings 4bit"), std::string::npos);
-  // What the conversion leaves out is said, and results that do not fit are results.
+  // fit passes on the conversion's warning, and writes its results though the model does not fit.
   content.config["architectures"] = {"BertForSomethingElse"};
   write_model(folder.path(), content);
   const ScratchFolder scratch;

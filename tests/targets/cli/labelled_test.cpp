@@ -140,7 +140,7 @@ TEST(VerifyLabelled, ADamagedModelFails) {
   EXPECT_NE(result.out.find("\nverdict      fail: at most 0.0100 may be lost\n"), std::string::npos)
       << result.out;
   EXPECT_NE(result.err.find("more than --max-loss 0.0100"), std::string::npos) << result.err;
-  // Results that fail are results: a file gets them, too.
+  // A verdict that fails keeps the results: --output writes those that stdout shows.
   const std::string results = scratch.write("results.txt", "those of another run");
   EXPECT_EQ(run_tool({"verify", model, kBundledFolder, "--labelled", file, "--max-loss", "0.01",
                       "-o", results})

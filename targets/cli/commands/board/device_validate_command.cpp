@@ -191,7 +191,7 @@ void run_device_validate(const ValidateOptions& options) {
   const ValidateTotals totals = run_texts(client, texts, local);
   const Json result = figures_of(found, totals, client.errors(), options.has_labels());
   options.json ? output().json(result) : write_figures(result);
-  output().finish();  // results that fail are results
+  output().finish();  // a verdict that fails keeps the results, also those of --output
   if (totals.same != totals.texts) {
     throw InternalError("the device gives other bits for " +
                         std::to_string(totals.texts - totals.same) + " of " +

@@ -60,7 +60,7 @@ void answer_question(const FitOptions& options, FitQuestion question) {
   }
   const std::vector<FitAnswer> answers = answer_fit(question);
   options.json ? output().json(fit_json(question, answers)) : write_fit(question, answers);
-  output().finish();  // results that do not fit are results
+  output().finish();  // a verdict that fails keeps the results, also those of --output
   for (const FitAnswer& answer : answers) {
     if (answer.fits) continue;
     throw InputError(quoted_path(question.name) + ": does not fit with the kernels " +

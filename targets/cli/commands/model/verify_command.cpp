@@ -124,7 +124,7 @@ void run_verify(const VerifyArguments& arguments) {
     if (task.measure) write_measure(measured);
   }
   if (measured.contains("verdict") && measured["verdict"] == "fail") {
-    output().finish();  // results that fail are results
+    output().finish();  // a verdict that fails keeps the results, also those of --output
     throw InputError(quoted_path(arguments.model) + ": int8 loses " +
                      fixed(measured["loss"].get<double>(), 4) + ", more than --max-loss " +
                      fixed(*arguments.max_loss, 4));

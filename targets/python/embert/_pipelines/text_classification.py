@@ -45,9 +45,6 @@ class TextClassificationPipeline(Pipeline):
             options["top"] = top if is_list else 1
         is_single = isinstance(inputs, (str, dict))
         items = [inputs] if is_single else as_list(inputs, "inputs")[0]
-        for index, item in enumerate(items):
-            if not isinstance(item, dict):
-                check_text(item, f"inputs[{index}]")
         ranked = [_labels(result) for result in self._classify(items, options)]
         results: List[Any] = ranked if is_list else [labels[0] for labels in ranked]
         if not is_single:
@@ -61,6 +58,8 @@ class TextClassificationPipeline(Pipeline):
         texts = {index: item for index, item in enumerate(items) if index not in pairs}
         if not pairs:
             return self._run(items, options)
+        for index, text in texts.items():
+            check_text(text, f"inputs[{index}]")
         results: Dict[int, Dict[str, Any]] = {}
         with_pairs = self._run([pair[0] for pair in pairs.values()], options, [pair[1] for pair in pairs.values()])
         results.update(zip(pairs, with_pairs))
