@@ -85,9 +85,8 @@ void finish_rows(const Run& run, const Stream& stream, const LayerInput& then, s
 
 /// The embeddings of all tokens, and the first layer's input.
 void embed(const Run& run, const LayerInput& then) {
-  parallel(run, [&](size_t task) {
-    const RowRange rows = task_rows(run, Queries::kAll, task);
-    embed_rows(run, task, rows);
+  parallel_rows(run, Queries::kAll, [&](const TaskRows& rows) {
+    embed_rows(run, rows);
     finish_rows(run, hidden_stream(run), then, rows.begin, rows.end - rows.begin);
   });
 }
@@ -191,37 +190,36 @@ struct BlockRows {
 /// residual += W_o * context, where width is heads * D; then the next block's LayerNorm.
 void attention_output(const Run& run, const ResidualDense& out, size_t width, const BlockRows& to,
                       const Norm& then) {
-  parallel(run, [&, width](size_t task) {
+  parallel_rows(run, to.queries, [&, width](const TaskRows& rows) {
     const StackPlan& plan = run.plan;
     const size_t stride = plan.context_stride;
     int16_t* context = run.at<int16_t>(plan.shared);  // [rows][stride]; bytes in place afterwards
 
-    const RowRange rows = task_rows(run, to.queries, task);
     size_t m = 0;
     for (size_t row = rows.begin; row < rows.end; row += m) {
       m = block_rows(rows.end - row, kBlockRows);
       int16_t* block = context + row * stride;
       const RowsInPlace in = {block, stride, m, width};
-      add_dense(run, task, out,
-                out.reads_planes() ? split_rows(run, task, in, LhsType::kSigned)
-                                   : quantize_rows(run, task, in, LhsType::kSigned),
+      add_dense(run, rows.task, out,
+                out.reads_planes() ? split_rows(run, rows.task, in, LhsType::kSigned)
+                                   : quantize_rows(run, rows.task, in, LhsType::kSigned),
                 {to.stream, row});
       normalize(run, to.stream, then, row, m);
     }
   });
 }
 
-/// residual += W_2 f(W_1 x), gated W_2 (f(W_1 x) * V x) (Shazeer 2020, equation 6), for a task's
-/// rows, then the next layer's input of them.
-void feed_forward_rows(const Run& run, size_t task, const FeedForward& ffn, const BlockRows& to,
-                       const LayerInput& then) {
+/// residual += W_2 f(W_1 x), gated W_2 (f(W_1 x) * V x) (Shazeer 2020, equation 6), for a share of
+/// the rows, then the next layer's input of them.
+void feed_forward_rows(const Run& run, const TaskRows& rows, const FeedForward& ffn,
+                       const Stream& stream, const LayerInput& then) {
   const StackPlan& plan = run.plan;
   const Kernels& kernels = run.engine.kernels;
   const Dense& up = ffn.up;
-  const RowRange rows = task_rows(run, to.queries, task);
-  const size_t width = to.stream.width, inputs = pad_inputs(width + ffn.copied.count);
+  const size_t task = rows.task, width = stream.width;
+  const size_t inputs = pad_inputs(width + ffn.copied.count);
   const size_t inner = ffn.intermediate_size, stride = plan.ffn_stride;
-  const int16_t* normalized = run.at<int16_t>(to.stream.normalized);  // [rows][width]
+  const int16_t* normalized = run.at<int16_t>(stream.normalized);  // [rows][width]
   uint16_t* activations =
       run.at<uint16_t>(plan.shared) + task * plan.ffn_rows * stride;  // [ffn_rows][stride]
   uint8_t* lhs = run.scratch<uint8_t>(task, plan.lhs);                // [planes * m][lhs_stride]
@@ -288,14 +286,15 @@ void feed_forward_rows(const Run& run, size_t task, const FeedForward& ffn, cons
                                .stride = stride});
     }
     add_ffn_down(run, task, ffn, {reinterpret_cast<int16_t*>(activations), stride, m, inner},
-                 {to.stream, row});
-    finish_rows(run, to.stream, then, row, m);
+                 {stream, row});
+    finish_rows(run, stream, then, row, m);
   }
 }
 
 void feed_forward(const Run& run, const FeedForward& ffn, const BlockRows& to,
                   const LayerInput& then) {
-  parallel(run, [&](size_t task) { feed_forward_rows(run, task, ffn, to, then); });
+  parallel_rows(run, to.queries,
+                [&](const TaskRows& rows) { feed_forward_rows(run, rows, ffn, to.stream, then); });
 }
 
 /// Moves each text's first row of the residual that attention adds to to the front. The blocks that
@@ -331,12 +330,11 @@ void run_layer(const Run& run, const Layer& layer, const LayerInput& next) {
 /// residual = residual * multipliers + W * from. The rows `from` go in with their fixed scale.
 void bottleneck(const Run& run, const ResidualDense& dense, const Stream& from, const BlockRows& to,
                 const LayerInput& then) {
-  parallel(run, [&](size_t task) {
+  parallel_rows(run, to.queries, [&](const TaskRows& rows) {
     const StackPlan& plan = run.plan;
-    uint8_t* lhs = run.scratch<uint8_t>(task, plan.lhs);          // [m][lhs_stride]
-    int32_t* row_max = run.scratch<int32_t>(task, plan.row_max);  // [m]
+    uint8_t* lhs = run.scratch<uint8_t>(rows.task, plan.lhs);          // [m][lhs_stride]
+    int32_t* row_max = run.scratch<int32_t>(rows.task, plan.row_max);  // [m]
     for (size_t i = 0; i < kBlockRows; ++i) row_max[i] = kFixedRowMax;
-    const RowRange rows = task_rows(run, to.queries, task);
     size_t m = 0;
     for (size_t row = rows.begin; row < rows.end; row += m) {
       m = block_rows(rows.end - row, kBlockRows);
@@ -352,7 +350,7 @@ void bottleneck(const Run& run, const ResidualDense& dense, const Stream& from, 
                                        .k = pad_inputs(from.width),
                                        .type = LhsType::kSigned,
                                        .row_max = row_max};
-      add_dense(run, task, dense, quantized, {to.stream, row});
+      add_dense(run, rows.task, dense, quantized, {to.stream, row});
       finish_rows(run, to.stream, then, row, m);
     }
   });

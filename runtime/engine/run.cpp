@@ -40,11 +40,23 @@ TextRows next_text(const Run& run, Queries queries, const TextRows& text) {
   return text_at(run, queries, text.text + 1, text.begin + text.length);
 }
 
-RowRange task_rows(const Run& run, Queries queries, size_t task) {
-  const size_t rows = queries == Queries::kFirst ? run.input.batch : run.tokens;
-  const size_t tiles = (rows + 7) / 8, threads = run.engine.options.threads;
-  const size_t begin = tiles * task / threads * 8, end = tiles * (task + 1) / threads * 8;
-  return {smaller(begin, rows), smaller(end, rows)};
+RowShares row_shares(size_t rows, size_t threads) {
+  const size_t each = rows / (threads * kBlockRows);
+  if (threads == 1 || each < 2) return {rows, 0, threads};
+  return {rows, (each - 1) * threads, 2 * threads};
+}
+
+RowRange share_rows(const RowShares& shares, size_t share) {
+  if (share < shares.blocks) return {share * kBlockRows, (share + 1) * kBlockRows};
+  const size_t first = shares.blocks * kBlockRows, rest = shares.rows - first;
+  const size_t least = rest / kStepInputs / shares.equal;
+  const size_t larger = rest / kStepInputs % shares.equal;
+  // The first of the smaller ones has the rows that are no whole step.
+  const auto begin = [&](size_t i) {
+    return first + (least * i + smaller(i, larger)) * kStepInputs +
+           (i > larger ? rest % kStepInputs : 0);
+  };
+  return {begin(share - shares.blocks), begin(share - shares.blocks + 1)};
 }
 
 void run_tasks(const embert_options& options, void (*task)(void* argument, size_t i),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One run of texts through a stack. A Run does not change while it runs: what differs from layer to
-// layer and from block to block is passed as an argument. Tasks own whole rows or whole attention
-// heads, so the number of threads changes no bit.
+// layer and from block to block is passed as an argument. A task computes whole rows or whole
+// attention heads, so the number of threads changes no bit.
 #pragma once
 
 #include "runtime/engine/engine.hpp"
@@ -59,8 +59,15 @@ TextRows next_text(const Run& run, Queries queries, const TextRows& text);
 struct RowRange {
   size_t begin, end;
 };
-/// The rows of a task: equal shares in steps of 8 rows, so that GEMM tiles stay full.
-RowRange task_rows(const Run& run, Queries queries, size_t task);
+/// Rows cut into shares: `blocks` of kBlockRows rows, then `equal` ones of the rest, in steps of 4
+/// rows, the larger ones first.
+struct RowShares {
+  size_t rows, blocks, equal;
+};
+/// A share for each thread. Where each has two blocks of rows or more, shares are blocks, and the
+/// last ones about half a block, so that tasks that take them in turn end together.
+RowShares row_shares(size_t rows, size_t threads);
+RowRange share_rows(const RowShares& shares, size_t share);
 
 static inline size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -84,6 +91,42 @@ void parallel(const Run& run, Task task) {
   run_tasks(
       run.engine.options,
       [](void* argument, size_t i) { (*static_cast<const Task*>(argument))(i); }, &task);
+}
+
+/// The items of a parallel region. Task i begins with item i: its core may still hold these rows.
+/// Then it takes the first item that no task has, so that a core that is slow or busy with other
+/// work does less. Without atomic instructions it takes every threads-th item.
+class Items {
+ public:
+  explicit Items(size_t threads) : threads_(threads), next_(threads) {}
+  /// The next item of a task whose last one is `item`.
+  size_t after(size_t item) {
+    if constexpr (__atomic_always_lock_free(sizeof(size_t), nullptr)) {
+      return __atomic_fetch_add(&next_, 1, __ATOMIC_RELAXED);
+    }
+    return item + threads_;
+  }
+
+ private:
+  const size_t threads_;
+  size_t next_;
+};
+
+struct TaskRows : RowRange {
+  size_t task;
+};
+/// Runs visit(rows) for all shares of the rows.
+template <typename Visit>
+void parallel_rows(const Run& run, Queries queries, Visit visit) {
+  const size_t threads = run.engine.options.threads;
+  const size_t rows = queries == Queries::kFirst ? run.input.batch : run.tokens;
+  const RowShares shares = row_shares(rows, threads);
+  Items items(threads);
+  parallel(run, [&](size_t task) {
+    for (size_t i = task; i < shares.blocks + shares.equal; i = items.after(i)) {
+      visit(TaskRows{share_rows(shares, i), task});
+    }
+  });
 }
 
 }  // namespace embert

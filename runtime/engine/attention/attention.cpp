@@ -249,16 +249,18 @@ KvView self_kv(const Run& run, size_t layer, const HeadTask& at) {
   return kv;
 }
 
-/// Calls visit for the task's share of all (text, head) pairs, text by text.
+/// Runs visit(at) for all (text, head) pairs, text by text.
 template <typename Visit>
-void for_heads(const Run& run, const Layer& layer, Queries queries, size_t task, Visit visit) {
-  const size_t heads = layer.num_heads, threads = run.engine.options.threads;
-  const size_t pairs = heads * run.input.batch;
-  TextRows text = first_text(run, queries);
-  for (size_t pair = pairs * task / threads; pair < pairs * (task + 1) / threads; ++pair) {
-    while (text.text < pair / heads) text = next_text(run, queries, text);
-    visit(HeadTask{text, pair % heads, task});
-  }
+void parallel_heads(const Run& run, const Layer& layer, Queries queries, Visit visit) {
+  const size_t heads = layer.num_heads, pairs = heads * run.input.batch;
+  Items items(run.engine.options.threads);
+  parallel(run, [&, queries, heads, pairs](size_t task) {
+    TextRows text = first_text(run, queries);
+    for (size_t pair = task; pair < pairs; pair = items.after(pair)) {
+      while (text.text < pair / heads) text = next_text(run, queries, text);
+      visit(HeadTask{text, pair % heads, task});
+    }
+  });
 }
 
 }  // namespace
@@ -266,42 +268,38 @@ void for_heads(const Run& run, const Layer& layer, Queries queries, size_t task,
 void self_attention(const Run& run, const Layer& layer, Queries queries, const AttentionRows& in) {
   const embert_input& input = run.input;
   const RelativePositions& relative = layer.relative_positions;
-  parallel(run, [&, queries](size_t task) {
-    for_heads(run, layer, queries, task, [&](const HeadTask& at) {
-      const KvView kv = self_kv(run, layer.index, at);
-      const Attending how = {
-          .attention = layer.self,
-          .relative = relative.table != nullptr || relative.bias != nullptr ? &relative : nullptr,
-          .pair_mask = text_mask(run, input.pair_mask, at.text, Attended::kSelf),
-          .query_mask = input.query_mask != nullptr ? input.query_mask + at.text.begin : nullptr,
-          .causal = run.causal,
-          .reach = layer.reach,
-          .probabilities =
-              head_probabilities(run, layer.index, at, run.output.attentions, Attended::kSelf)};
-      project_self(run, layer, in, at, kv);
-      attend(run, layer.index, at, how, kv);
-    });
+  parallel_heads(run, layer, queries, [&](const HeadTask& at) {
+    const KvView kv = self_kv(run, layer.index, at);
+    const Attending how = {
+        .attention = layer.self,
+        .relative = relative.table != nullptr || relative.bias != nullptr ? &relative : nullptr,
+        .pair_mask = text_mask(run, input.pair_mask, at.text, Attended::kSelf),
+        .query_mask = input.query_mask != nullptr ? input.query_mask + at.text.begin : nullptr,
+        .causal = run.causal,
+        .reach = layer.reach,
+        .probabilities =
+            head_probabilities(run, layer.index, at, run.output.attentions, Attended::kSelf)};
+    project_self(run, layer, in, at, kv);
+    attend(run, layer.index, at, how, kv);
   });
 }
 
 void cross_attention(const Run& run, const Layer& layer, Queries queries) {
-  parallel(run, [&, queries](size_t task) {
-    const KvCache cache = source_cache(run.engine);
-    for_heads(run, layer, queries, task, [&](const HeadTask& at) {
-      const size_t source = source_of(run.engine, at.text.text);
-      const KvView kv = cache.slot({layer.index, source, at.head}, cache.length(source));
-      const Attending how = {
-          .attention = layer.cross,
-          .relative = nullptr,
-          .pair_mask = text_mask(run, run.input.cross_mask, at.text, Attended::kSource),
-          .query_mask = nullptr,
-          .causal = false,
-          .reach = SIZE_MAX,
-          .probabilities = head_probabilities(run, layer.index, at, run.output.cross_attentions,
-                                              Attended::kSource)};
-      project_cross_query(run, layer, at);
-      attend(run, layer.index, at, how, kv);
-    });
+  const KvCache cache = source_cache(run.engine);
+  parallel_heads(run, layer, queries, [&](const HeadTask& at) {
+    const size_t source = source_of(run.engine, at.text.text);
+    const KvView kv = cache.slot({layer.index, source, at.head}, cache.length(source));
+    const Attending how = {
+        .attention = layer.cross,
+        .relative = nullptr,
+        .pair_mask = text_mask(run, run.input.cross_mask, at.text, Attended::kSource),
+        .query_mask = nullptr,
+        .causal = false,
+        .reach = SIZE_MAX,
+        .probabilities = head_probabilities(run, layer.index, at, run.output.cross_attentions,
+                                            Attended::kSource)};
+    project_cross_query(run, layer, at);
+    attend(run, layer.index, at, how, kv);
   });
 }
 

@@ -71,10 +71,10 @@ void sum_embeddings(const Run& run, RowRange rows, GivenVectors given, int16_t* 
 }
 
 /// dst = projection of the embeddings: s16 [rows][H].
-void project_embeddings(const Run& run, size_t task, RowRange rows, int16_t* dst) {
+void project_embeddings(const Run& run, const TaskRows& rows, int16_t* dst) {
   const EmbeddingProjection& projection = run.stack.projection;
   const size_t hidden = run.hidden_size(), size = run.stack.embedding_size;
-  int16_t* sums = run.scratch<int16_t>(task, run.plan.row);  // [m][E]
+  int16_t* sums = run.scratch<int16_t>(rows.task, run.plan.row);  // [m][E]
   for (size_t row = rows.begin; row < rows.end; row += kBlockRows / 2) {
     const size_t m = smaller(kBlockRows / 2, rows.end - row);
     sum_embeddings(run, {row, row + m}, given_embeddings(run, row), sums);
@@ -87,7 +87,7 @@ void project_embeddings(const Run& run, size_t task, RowRange rows, int16_t* dst
                                   .gain = projection.norm.gain,
                                   .bias = projection.norm.bias,
                                   .shift = projection.norm.shift});
-    dense16_rows(run, projection.dense, {sums, m, size, task}, hidden,
+    dense16_rows(run, projection.dense, {sums, m, size, rows.task}, hidden,
                  [&](size_t i, size_t c, int32_t y) {
                    dst[i * hidden + c] = static_cast<int16_t>(sat16(y));
                  });
@@ -117,10 +117,10 @@ void word_vector(const Run& run, size_t row, int16_t* dst) {
 }
 
 /// dst = projection of the words + position + segment: s16 [rows][H].
-void project_words(const Run& run, size_t task, RowRange rows, int16_t* dst) {
+void project_words(const Run& run, const TaskRows& rows, int16_t* dst) {
   const WordProjection& projection = run.stack.word_projection;
   const size_t hidden = run.hidden_size(), size = run.stack.word_size, words = projection.words;
-  int16_t* vectors = run.scratch<int16_t>(task, run.plan.row);  // [m][words][W]
+  int16_t* vectors = run.scratch<int16_t>(rows.task, run.plan.row);  // [m][words][W]
   TextRows text = first_text(run, Queries::kAll);
   for (size_t row = rows.begin; row < rows.end; row += kBlockRows / 2) {
     const size_t m = smaller(kBlockRows / 2, rows.end - row);
@@ -137,7 +137,7 @@ void project_words(const Run& run, size_t task, RowRange rows, int16_t* dst) {
         }
       }
     }
-    dense16_rows(run, projection.dense, {vectors, m, words * size, task}, hidden,
+    dense16_rows(run, projection.dense, {vectors, m, words * size, rows.task}, hidden,
                  [&](size_t i, size_t c, int32_t y) {
                    dst[i * hidden + c] = static_cast<int16_t>(sat16(y));
                  });
@@ -168,12 +168,12 @@ void embed_token(const Kernels& kernels, const Stack& stack, const TokenEmbeddin
                      .dst = token.dst});
 }
 
-void embed_rows(const Run& run, size_t task, RowRange rows) {
+void embed_rows(const Run& run, const TaskRows& rows) {
   int16_t* dst = run.at<int16_t>(run.plan.residual) + rows.begin * run.hidden_size();  // [rows][H]
   if (run.stack.has_projection()) {
-    project_embeddings(run, task, rows, dst);
+    project_embeddings(run, rows, dst);
   } else if (run.stack.has_word_projection()) {
-    project_words(run, task, rows, dst);
+    project_words(run, rows, dst);
   } else {
     sum_embeddings(run, rows, given_embeddings(run, rows.begin), dst);
   }

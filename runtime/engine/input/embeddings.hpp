@@ -14,8 +14,8 @@ struct TokenEmbedding {
 /// dst = embedding sum of one token; before a word projection, of the word and a row of zeros.
 void embed_token(const Kernels& kernels, const Stack& stack, const TokenEmbedding& token);
 
-/// residual = embeddings of a task's rows: the sum of word, position and segment, or its projection
+/// residual = embeddings of the rows: the sum of word, position and segment, or its projection
 /// to the hidden size.
-void embed_rows(const Run& run, size_t task, RowRange rows);
+void embed_rows(const Run& run, const TaskRows& rows);
 
 }  // namespace embert
