@@ -17,3 +17,11 @@ target_compile_features(embert_library_flags INTERFACE cxx_std_20)
 target_compile_options(embert_library_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>
   -fno-stack-protector -fno-math-errno -ffunction-sections -fdata-sections)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
+  # Atomic instructions in place: compilers call functions of libgcc, which ask for the processor's version.
+  include(CheckCXXCompilerFlag)
+  check_cxx_compiler_flag(-mno-outline-atomics EMBERT_HAS_OUTLINE_ATOMICS)
+  if(EMBERT_HAS_OUTLINE_ATOMICS)
+    target_compile_options(embert_library_flags INTERFACE -mno-outline-atomics)
+  endif()
+endif()

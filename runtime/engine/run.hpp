@@ -59,13 +59,14 @@ TextRows next_text(const Run& run, Queries queries, const TextRows& text);
 struct RowRange {
   size_t begin, end;
 };
-/// Rows cut into shares: `blocks` of kBlockRows rows, then `equal` ones of the rest, in steps of 4
-/// rows, the larger ones first.
+/// Rows cut into shares: `blocks` of kBlockRows rows, then the rest in `equal` ones, whose
+/// sizes differ by at most 4 rows, the larger ones first.
 struct RowShares {
   size_t rows, blocks, equal;
 };
-/// A share for each thread. Where each has two blocks of rows or more, shares are blocks, and the
-/// last ones about half a block, so that tasks that take them in turn end together.
+/// One share for each thread. Where several threads have two blocks of rows or more each, the first
+/// shares are blocks, and the last ones between half and a whole block, so that tasks that take them
+/// in turn end together.
 RowShares row_shares(size_t rows, size_t threads);
 RowRange share_rows(const RowShares& shares, size_t share);
 
@@ -95,14 +96,15 @@ void parallel(const Run& run, Task task) {
 
 /// The items of a parallel region. Task i begins with item i: its core may still hold these rows.
 /// Then it takes the first item that no task has, so that a core that is slow or busy with other
-/// work does less. Without atomic instructions it takes every threads-th item.
+/// work does less. On processors without atomic instructions it takes every threads-th item.
 class Items {
  public:
   explicit Items(size_t threads) : threads_(threads), next_(threads) {}
   /// The next item of a task whose last one is `item`.
   size_t after(size_t item) {
     if constexpr (__atomic_always_lock_free(sizeof(size_t), nullptr)) {
-      return __atomic_fetch_add(&next_, 1, __ATOMIC_RELAXED);
+      // One thread needs none, and on a microcontroller its stack may lie in memory without them.
+      if (threads_ > 1) return __atomic_fetch_add(&next_, 1, __ATOMIC_RELAXED);
     }
     return item + threads_;
   }

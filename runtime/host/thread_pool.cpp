@@ -56,8 +56,8 @@ void embert_thread_pool_parallel_for(void* pool, void (*task)(void* task_argumen
                                      void* task_argument, size_t tasks) {
   // Threads that wait for the next step sleep. One that spins may hold the processor that the
   // thread it waits for needs: where another process keeps one of two processors busy, MiniLM took
-  // up to 148 ms instead of 2.7 for 16 tokens. Where nothing else runs, 8 tokens take 4 %, 16 to
-  // 128 tokens 1 to 2 % longer (Zen 4, two threads).
+  // up to 148 ms instead of 2.7 for 16 tokens. Where nothing else runs, 16 to 128 tokens take 1 to
+  // 2 % longer (Zen 4, two threads).
   pthreadpool_parallelize_1d(as_pthreadpool(static_cast<embert_thread_pool*>(pool)), task,
                              task_argument, tasks, PTHREADPOOL_FLAG_YIELD_WORKERS);
 }

@@ -96,7 +96,7 @@ const char* embert_model_label(const embert_model* model, uint32_t label);
 typedef struct embert_engine embert_engine;
 
 /** Calls task(task_argument, i) for i = 0 .. tasks-1, in any order, in parallel or in turn, and
- * returns when all are done. tasks is options.threads. */
+ * returns when all are done. tasks is options.threads. Tasks share an atomic counter in memory. */
 typedef void (*embert_parallel_for)(void* context, void (*task)(void* task_argument, size_t index),
                                     void* task_argument, size_t tasks);
 

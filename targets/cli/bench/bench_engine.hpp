@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine for one text whose passes are split over threads that wait actively for each other: the
-// shortest time of a single text, where the machine has nothing else to do.
+// An engine for one text whose passes are split over the threads of a pool: the shortest time of a
+// single text, where the machine has nothing else to do.
 #pragma once
 
 #include <memory>

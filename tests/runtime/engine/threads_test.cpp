@@ -49,12 +49,30 @@ TEST(RowShares, AreEqualAndSmallAtTheEnd) {
   EXPECT_EQ(share_sizes(192, 3), Sizes({32, 32, 32, 16, 16, 16, 16, 16, 16}));
 }
 
+struct Takers {
+  Items items{4};
+  std::vector<std::uint8_t> taken = std::vector<std::uint8_t>(1 << 16);  ///< how often, by item
+};
+
+void take_all(void* argument, std::size_t task) {
+  Takers& takers = *static_cast<Takers*>(argument);
+  for (std::size_t i = task; i < takers.taken.size(); i = takers.items.after(i)) ++takers.taken[i];
+}
+
+TEST(Items, AreTakenOnce) {
+  for (int repeat = 0; repeat < 10; ++repeat) {
+    Takers takers;
+    run_threads(nullptr, take_all, &takers, 4);
+    EXPECT_EQ(std::count(takers.taken.begin(), takers.taken.end(), 1), std::ssize(takers.taken));
+  }
+}
+
 /// Runs the last task first, and one after the other.
 void run_backwards(void*, void (*task)(void*, std::size_t), void* argument, std::size_t tasks) {
   while (tasks > 0) task(argument, --tasks);
 }
 
-/// An engine of two threads for these texts, of which the second comes first.
+/// An engine of two threads for these texts, whose second task runs first.
 embert_engine* make_backwards_engine(const embert_model& model, const Texts& texts,
                                      AlignedBytes& arena) {
   embert_options options = embert_options_default(&model);
