@@ -65,8 +65,8 @@ struct RowShares {
   size_t rows, blocks, equal;
 };
 /// One share for each thread. Where several threads have two blocks of rows or more each, the first
-/// shares are blocks, and the last ones between half and a whole block, so that tasks that take them
-/// in turn end together.
+/// shares are blocks, and the last ones half to a whole block, so that tasks that take them in turn
+/// end together.
 RowShares row_shares(size_t rows, size_t threads);
 RowRange share_rows(const RowShares& shares, size_t share);
 

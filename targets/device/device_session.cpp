@@ -67,8 +67,9 @@ void DeviceSession::send(MessageHeader header, size_t payload_bytes) {
 
 /// Returns the longest text whose frame fits into the buffer, whatever its bytes.
 size_t DeviceSession::max_text_bytes() const {
-  const size_t around = frame_bytes(kHeaderBytes) + 1;
-  return buffer_bytes_ > around ? (buffer_bytes_ - around) / 255 * 254 : 0;
+  size_t bytes = buffer_bytes_;
+  while (bytes > 0 && frame_buffer_bytes(bytes) > buffer_bytes_) --bytes;
+  return bytes;
 }
 
 }  // namespace embert::device

@@ -22,8 +22,9 @@ struct Limits {
 constexpr size_t kMostHeadBytes = size_t{16} << 10;
 /// Bytes of a path with its query.
 constexpr size_t kMostTargetBytes = 1024;
-/// Memory of a parsed body for each of its bytes: a list of digits is the worst, 16 bytes for 2.
-constexpr size_t kParsedBytesPerByte = 8;
+/// Memory of a parsed body for each of its bytes, and for each of its numbers: 16 bytes in a list,
+/// which is twice as long while it grows, and moved into another one when it is destroyed.
+constexpr size_t kParsedBytesPerByte = 8, kParsedBytesPerNumber = 48;
 /// Memory of a request that is always there, as long as the client has a connection.
 constexpr size_t kSmallRequest = size_t{64} << 10;
 

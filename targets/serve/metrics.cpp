@@ -26,6 +26,7 @@ std::string head(const std::string& name, const char* type, const char* help) {
 
 std::string number(double value) {
   std::ostringstream text;
+  text.precision(15);  // a sum of seconds still counts milliseconds after months
   text << value;
   return text.str();
 }

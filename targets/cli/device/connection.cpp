@@ -174,15 +174,21 @@ void Connection::open_socket(const std::string& host_and_port, Time until) {
 }
 
 void Connection::open_serial(const std::string& path_and_baud) {
-  const size_t colon = path_and_baud.rfind(':');
+  // Paths of /dev/serial/by-path have colons; one that exists as it stands has no baud behind it.
+  const size_t colon =
+      access(path_and_baud.c_str(), F_OK) == 0 ? std::string::npos : path_and_baud.rfind(':');
   const std::string path = path_and_baud.substr(0, colon);
   const speed_t speed =
       termios_speed(colon == std::string::npos ? "115200" : path_and_baud.substr(colon + 1));
-  in_ = out_ = open(path.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  // O_NONBLOCK: open() would wait for a carrier. All reads and writes wait in poll().
+  in_ = out_ = open(path.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
   termios settings = {};
   if (in_ < 0 || tcgetattr(in_, &settings) != 0) fail(std::strerror(errno));
   cfmakeraw(&settings);
   settings.c_cflag |= CLOCAL | CREAD;
+  // What the last program set: flow control, two stop bits.
+  settings.c_cflag &= ~static_cast<tcflag_t>(CRTSCTS | CSTOPB);
+  settings.c_iflag &= ~static_cast<tcflag_t>(IXOFF);
   cfsetispeed(&settings, speed);
   cfsetospeed(&settings, speed);
   if (tcsetattr(in_, TCSANOW, &settings) != 0) fail(std::strerror(errno));

@@ -40,8 +40,9 @@ std::string answer_classify(const ApiCall& call) {
                options);
     answer += (i > 0 ? "," : "") + json_line(entry);
   }
-  return answer + "],\"model\":" + json_line(call.served.name) +
-         ",\"usage\":" + json_line(usage_of(tokens)) + '}';
+  answer += "],\"model\":" + json_line(call.served.name) +
+            ",\"usage\":" + json_line(usage_of(tokens)) + '}';
+  return answer;
 }
 
 }  // namespace embert::serve

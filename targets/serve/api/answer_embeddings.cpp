@@ -66,7 +66,7 @@ std::string answer_embeddings(const ApiCall& call) {
   EmbeddingFields fields = take_fields(call);
   const RequestTokens tokens = read_input(call, fields);
   const size_t width = file.info().vector_size;
-  constexpr size_t kBytesPerNumber = 26;  // as text; base64 takes less
+  constexpr size_t kBytesPerNumber = 52;  // as text in two copies; base64 takes less
   RequestMemory::current().add(uint64_t{tokens.texts()} * width * kBytesPerNumber);
   const BatchRows rows = call.served.queue.run(BatchKind::kVectors, tokens.lists);
   std::string answer = "{\"object\":\"list\",\"data\":[";
@@ -78,8 +78,9 @@ std::string answer_embeddings(const ApiCall& call) {
               std::to_string(i) + ",\"embedding\":" + encoded(vector, fields.base64) +
               (tokens.truncated[i] ? ",\"truncated\":true}" : "}");
   }
-  return answer + "],\"model\":" + json_line(call.served.name) +
-         ",\"usage\":" + json_line(usage_of(tokens)) + '}';
+  answer += "],\"model\":" + json_line(call.served.name) +
+            ",\"usage\":" + json_line(usage_of(tokens)) + '}';
+  return answer;
 }
 
 }  // namespace embert::serve

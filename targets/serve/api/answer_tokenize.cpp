@@ -32,7 +32,8 @@ std::string answer_tokenize(const ApiCall& call) {
     answer += (i > 0 ? ",{\"index\":" : "{\"index\":") + std::to_string(i) + ',' +
               result.lines[0].substr(1);
   }
-  return answer + "],\"model\":" + json_line(call.served.name) + '}';
+  answer += "],\"model\":" + json_line(call.served.name) + '}';
+  return answer;
 }
 
 }  // namespace embert::serve

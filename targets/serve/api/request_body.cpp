@@ -4,6 +4,7 @@
 #include <array>
 
 #include "targets/hosted/json_events.hpp"
+#include "targets/serve/memory_budget.hpp"
 #include "targets/serve/request_error.hpp"
 
 namespace embert::serve {
@@ -17,6 +18,9 @@ class BodyCheck : public hosted::JsonEvents {
  public:
   explicit BodyCheck(const Limits& limits) : texts_(limits.texts) {}
 
+  bool number_integer(Json::number_integer_t) { return count_number(); }
+  bool number_unsigned(Json::number_unsigned_t) { return count_number(); }
+  bool number_float(Json::number_float_t, const std::string&) { return count_number(); }
   bool string(const std::string& text) {
     count_value();
     return check_text(text);
@@ -30,6 +34,8 @@ class BodyCheck : public hosted::JsonEvents {
     return check_text(key);
   }
 
+  size_t numbers() const { return numbers_; }
+
  private:
   [[noreturn]] static void refuse(int status, const std::string& message) {
     throw RequestError(status, status == 413 ? "too_many_texts" : "bad_json", message);
@@ -41,6 +47,11 @@ class BodyCheck : public hosted::JsonEvents {
     if (++values_ > 2 * texts_ + kOthers) {
       refuse(413, "the request has more than " + grouped(texts_) + " texts (--max-texts)");
     }
+  }
+
+  bool count_number() {
+    ++numbers_;
+    return true;
   }
 
   bool begin() {
@@ -62,6 +73,7 @@ class BodyCheck : public hosted::JsonEvents {
 
   size_t texts_;
   size_t values_ = 0;
+  size_t numbers_ = 0;
   size_t level_ = 0;
   std::array<size_t, kMostDepth + 1> keys_ = {};
 };
@@ -76,8 +88,12 @@ Json checked_body(std::string_view body, const Limits& limits) {
   BodyCheck check(limits);
   try {
     Json::sax_parse(body, &check);
+    RequestMemory::current().add(check.numbers() * kParsedBytesPerNumber);
     Json object = Json::parse(body);
     if (!object.is_object()) throw RequestError(400, "bad_json", "the body is no JSON object");
+    for (auto field = object.begin(); field != object.end();) {
+      field = field->is_null() ? object.erase(field) : std::next(field);
+    }
     return object;
   } catch (const Json::parse_error& error) {
     throw RequestError(

@@ -15,6 +15,13 @@
 namespace embert::serve {
 
 using Clock = std::chrono::steady_clock;
+
+/// Whether bytes of a request have arrived that no thread has read yet.
+static bool has_request(int file) {
+  char byte;
+  return recv(file, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 using Lock = std::unique_lock<std::mutex>;
 
 ConnectionPool::ConnectionPool(uint32_t connections, Converse converse)
@@ -57,7 +64,8 @@ ConnectionPool::Connection* ConnectionPool::longest_idle() {
   for (std::list<Connection>* list : {&accepted_, &open_}) {
     for (Connection& one : *list) {
       if (!one.idle_since || one.is_leaving) continue;
-      if (oldest == nullptr || *one.idle_since < *oldest->idle_since) oldest = &one;
+      if (oldest != nullptr && *one.idle_since >= *oldest->idle_since) continue;
+      if (!has_request(one.file)) oldest = &one;
     }
   }
   return oldest;

@@ -22,7 +22,7 @@ class ConnectionPool {
   /// A client; the members belong to the pool's mutex.
   struct Connection {
     int file;
-    /// Since when the client has sent nothing; none: it has a request.
+    /// Since when no thread has found a request of the client; none: it has one.
     std::optional<std::chrono::steady_clock::time_point> idle_since;
     bool is_leaving = false;  ///< in favour of another client
   };

@@ -19,8 +19,9 @@ using Clock = std::chrono::steady_clock;
 std::string last_answer(const RequestError& error) {
   const std::string body = error_json(error);
   return "HTTP/1.1 " + std::to_string(error.status) +
-         " Refused\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: " +
-         std::to_string(body.size()) + "\r\n\r\n" + body;
+         " Refused\r\nContent-Type: application/json\r\nConnection: close\r\n" +
+         (error.status == 429 ? "Retry-After: 1\r\n" : "") +
+         "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
 /// One request as cpp-httplib reads it: the checked head, then as many bytes of the body as the
@@ -29,14 +30,14 @@ class RequestStream : public httplib::Stream {
  public:
   /// received: what has arrived behind the head; the bytes of the body are taken off it.
   RequestStream(const RequestHead& head, std::string& received, const ClientSocket& socket,
-                const Limits& limits)
+                const Limits& limits, Deadline read_until)
       : head_(head.text),
         body_left_(head.body_bytes),
         client_waits_(head.waits_to_send && head.body_bytes > 0 && received.empty()),
         received_(received),
         socket_(socket),
         timeout_(limits.timeout),
-        read_until_(Clock::now() + limits.timeout) {}
+        read_until_(read_until) {}
 
   bool is_readable() const override { return true; }
   bool is_writable() const override { return !failed_; }
@@ -111,9 +112,8 @@ bool RequestStream::finish() {
 }
 
 /// Reads until `received` begins with a whole head. Returns its bytes; 0: the client left. Throws
-/// RequestError for a head that is too long or too slow.
-size_t read_head(const ClientSocket& socket, std::string& received, const Limits& limits) {
-  const Deadline deadline = Clock::now() + limits.timeout;
+/// RequestError for a head that is too long, or not whole at the deadline.
+size_t read_head(const ClientSocket& socket, std::string& received, Deadline deadline) {
   char bytes[4096];
   for (size_t searched = 0;;) {
     const size_t end = received.find("\r\n\r\n", searched);
@@ -193,7 +193,8 @@ void HttpServer::converse(ConnectionPool::Connection& connection, const ClientSo
 
 /// Answers one request; whether the connection can have another one.
 bool HttpServer::answer(const ClientSocket& socket, std::string& received) {
-  const size_t head_bytes = read_head(socket, received, limits_);
+  const Deadline read_until = Clock::now() + limits_.timeout;
+  const size_t head_bytes = read_head(socket, received, read_until);
   if (head_bytes == 0) return false;
   const RequestHead head =
       checked_head(std::string_view(received).substr(0, head_bytes), limits_.body_bytes);
@@ -205,7 +206,7 @@ bool HttpServer::answer(const ClientSocket& socket, std::string& received) {
   bool finished = false;
   {
     const RequestMemory memory(memory_);  // the handlers take what the request needs
-    RequestStream stream(head, received, socket, limits_);
+    RequestStream stream(head, received, socket, limits_, read_until);
     bool wants_close = false;
     const auto set_headers = [&](httplib::Request& request) {
       if (head.host) request.set_header("Host", *head.host);

@@ -99,6 +99,17 @@ TEST(Validate, FaultsOnTheLineAreMadeGood) {
   EXPECT_GT(json["stray_frames"], 0);
 }
 
+TEST(Validate, TakesTextsOfTheWholeBuffer) {
+  const ScratchFolder scratch;
+  const std::string longest(1 << 16, 'a');
+  const Json json =
+      json_of({kModel, "--on", serve(), "--texts", scratch.write("longest", longest)});
+  EXPECT_EQ(json["same_bits"], 1);
+  expect_error(
+      validate({kModel, "--on", serve(), "--texts", scratch.write("longer", longest + 'a')}), 2,
+      "the device takes 65536");
+}
+
 TEST(Validate, NamesAnotherModel) {
   const ScratchFolder scratch;
   const std::string other = scratch.path("other.emb");
@@ -150,6 +161,11 @@ TEST(Validate, RefusesWhatIsNoDevice) {
   expect_error(on("serial:/dev/null"), 2, "Inappropriate ioctl");
   expect_error(on("serial:/no/such:9600"), 2, "No such file");
   expect_error(on("serial:/dev/null:1234"), 1, "baud \"1234\"");
+  const ScratchFolder scratch;
+  const std::string by_path = scratch.path("pci-0000:00:14.0");
+  std::filesystem::create_symlink("/dev/null", by_path);
+  expect_error(on("serial:" + by_path), 2, "Inappropriate ioctl");
+  expect_error(on("serial:" + by_path + ":1234"), 1, "baud \"1234\"");
   expect_error(on("tcp:localhost:1"), 2, "tcp:localhost:1");
   expect_error(on("tcp:[::1]:1"), 2, "tcp:[::1]:1");
   expect_error(on("tcp:localhost:65537"), 1, "port \"65537\": expected 1 to 65535");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A client that gets no connection holds the thread that accepts all of them no longer than its
-// answer takes.
+// answer takes, and takes no connection from a client whose request is there.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/ioctl.h>
@@ -62,7 +62,25 @@ TEST(RefusedClient, WhatItSendsIsNotReadWithoutEnd) {
   std::string answer(1000, '\0');
   EXPECT_GT(read(second.client, answer.data(), answer.size()), 0);
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 429 ")) << answer;
+  EXPECT_NE(answer.find("\r\nRetry-After: 1\r\n"), std::string::npos) << answer;
   shutdown(first.client, SHUT_RDWR);
+}
+
+TEST(RefusedClient, TakesNoConnectionOfAClientWhoseRequestHasArrived) {
+  Limits limits;
+  limits.connections = 1;
+  MemoryBudget memory(limits.memory_bytes);
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    const Pair first, second;
+    int refused = 0;
+    HttpServer server(limits, memory, [&](int status) { refused = status; });
+    // The head is not whole, so the request lasts; its thread may not have seen it so far.
+    ASSERT_GT(write(first.client, "GET ", 4), 0);
+    server.take(first.server);
+    server.take(second.server);
+    ASSERT_EQ(refused, 429);
+    shutdown(first.client, SHUT_RDWR);
+  }
 }
 
 }  // namespace

@@ -96,6 +96,10 @@ class Routes(ServerCase):
         for entry, packed in zip(vectors, self.embed(SENTENCES[:5], encoding_format="base64")["data"]):
             self.assertEqual(base64.b64decode(packed["embedding"], validate=True), float32_bytes(entry["embedding"]))
 
+    def test_fields_that_are_null_are_left_out(self) -> None:
+        nothing = dict.fromkeys(("encoding_format", "dimensions", "prompt", "user"))
+        self.assertEqual(self.embed("a cat", **nothing), self.embed("a cat"))
+
     def test_dimensions(self) -> None:
         expected = tool_json(TOOL, "embed", self.models["embed"], SENTENCES[0], "--dimensions", "7")[0]["embedding"]
         self.assertEqual(self.embed(SENTENCES[0], dimensions=7)["data"][0]["embedding"], expected)
@@ -162,7 +166,7 @@ class Routes(ServerCase):
             (400, EMBEDDINGS, {**embed, "model": 7}, "model is no text"),
             (400, EMBEDDINGS, {"model": "embed"}, "input is missing"),
             (400, EMBEDDINGS, {**embed, "input": {}}, "type object"),
-            (400, EMBEDDINGS, {**embed, "input": None}, "type null"),
+            (400, EMBEDDINGS, {**embed, "input": None}, "input is missing"),
             (400, EMBEDDINGS, {**embed, "input": []}, "at least one text"),
             (400, EMBEDDINGS, {**embed, "input": ["a", 7]}, "input[1]"),
             (400, EMBEDDINGS, {**embed, "input": [1, "a"]}, "token id"),
@@ -340,6 +344,27 @@ class Limits(ServerCase):
         with self.serve("--max-memory", "1000000") as server:
             self.expect(server.post(EMBEDDINGS, {"model": "embed", "input": ["a"] * 2000}), 413, "--max-memory")
             self.assertEqual(server.post(EMBEDDINGS, {"model": "embed", "input": "a"}).status, 200)
+        # A number takes more memory than the two bytes that it is in the body.
+        numbers = {"model": "embed", "input": [1] * 500000}
+        with self.serve("--max-memory", "16000000") as server:
+            self.expect(server.post(EMBEDDINGS, numbers), 413, "--max-memory")
+        with self.serve("--max-memory", "64000000") as server:
+            self.expect(server.post(EMBEDDINGS, numbers), 400, "at most")
+
+    def test_a_name_may_have_slashes(self) -> None:
+        with Server(TOOL, "org/embed=" + self.models["embed"]) as server:
+            self.assertEqual(server.get("/v1/models/org/embed").json()["id"], "org/embed")
+            self.assertEqual(server.post(EMBEDDINGS, {"model": "org/embed", "input": "a"}).status, 200)
+
+    def test_head_and_body_have_one_time_limit(self) -> None:
+        head = b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 29\r\n\r\n"
+        with self.serve("--timeout", "3") as server, server.connect() as client:
+            client.sendall(head[:-2])
+            time.sleep(2)
+            client.sendall(head[-2:])
+            begun = time.monotonic()
+            self.assertIn(b" 400 ", client.recv(1000))
+            self.assertLess(time.monotonic() - begun, 2)
 
     def test_who_has_no_key_takes_no_memory(self) -> None:
         head = b"POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 8000000\r\n%s\r\n"
