@@ -59,6 +59,18 @@ RowRange share_rows(const RowShares& shares, size_t share) {
   return {begin(share - shares.blocks), begin(share - shares.blocks + 1)};
 }
 
+void visit_rows(const Run& run, Queries queries,
+                void (*visit)(void* argument, const TaskRows& rows), void* argument) {
+  const size_t rows = queries == Queries::kFirst ? run.input.batch : run.tokens;
+  const RowShares shares = row_shares(rows, run.engine.options.threads);
+  Items items(run.engine.options.threads);
+  parallel(run, [&](size_t task) {
+    for (size_t i = task; i < shares.blocks + shares.equal; i = items.after(i)) {
+      visit(argument, {share_rows(shares, i), task});
+    }
+  });
+}
+
 void run_tasks(const embert_options& options, void (*task)(void* argument, size_t i),
                void* argument) {
   if (options.threads == 1) {

@@ -114,21 +114,21 @@ class Items {
   size_t next_;
 };
 
+/// Rows that a task computes.
 struct TaskRows : RowRange {
   size_t task;
 };
+/// Runs visit(argument, rows) for all shares of the rows.
+void visit_rows(const Run& run, Queries queries,
+                void (*visit)(void* argument, const TaskRows& rows), void* argument);
+
 /// Runs visit(rows) for all shares of the rows.
 template <typename Visit>
 void parallel_rows(const Run& run, Queries queries, Visit visit) {
-  const size_t threads = run.engine.options.threads;
-  const size_t rows = queries == Queries::kFirst ? run.input.batch : run.tokens;
-  const RowShares shares = row_shares(rows, threads);
-  Items items(threads);
-  parallel(run, [&](size_t task) {
-    for (size_t i = task; i < shares.blocks + shares.equal; i = items.after(i)) {
-      visit(TaskRows{share_rows(shares, i), task});
-    }
-  });
+  visit_rows(
+      run, queries,
+      [](void* argument, const TaskRows& rows) { (*static_cast<const Visit*>(argument))(rows); },
+      &visit);
 }
 
 }  // namespace embert

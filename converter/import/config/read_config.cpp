@@ -75,36 +75,33 @@ void read_plain_pair(const JsonFields& config, ModelConfig& out,
   out.tied_output = false;
 }
 
-// Reads the ids that the config names; the others keep their values. Encoders' configs name ids of
-// generation, too, often those of another vocabulary.
-void read_special_ids(const JsonFields& config, ModelConfig& out) {
-  const auto read = [&](const char* key, int vocab_size, int& id) {
-    id = static_cast<int>(config.get_int(key, -1, vocab_size - 1, id));
-  };
-  read("pad_token_id", out.first().vocab_size, out.pad_token_id);
+// Reads an id if the config names it.
+void read_id(const JsonFields& config, const char* key, int vocab_size, int& id) {
+  id = static_cast<int>(config.get_int(key, -1, vocab_size - 1, id));
+}
+
+// The ids with which generation starts and ends. Encoders' configs name them, too, often those of
+// another vocabulary. A list of end ids is refused: generation ends with one.
+void read_generation_ids(const JsonFields& config, ModelConfig& out) {
+  const int vocab_size = out.last().vocab_size;
   if (!out.last().is_decoder) return;
-  read("eos_token_id", out.last().vocab_size, out.eos_token_id);
-  read("bos_token_id", out.last().vocab_size, out.decoder_start_token_id);
-  read("decoder_start_token_id", out.last().vocab_size, out.decoder_start_token_id);
+  read_id(config, "eos_token_id", vocab_size, out.eos_token_id);
+  read_id(config, "bos_token_id", vocab_size, out.decoder_start_token_id);
+  read_id(config, "decoder_start_token_id", vocab_size, out.decoder_start_token_id);
+}
+
+void read_special_ids(const JsonFields& config, ModelConfig& out) {
+  read_id(config, "pad_token_id", out.first().vocab_size, out.pad_token_id);
+  read_generation_ids(config, out);
 }
 
 // transformers also keeps the ids with which generation starts and ends in a file of their own.
-// They count where config.json names none.
+// What it names counts before config.json.
 void read_generation_config(const std::filesystem::path& folder, ModelConfig& out) {
   const std::filesystem::path path = folder / kGenerationFile;
   if (!out.last().is_decoder || !file_exists(path)) return;
   const Json document = read_json_file(path, kGenerationFile);
-  const JsonFields config(document, kGenerationFile);
-  const int vocab_size = out.last().vocab_size;
-  const auto read = [&](const char* key, int& id) {
-    const Json* value = config.find(key);
-    // A list of end ids is skipped: embert ends generation with one id.
-    const bool list = value != nullptr && !value->is_number();
-    if (id < 0 && !list) id = static_cast<int>(config.get_int(key, -1, vocab_size - 1, -1));
-  };
-  read("eos_token_id", out.eos_token_id);
-  read("decoder_start_token_id", out.decoder_start_token_id);
-  read("bos_token_id", out.decoder_start_token_id);
+  read_generation_ids(JsonFields(document, kGenerationFile), out);
 }
 
 // transformers' EncoderDecoderModel: config.json contains a config for each stack.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "converter/convert_error.hpp"
@@ -91,12 +92,74 @@ void read_names(const JsonFields& fields, VocabularySettings* settings) {
   read_name(fields, "mask_token", &settings->mask_token);
 }
 
+// The special tokens that the files name, with their flags where a file has them. transformers
+// searches texts for all of them.
+std::vector<AddedTokenSpec> read_special_tokens(const JsonFields& map, const JsonFields& config) {
+  std::vector<AddedTokenSpec> tokens;
+  const auto read = [&tokens](Json value, const JsonFields& fields, const std::string& key) {
+    if (value.is_string()) value = {{"content", value}};
+    value["special"] = true;
+    tokens.push_back(read_added_token(value, fields.file(), key));
+  };
+  for (const char* key : {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token",
+                          "cls_token", "mask_token"}) {
+    const Json* named = config.find(key);
+    const Json* in_map = map.find(key);
+    const bool has_flags = named != nullptr && named->is_object();
+    const JsonFields& fields = in_map != nullptr && !has_flags ? map : config;
+    const Json* value = fields.find(key);
+    if (value != nullptr && (value->is_string() || value->is_object())) read(*value, fields, key);
+  }
+  const char* const more = "additional_special_tokens";
+  const JsonFields& fields = config.find(more) != nullptr ? config : map;
+  const Json* list = fields.find(more);
+  if (list == nullptr) return tokens;
+  const auto is_token = [](const Json& value) { return value.is_string() || value.is_object(); };
+  if (!list->is_array() || !std::ranges::all_of(*list, is_token)) {
+    throw ConvertError(fields.file() + ": \"" + more + "\" must be a list of tokens, found " +
+                       describe_json(*list));
+  }
+  for (const Json& value : *list) read(value, fields, more);
+  return tokens;
+}
+
+// The first id of each token.
+std::unordered_map<std::string, std::uint32_t> token_ids(const TokenizerSpec& spec) {
+  std::unordered_map<std::string, std::uint32_t> ids;
+  for (std::size_t id = 0; id < spec.tokens.size(); ++id) {
+    ids.emplace(spec.tokens[id], static_cast<std::uint32_t>(id));
+  }
+  return ids;
+}
+
+// Adds the special tokens that are no added tokens so far.
+void add_special_tokens(const std::vector<AddedTokenSpec>& tokens, TokenizerSpec* spec,
+                        std::vector<std::string>& warnings) {
+  std::unordered_set<std::string> known;
+  for (const AddedTokenSpec& token : spec->added_tokens) known.insert(token.content);
+  const std::unordered_map<std::string, std::uint32_t> ids = token_ids(*spec);
+  for (AddedTokenSpec token : tokens) {
+    if (!known.insert(token.content).second) continue;
+    const auto id = find_token(ids, token.content);
+    if (!id) {
+      warnings.push_back("special token \"" + printable(token.content, 40) +
+                         "\" has no id in the vocabulary; in a text it is cut as other words are");
+      continue;
+    }
+    token.id = *id;
+    spec->added_tokens.push_back(std::move(token));
+  }
+  std::ranges::stable_sort(spec->added_tokens, {}, &AddedTokenSpec::id);
+}
+
 // Adds the tokens that tokenizer_config.json lists under "added_tokens_decoder" (id -> token), in
 // the order of their ids.
 void read_added_tokens(const Json& list, const std::string& file, TokenizerSpec* spec) {
-  std::unordered_map<std::string, std::size_t> ids;  // the first of each token
-  for (std::size_t id = 0; id < spec->tokens.size(); ++id) ids.emplace(spec->tokens[id], id);
-  spec->added_tokens.clear();
+  std::unordered_map<std::string, std::uint32_t> ids = token_ids(*spec);
+  std::unordered_map<std::string, std::size_t> places;  // of the added tokens so far
+  for (std::size_t i = 0; i < spec->added_tokens.size(); ++i) {
+    places.emplace(spec->added_tokens[i].content, i);
+  }
   for (const auto& [id, value] : added_tokens_by_id(list, file)) {
     AddedTokenSpec token = read_added_token(value, file, "added_tokens_decoder");
     token.id = id;
@@ -118,9 +181,15 @@ void read_added_tokens(const Json& list, const std::string& file, TokenizerSpec*
       throw ConvertError(name + " has id " + std::to_string(id) + ", which is \"" +
                          printable(spec->tokens[id], 40) + "\" in the vocabulary");
     }
-    spec->added_tokens.push_back(token);
+    const auto [place, is_new] = places.emplace(token.content, spec->added_tokens.size());
+    if (is_new) spec->added_tokens.emplace_back();
+    spec->added_tokens[place->second] = std::move(token);
   }
 }
+
+constexpr std::string_view kBertClasses[] = {"BertTokenizer", "DistilBertTokenizer",
+                                             "ElectraTokenizer", "MobileBertTokenizer",
+                                             "MPNetTokenizer"};
 
 // The letter case settings of tokenizer_config.json. With vocab.txt they are the only source;
 // otherwise those that are set replace the settings of tokenizer.json.
@@ -141,12 +210,16 @@ CaseSettings read_case(const Json& config, const std::string& file) {
   return out;
 }
 
-void apply_case(const CaseSettings& said, WordPieceSpec* spec, std::vector<std::string>& warnings) {
+// BERT's classes of transformers put the settings of tokenizer_config.json in the place of those of
+// tokenizer.json, and their defaults where it has none; its general class reads none of them.
+void apply_case(const CaseSettings& said, const std::string& name, WordPieceSpec* spec,
+                std::vector<std::string>& warnings) {
+  if (name == "PreTrainedTokenizer") return;
   const WordPieceSpec before = *spec;
-  if (said.lowercase) spec->lowercase = *said.lowercase;
-  if (said.split_cjk) spec->split_cjk = *said.split_cjk;
-  // transformers takes a missing strip_accents for null where the letter case differs.
-  if (said.says_strip_accents || spec->lowercase != before.lowercase)
+  const bool has_defaults = std::ranges::find(kBertClasses, name) != std::end(kBertClasses);
+  spec->lowercase = said.lowercase.value_or(has_defaults || spec->lowercase);
+  spec->split_cjk = said.split_cjk.value_or(has_defaults || spec->split_cjk);
+  if (has_defaults || said.says_strip_accents || spec->lowercase != before.lowercase)
     spec->strip_accents = said.strip_accents.value_or(spec->lowercase);
   if (spec->lowercase != before.lowercase || spec->split_cjk != before.split_cjk ||
       spec->strip_accents != before.strip_accents) {
@@ -165,26 +238,30 @@ std::optional<std::string> sentencepiece_file(const std::filesystem::path& folde
   return std::nullopt;
 }
 
-// The tokenizer's class without "Fast", or else the model's type. Files that are no tokenizer.json
-// do not say what stands around the texts.
-std::string tokenizer_name(const std::filesystem::path& folder, const JsonFields& config) {
+// The tokenizer's class without "Fast"; empty where the file names none.
+std::string tokenizer_class(const JsonFields& config) {
   std::string name = config.get_string("tokenizer_class", "");
+  if (name.ends_with("TokenizerFast")) name.erase(name.size() - 4);
+  return name;
+}
+
+// The tokenizer's class, or else the model's type. Files that are no tokenizer.json do not say what
+// stands around the texts.
+std::string tokenizer_name(const std::filesystem::path& folder, const JsonFields& config) {
+  std::string name = tokenizer_class(config);
   if (name.empty() && file_exists(folder / "config.json")) {
     const Json document = read_json_file(folder / "config.json", "config.json");
     const JsonFields model(document, "config.json");
-    name = model.get_string("tokenizer_class", "");
+    name = tokenizer_class(model);
     if (name.empty()) name = model.get_string("model_type", "");
   }
-  if (name.ends_with("TokenizerFast")) name.erase(name.size() - 4);
   return name;
 }
 
 // Other classes cut words out of a text in their own way, such as BertJapaneseTokenizer.
 void require_wordpiece_class(const std::string& name) {
-  constexpr std::string_view kClasses[] = {"BertTokenizer", "DistilBertTokenizer",
-                                           "ElectraTokenizer", "MobileBertTokenizer",
-                                           "MPNetTokenizer"};
-  if (!name.ends_with("Tokenizer") || std::ranges::find(kClasses, name) != std::end(kClasses)) {
+  if (!name.ends_with("Tokenizer") ||
+      std::ranges::find(kBertClasses, name) != std::end(kBertClasses)) {
     return;
   }
   throw ConvertError("vocab.txt: tokenizer_class \"" + printable(name) +
@@ -217,18 +294,27 @@ std::optional<TokenizerSpec> read_files(const std::filesystem::path& folder, con
   const CaseSettings letter_case = read_case(config, config_file);
   VocabularySettings settings;
   const std::string map_file = "special_tokens_map.json";
-  if (file_exists(folder / map_file)) {
-    const Json map = read_json_file(folder / map_file, map_file);
-    read_names(JsonFields(map, map_file), &settings);
-  }
-  const JsonFields fields(config, config_file);
+  Json map_json = Json::object();
+  if (file_exists(folder / map_file)) map_json = read_json_file(folder / map_file, map_file);
+  const JsonFields map(map_json, map_file), fields(config, config_file);
+  read_names(map, &settings);
   read_names(fields, &settings);
+  const std::vector<AddedTokenSpec> special = read_special_tokens(map, fields);
+  const auto add_configured_tokens = [&](TokenizerSpec* spec) {
+    const Json* const added = fields.find("added_tokens_decoder");
+    if (added != nullptr) {
+      read_added_tokens(*added, config_file, spec);
+    } else if (!file_exists(folder / "tokenizer.json")) {
+      refuse_added_tokens_file(folder);
+    }
+    add_special_tokens(special, spec, warnings);
+  };
 
   if (file_exists(folder / "tokenizer.json")) {
     TokenizerSpec spec = parse_tokenizer_json(
         read_file(folder / "tokenizer.json", "tokenizer.json", kMaxFileBytes), "tokenizer.json");
     if (auto* wordpiece = std::get_if<WordPieceSpec>(&spec.model)) {
-      apply_case(letter_case, wordpiece, warnings);
+      apply_case(letter_case, tokenizer_class(fields), wordpiece, warnings);
     }
     apply_byte_level_config(config, &spec, warnings);
     const auto rename = [&spec](const std::string& token, std::optional<std::uint32_t>* id) {
@@ -240,16 +326,21 @@ std::optional<TokenizerSpec> read_files(const std::filesystem::path& folder, con
     rename(settings.sep_token, &spec.sep_id);
     rename(settings.pad_token, &spec.pad_id);
     rename(settings.mask_token, &spec.mask_id);
+    add_configured_tokens(&spec);
     return spec;
   }
   if (const auto file = sentencepiece_file(folder)) {
-    return read_sentencepiece(
-        read_file(folder / *file, *file, kMaxFileBytes), *file,
-        sentencepiece_settings(tokenizer_name(folder, fields), *file, fields));
+    TokenizerSpec spec =
+        read_sentencepiece(read_file(folder / *file, *file, kMaxFileBytes), *file,
+                           sentencepiece_settings(tokenizer_name(folder, fields), *file, fields));
+    add_configured_tokens(&spec);
+    return spec;
   }
   if (!file_exists(folder / "vocab.txt") && file_exists(folder / "vocab.json") &&
       file_exists(folder / "merges.txt")) {
-    return read_vocab_and_merges(folder, config);
+    TokenizerSpec spec = read_vocab_and_merges(folder, config);
+    add_configured_tokens(&spec);
+    return spec;
   }
   if (!file_exists(folder / "vocab.txt")) return std::nullopt;
   const std::string name = tokenizer_name(folder, fields);
@@ -259,12 +350,15 @@ std::optional<TokenizerSpec> read_files(const std::filesystem::path& folder, con
   settings.strip_accents = letter_case.strip_accents;
   settings.split_cjk = letter_case.split_cjk.value_or(true);
   TokenizerSpec spec = read_vocabulary(folder / "vocab.txt", settings);
-  const Json* added = fields.find("added_tokens_decoder");
-  if (added != nullptr) {
-    read_added_tokens(*added, config_file, &spec);
-  } else {
-    refuse_added_tokens_file(folder);
+  // The flags that the files give the five tokens.
+  for (AddedTokenSpec& token : spec.added_tokens) {
+    const auto named = std::ranges::find(special, token.content, &AddedTokenSpec::content);
+    if (named == special.end()) continue;
+    const std::uint32_t id = token.id;
+    token = *named;
+    token.id = id;
   }
+  add_configured_tokens(&spec);
   return spec;
 }
 

@@ -27,8 +27,9 @@ struct VocabularySettings {
 
 /// The folder's tokenizer, or nothing where it has none of these files. For letter case, accents,
 /// Chinese characters and the prefix space tokenizer_config.json goes before tokenizer.json, as in
-/// transformers; stored padding is ignored. Appends a line to `warnings` where the two files
-/// differ. Throws ConvertError.
+/// transformers; the special and added tokens that it names are added. Stored padding is ignored.
+/// Appends a line to `warnings` where the two files differ, and for a special token without an id.
+/// Throws ConvertError.
 std::optional<TokenizerSpec> read_tokenizer(const std::filesystem::path& folder,
                                             std::vector<std::string>& warnings);
 

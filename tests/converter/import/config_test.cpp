@@ -463,15 +463,20 @@ TEST_F(Config, IdsThatGenerationStartsAndEndsWith) {
   EXPECT_EQ(start(R"(, "bos_token_id": 5, "decoder_start_token_id": 6)"), 6);
   EXPECT_EQ(error(R"({"is_decoder": true, "bos_token_id": 96})"),
             "config.json: \"bos_token_id\" must be a whole number from -1 to 95, found 96");
-  // generation_config.json counts where config.json names no id; a list of end ids is skipped.
+  // generation_config.json counts before config.json.
   folder_.write("generation_config.json", R"({"decoder_start_token_id": 7, "bos_token_id": 8,
                                               "eos_token_id": 9})");
   EXPECT_EQ(start(""), 7);
   EXPECT_EQ(end(""), 9);
-  EXPECT_EQ(start(R"(, "bos_token_id": 5, "eos_token_id": 4)"), 5);
-  EXPECT_EQ(end(R"(, "bos_token_id": 5, "eos_token_id": 4)"), 4);
+  EXPECT_EQ(start(R"(, "bos_token_id": 5, "eos_token_id": 4)"), 7);
+  EXPECT_EQ(end(R"(, "bos_token_id": 5, "eos_token_id": 4)"), 9);
+  folder_.write("generation_config.json", R"({"bos_token_id": 8, "pad_token_id": 3})");
+  EXPECT_EQ(end(R"(, "eos_token_id": 4)"), 4);
+  EXPECT_EQ(read_model(R"({"is_decoder": true, "pad_token_id": 2})").pad_token_id, 2);
   folder_.write("generation_config.json", R"({"eos_token_id": [9, 10]})");
-  EXPECT_EQ(end(""), -1);
+  EXPECT_EQ(error(R"({"is_decoder": true})"),
+            "generation_config.json: \"eos_token_id\" must be a whole number from -1 "
+            "to 95, found an array of 2");
   folder_.write("generation_config.json", R"({"eos_token_id": 96})");
   EXPECT_EQ(read_model("{}").eos_token_id, -1);  // of an encoder
   EXPECT_EQ(error(R"({"is_decoder": true})"),

@@ -266,6 +266,65 @@ TEST_F(TokenizerFolder, AnotherLetterCaseHasItsAccents) {
   EXPECT_FALSE(read()->wordpiece().strip_accents);
 }
 
+// The classes of BERT rebuild the normaliser with their own settings or defaults; the general class
+// reads none of them.
+TEST_F(TokenizerFolder, TheClassDecidesWhoSaysTheCase) {
+  Json json = small_json();
+  json["normalizer"]["lowercase"] = true;
+  json["normalizer"]["strip_accents"] = false;
+  write("tokenizer.json", json.dump());
+  write("tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer", "do_lower_case": true})");
+  EXPECT_TRUE(read()->wordpiece().strip_accents);
+  EXPECT_EQ(warnings_.size(), 1u);
+  write("tokenizer_config.json",
+        R"({"tokenizer_class": "PreTrainedTokenizerFast", "do_lower_case": false})");
+  EXPECT_TRUE(read()->wordpiece().lowercase);
+  EXPECT_FALSE(read()->wordpiece().strip_accents);
+  json["normalizer"]["lowercase"] = false;
+  write("tokenizer.json", json.dump());
+  write("tokenizer_config.json", R"({"tokenizer_class": "MPNetTokenizerFast"})");
+  EXPECT_TRUE(read()->wordpiece().lowercase);
+  write("tokenizer_config.json", "{}");
+  EXPECT_FALSE(read()->wordpiece().lowercase);
+}
+
+// transformers searches texts for every special token that a file names, whatever tokenizer.json or
+// the vocabulary's file says of it.
+TEST_F(TokenizerFolder, SpecialTokensThatTheConfigNames) {
+  write("vocab.txt", vocab_);
+  const std::string map = "special_tokens_map.json", config = "tokenizer_config.json";
+  write(map, R"({"additional_special_tokens": ["a"]})");
+  const std::size_t before = read()->added_tokens.size();
+  EXPECT_EQ(before, 6u);
+  EXPECT_TRUE(warnings_.empty());
+  // A list of tokenizer_config.json takes its place, with flags.
+  write(config, R"({"additional_special_tokens": [{"content": "[MASK]", "lstrip": true}],
+                    "mask_token": {"content": "[MASK]", "rstrip": true}})");
+  const auto with_flags = read();
+  EXPECT_EQ(with_flags->added_tokens.size(), 5u);
+  EXPECT_TRUE(with_flags->added_tokens.back().strip_right);
+  EXPECT_FALSE(with_flags->added_tokens.back().strip_left);
+  write(config, R"({"additional_special_tokens": ["none"]})");
+  EXPECT_TRUE(read().has_value());
+  ASSERT_EQ(warnings_.size(), 1u);
+  EXPECT_EQ(warnings_[0],
+            "special token \"none\" has no id in the vocabulary; in a text it is cut as other "
+            "words are");
+  write(config, R"({"additional_special_tokens": "a"})");
+  EXPECT_EQ(error(),
+            "tokenizer_config.json: \"additional_special_tokens\" must be a list of tokens, found "
+            "\"a\"");
+  // tokenizer.json without its list of added tokens.
+  Json json = small_json();
+  json["added_tokens"] = Json::array();
+  write("tokenizer.json", json.dump());
+  std::filesystem::remove(folder_ / map);
+  write(config, R"({"mask_token": "[MASK]"})");
+  EXPECT_EQ(read()->added_tokens.size(), 1u);
+  write(config, R"({"added_tokens_decoder": {"4": {"content": "[MASK]", "special": true}}})");
+  EXPECT_EQ(read()->added_tokens.size(), 1u);
+}
+
 TEST_F(TokenizerFolder, TextsAreCutAtTheRight) {
   write("vocab.txt", vocab_);
   write("tokenizer_config.json", R"({"truncation_side": "right"})");
@@ -313,7 +372,9 @@ TEST_F(TokenizerFolder, AddedTokensOfTheConfig) {
                                      "7": {"content": "new", "special": false}}})");
   const auto spec = read();
   EXPECT_EQ(TestTokenizer(*spec).strings("a [MASK] NEWa"), "a [MASK] new a");
-  EXPECT_EQ(spec->added_tokens.size(), 2u);
+  EXPECT_EQ(spec->added_tokens.size(), 6u);  // and the other special tokens, as in transformers
+  write("tokenizer_config.json", R"({"added_tokens_decoder": {}})");
+  EXPECT_EQ(TestTokenizer(*read()).strings("a [MASK] a"), "a [MASK] a");
   write("tokenizer_config.json", R"({"added_tokens_decoder": {"9": {"content": "new"}}})");
   EXPECT_EQ(error(),
             "tokenizer_config.json: added token \"new\" has id 9, but no token has id 7; ids must "

@@ -92,13 +92,21 @@ struct SpecialTokens {
 
 Json plain_token(const char* content) { return {{"content", content}, {"normalized", true}}; }
 
-// The list of tokenizer.json.
-Json token_list(const Json& decoder) {
+// The list of tokenizer.json: the special tokens, with what the decoder says of them and others.
+Json token_list(const Json& special, const Json& decoder) {
   Json tokens = Json::array();
   for (auto& [id, token] : added_tokens_by_id(decoder, kConfigFile)) {
     tokens.push_back(token);
     tokens.back()["id"] = id;
   }
+  for (const Json& token : special) {
+    const auto is_same = [&token](const Json& known) {
+      return known.value("content", Json()) == token["content"];
+    };
+    if (std::ranges::none_of(tokens, is_same)) tokens.push_back(token);
+  }
+  std::stable_sort(tokens.begin(), tokens.end(),
+                   [](const Json& a, const Json& b) { return a["id"] < b["id"]; });
   return tokens;
 }
 
@@ -191,10 +199,11 @@ TokenizerSpec read_vocab_and_merges(const std::filesystem::path& folder,
   if (decoder == nullptr) refuse_added_tokens_file(folder);
   const Json merges =
       read_merges_text(read_file(folder / kMergesFile, kMergesFile, kMostMergesBytes), kMergesFile);
-  const Json root = {{"model", {{"type", "BPE"}, {"vocab", vocab}, {"merges", merges}}},
-                     {"added_tokens", decoder != nullptr ? token_list(*decoder) : special.added},
-                     {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", prefix_space}}},
-                     {"post_processor", post}};
+  const Json root = {
+      {"model", {{"type", "BPE"}, {"vocab", vocab}, {"merges", merges}}},
+      {"added_tokens", decoder != nullptr ? token_list(special.added, *decoder) : special.added},
+      {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", prefix_space}}},
+      {"post_processor", post}};
   TokenizerSpec spec = parse_tokenizer_json(root, "vocab.json and merges.txt");
   if (is_roberta) {
     spec.cls_id = special.id_of("cls_token");
