@@ -156,9 +156,9 @@ void add_special_tokens(const std::vector<AddedTokenSpec>& tokens, TokenizerSpec
 // the order of their ids.
 void read_added_tokens(const Json& list, const std::string& file, TokenizerSpec* spec) {
   std::unordered_map<std::string, std::uint32_t> ids = token_ids(*spec);
-  std::unordered_map<std::string, std::size_t> places;  // of the added tokens so far
+  std::unordered_map<std::string, std::size_t> index_of;  // an added token by its content
   for (std::size_t i = 0; i < spec->added_tokens.size(); ++i) {
-    places.emplace(spec->added_tokens[i].content, i);
+    index_of.emplace(spec->added_tokens[i].content, i);
   }
   for (const auto& [id, value] : added_tokens_by_id(list, file)) {
     AddedTokenSpec token = read_added_token(value, file, "added_tokens_decoder");
@@ -181,9 +181,9 @@ void read_added_tokens(const Json& list, const std::string& file, TokenizerSpec*
       throw ConvertError(name + " has id " + std::to_string(id) + ", which is \"" +
                          printable(spec->tokens[id], 40) + "\" in the vocabulary");
     }
-    const auto [place, is_new] = places.emplace(token.content, spec->added_tokens.size());
+    const auto [index, is_new] = index_of.emplace(token.content, spec->added_tokens.size());
     if (is_new) spec->added_tokens.emplace_back();
-    spec->added_tokens[place->second] = std::move(token);
+    spec->added_tokens[index->second] = std::move(token);
   }
 }
 
