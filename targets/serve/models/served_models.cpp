@@ -17,9 +17,9 @@ ServedModels::ServedModels(const std::vector<std::string>& models, const ModelOp
                            uint32_t most_requests) {
   for (const std::string& argument : models) {
     const size_t equals = argument.find('=');
-    // A path may have the sign, too.
+    std::error_code unknown;  // a path may have the sign, too
     const bool is_named =
-        equals != std::string::npos && equals > 0 && !std::filesystem::exists(argument);
+        equals != std::string::npos && equals > 0 && !std::filesystem::exists(argument, unknown);
     const std::string path = is_named ? argument.substr(equals + 1) : argument;
     const std::string name =
         is_named ? argument.substr(0, equals) : std::filesystem::path(path).stem().string();

@@ -9,6 +9,7 @@
 
 #include "targets/serve/api/request_body.hpp"
 #include "targets/serve/http/request_head.hpp"
+#include "targets/serve/memory_budget.hpp"
 #include "targets/serve/request_error.hpp"
 #include "tests/fuzz/support/check_message.hpp"
 #include "tests/fuzz/support/require.hpp"
@@ -60,10 +61,15 @@ std::size_t levels_of(const hosted::Json& value) {
 void check_body(std::string_view body) {
   serve::Limits limits;
   limits.texts = 20;
+  serve::MemoryBudget budget(limits.memory_bytes);
+  const serve::RequestMemory memory(budget);
   try {
     const hosted::Json object = serve::checked_body(body, limits);
     require(object.is_object() && object.size() <= 64, "an object with few keys");
     require(levels_of(object) <= 6, "few levels");
+    require(std::none_of(object.begin(), object.end(),
+                         [](const hosted::Json& field) { return field.is_null(); }),
+            "no field that is null");
     const std::string dumped = object.dump();  // throws for what is not UTF-8
     require(serve::checked_body(dumped, limits) == object, "the same object again");
   } catch (const serve::RequestError& error) {
