@@ -96,7 +96,7 @@ void read_special_ids(const JsonFields& config, ModelConfig& out) {
 }
 
 // transformers also keeps the ids with which generation starts and ends in a file of their own.
-// What it names counts before config.json.
+// Its ids replace those of config.json.
 void read_generation_config(const std::filesystem::path& folder, ModelConfig& out) {
   const std::filesystem::path path = folder / kGenerationFile;
   if (!out.last().is_decoder || !file_exists(path)) return;

@@ -338,8 +338,8 @@ std::optional<TokenizerSpec> read_files(const std::filesystem::path& folder, con
   }
   if (!file_exists(folder / "vocab.txt") && file_exists(folder / "vocab.json") &&
       file_exists(folder / "merges.txt")) {
-    TokenizerSpec spec = read_vocab_and_merges(folder, config);
-    add_configured_tokens(&spec);
+    TokenizerSpec spec = read_vocab_and_merges(folder, config);  // with added_tokens_decoder
+    add_special_tokens(special, &spec, warnings);
     return spec;
   }
   if (!file_exists(folder / "vocab.txt")) return std::nullopt;
@@ -350,7 +350,7 @@ std::optional<TokenizerSpec> read_files(const std::filesystem::path& folder, con
   settings.strip_accents = letter_case.strip_accents;
   settings.split_cjk = letter_case.split_cjk.value_or(true);
   TokenizerSpec spec = read_vocabulary(folder / "vocab.txt", settings);
-  // The flags that the files give the five tokens.
+  // read_vocabulary adds the five tokens without the flags that the files give them.
   for (AddedTokenSpec& token : spec.added_tokens) {
     const auto named = std::ranges::find(special, token.content, &AddedTokenSpec::content);
     if (named == special.end()) continue;

@@ -186,7 +186,7 @@ void Connection::open_serial(const std::string& path_and_baud) {
   if (in_ < 0 || tcgetattr(in_, &settings) != 0) fail(std::strerror(errno));
   cfmakeraw(&settings);
   settings.c_cflag |= CLOCAL | CREAD;
-  // What the last program set: flow control, two stop bits.
+  // The port keeps the flow control and the two stop bits that another program has set.
   settings.c_cflag &= ~static_cast<tcflag_t>(CRTSCTS | CSTOPB);
   settings.c_iflag &= ~static_cast<tcflag_t>(IXOFF);
   cfsetispeed(&settings, speed);
