@@ -91,9 +91,12 @@ void embed(const Run& run, const LayerInput& then) {
   });
 }
 
-/// Columns of a dense layer whose sums fit the accumulators at a time, for m rows.
-size_t columns_at_a_time(const StackPlan& plan, size_t m) {
-  return kBlockRows * plan.acc_columns / m / kPanelColumns * kPanelColumns;
+/// Columns of a dense layer, of n, whose sums fit the accumulators at a time, for m rows: about the
+/// same number each time, as a product fetches the weights of as many columns for the next one.
+size_t columns_at_a_time(const StackPlan& plan, size_t m, size_t n) {
+  const size_t most = kBlockRows * plan.acc_columns / m / kPanelColumns * kPanelColumns;
+  const size_t times = (n + most - 1) / most;
+  return pad_columns((n + times - 1) / times);
 }
 
 /// The rows of a residual from `row` on.
@@ -107,7 +110,7 @@ void add_dense(const Run& run, size_t task, const ResidualDense& out, const Quan
                const SumRows& to) {
   const Kernels& kernels = run.engine.kernels;
   const size_t width = to.stream.width, lhs_rows = rows.planes * rows.m;
-  const size_t block = columns_at_a_time(run.plan, lhs_rows);
+  const size_t block = columns_at_a_time(run.plan, lhs_rows, width);
   int16_t* sum = run.at<int16_t>(to.stream.residual) + to.row * width;
   const int16_t* residual =
       out.adds_to_input ? run.at<int16_t>(to.stream.normalized) + to.row * width : sum;
@@ -229,7 +232,7 @@ void feed_forward_rows(const Run& run, const TaskRows& rows, const FeedForward& 
   size_t m = 0;
   for (size_t row = rows.begin; row < rows.end; row += m) {
     m = block_rows(rows.end - row, smaller(plan.ffn_rows, kBlockRows / planes));
-    const size_t block = columns_at_a_time(plan, planes * m);
+    const size_t block = columns_at_a_time(plan, planes * m, inner);
     make_lhs(run, task, {normalized + row * width, m, width}, planes, ffn.copied);
     // Of n columns of `up` from `column` on: the product, its factors, and the activations.
     const auto product = [&](size_t column, size_t n) {

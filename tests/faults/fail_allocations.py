@@ -224,7 +224,7 @@ def run_scenario(scenario, run, every, tried):
     new = [(number, frames) for number, frames in stacks if tuple(frames) not in tried]
     tried.update(tuple(frames) for _, frames in stacks)
     for number, frames in new[::every]:
-        for _ in range(3):  # the plot of `bench` has as many ticks as its times ask for: then the stack has another number
+        for _ in range(10):  # the plot of `bench` has as many ticks as its times ask for: then the stack has another number
             scenario.reset(folder)
             failed.unlink(missing_ok=True)
             outcome = run(scenario, EMBERT_FAIL_AT=str(number), EMBERT_FAILED=str(failed))

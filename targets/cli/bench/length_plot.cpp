@@ -35,15 +35,6 @@ std::string number(double value, double tick) { return fixed(value, tick < 1 ? 2
 
 }  // namespace
 
-LengthStep largest_step(std::span<const double> ms, std::span<const double> macs) {
-  LengthStep step = {0, 0};
-  for (size_t n = 1; n < ms.size(); ++n) {
-    const double percent = 100 * (ms[n] / ms[n - 1]) / (macs[n] / macs[n - 1]) - 100;
-    if (step.tokens == 0 || percent > step.percent) step = {n + 1, percent};
-  }
-  return step;
-}
-
 std::string length_plot(const std::string& title, std::span<const LengthCurve> curves) {
   double most = 0;
   for (const LengthCurve& curve : curves) {

@@ -15,15 +15,6 @@ struct LengthCurve {
   std::vector<double> ms;  ///< [lengths]: of texts with 1, 2, ... tokens
 };
 
-/// The length whose time exceeds that of the length before by most, beyond its multiply-adds.
-struct LengthStep {
-  size_t tokens;   ///< 0 where there is only one length
-  double percent;  ///< 100 (ms[n] / ms[n - 1]) / (macs[n] / macs[n - 1]) - 100
-};
-
-/// `ms` and `macs` are [lengths].
-LengthStep largest_step(std::span<const double> ms, std::span<const double> macs);
-
 /// Returns an SVG image, for light and dark pages. All curves have the same lengths, one or more.
 std::string length_plot(const std::string& title, std::span<const LengthCurve> curves);
 

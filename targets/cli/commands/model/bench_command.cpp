@@ -10,6 +10,7 @@
 #include "targets/cli/bench/bench_table.hpp"
 #include "targets/cli/bench/encoder_timing.hpp"
 #include "targets/cli/bench/length_plot.hpp"
+#include "targets/cli/bench/length_times.hpp"
 #include "targets/cli/bench/peak.hpp"
 #include "targets/cli/commands/commands.hpp"
 #include "targets/cli/io/messages.hpp"
@@ -54,24 +55,6 @@ std::vector<uint32_t> lengths_to_measure(const BenchOptions& options, uint32_t p
   return lengths;
 }
 
-/// The least of `repeats` times of each length up to `longest`, in ms. All lengths take turns, so
-/// that a drift of the machine hits all of them.
-LengthCurve time_lengths(const BenchEngine& bench, const embert_model_info& info, uint32_t longest,
-                         uint32_t repeats) {
-  LengthCurve curve = {
-      std::to_string(bench.threads()) + (bench.threads() == 1 ? " thread" : " threads"),
-      std::vector<double>(longest)};
-  for (uint32_t repeat = 0; repeat < repeats; ++repeat) {
-    for (uint32_t tokens = 1; tokens <= longest; ++tokens) {
-      const Batch batch = random_text(info, tokens);
-      const double ms = seconds_of_run(bench, batch.input()) * 1e3;
-      double& least = curve.ms[tokens - 1];
-      if (repeat == 0 || ms < least) least = ms;
-    }
-  }
-  return curve;
-}
-
 void plot_lengths(const BenchOptions& options, const ModelFile& file) {
   const std::vector<uint32_t> lengths = lengths_to_measure(options, file.info().max_positions);
   const uint32_t longest = *std::max_element(lengths.begin(), lengths.end());
@@ -82,12 +65,17 @@ void plot_lengths(const BenchOptions& options, const ModelFile& file) {
   std::vector<LengthCurve> curves;
   for (const uint32_t threads : options.threads) {
     const BenchEngine bench(file, threads, longest);
-    curves.push_back(time_lengths(bench, file.info(), longest,
-                                  options.repeats != 0 ? options.repeats : kPlotRepeats));
-    const LengthStep step = largest_step(curves.back().ms, macs);
-    if (step.tokens == 0) continue;
-    note(curves.back().name + ": the largest step is that to " + std::to_string(step.tokens) +
-         " tokens, " + fixed(step.percent, 1) + " % beyond the multiply-adds");
+    const LengthTimes times = time_lengths(
+        macs, options.repeats != 0 ? options.repeats : kPlotRepeats, [&](size_t tokens) {
+          const Batch batch = random_text(file.info(), static_cast<uint32_t>(tokens));
+          return seconds_of_run(bench, batch.input()) * 1e3;
+        });
+    curves.push_back(
+        {std::to_string(bench.threads()) + (bench.threads() == 1 ? " thread" : " threads"),
+         times.ms});
+    if (times.step.tokens == 0) continue;
+    note(curves.back().name + ": the largest step is that to " + std::to_string(times.step.tokens) +
+         " tokens, " + fixed(times.step.percent, 1) + " % beyond the multiply-adds");
   }
   output().line(length_plot(
       options.model + ", " + embert_isa_name(file.info().isa_mask) + ": time of one text", curves));
@@ -128,9 +116,9 @@ void add_bench_command(CLI::App& app) {
   auto* json = command->add_flag("--json", options->json, "JSON Lines, one a measurement");
   auto* markdown = command->add_flag("--markdown", options->markdown, "A Markdown table");
   auto* csv = command->add_flag("--csv", options->csv, "Comma-separated values");
-  auto* svg =
-      command->add_flag("--svg", options->svg,
-                        "A plot of the least times of all lengths up to the longest, 10 runs each");
+  auto* svg = command->add_flag(
+      "--svg", options->svg,
+      "A plot of the least times of all lengths up to the longest, 10 runs or more each");
   json->excludes(markdown)->excludes(csv)->excludes(svg);
   markdown->excludes(csv)->excludes(svg);
   csv->excludes(svg);
