@@ -77,27 +77,28 @@ template <size_t Rows>
   }
 }
 
-// Packs 4 rows: the words of a step side by side.
+// Packs 4 rows: the words of a step side by side. Two runs at a time, as LDP loads two registers.
 void pack_rows(const uint8_t* lhs, size_t stride, size_t k, int32_t* dst) {
   const uint8_t* row[kTileRows];
   for (size_t r = 0; r < kTileRows; ++r) row[r] = lhs + r * stride;
-  size_t runs = k / kRun;
-  if (runs > 0) {
+  size_t twos = k / (2 * kRun);
+  if (twos > 0) {
     asm volatile(
         "1:\n"
-        "ldr q0, [%[a]], #16\n"
-        "ldr q1, [%[b]], #16\n"
-        "ldr q2, [%[c]], #16\n"
-        "ldr q3, [%[d]], #16\n"
+        "ldp q0, q4, [%[a]], #32\n"
+        "ldp q1, q5, [%[b]], #32\n"
+        "ldp q2, q6, [%[c]], #32\n"
+        "ldp q3, q7, [%[d]], #32\n"
         "st4 {v0.4s-v3.4s}, [%[dst]], #64\n"
-        "subs %[runs], %[runs], #1\n"
+        "st4 {v4.4s-v7.4s}, [%[dst]], #64\n"
+        "subs %[twos], %[twos], #1\n"
         "b.ne 1b\n"
         : [a] "+r"(row[0]), [b] "+r"(row[1]), [c] "+r"(row[2]), [d] "+r"(row[3]), [dst] "+r"(dst),
-          [runs] "+r"(runs)
+          [twos] "+r"(twos)
         :
-        : "cc", "memory", "v0", "v1", "v2", "v3");
+        : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7");
   }
-  for (size_t c = 0; c < k % kRun; c += kStepInputs, dst += kTileRows) {
+  for (size_t c = 0; c < k % (2 * kRun); c += kStepInputs, dst += kTileRows) {
     for (size_t r = 0; r < kTileRows; ++r) memcpy(dst + r, row[r] + c, kStepInputs);
   }
 }
@@ -111,8 +112,9 @@ void full_tiles(size_t count, const int32_t* lhs, const Panels& panels, MatrixVi
   const int32_t* start = panels.start;
   int32_t* dst = view.data;
   const int32_t* inputs;
-  int32_t* row;
-  size_t eights, rest;
+  const size_t steps = panels.k / kStepInputs, eights = steps / 8, stride = 4 * view.stride;
+  const int32_t* last = eights > 0 ? lhs + 32 * eights - 16 : lhs;  // half of the last 8 steps
+  size_t left;
   asm volatile(
       ".macro embert_row s0, s1, s2, s3, w0, w1, w2, w3, x, lane\n"
       "sdot v\\s0\\().4s, v\\w0\\().16b, v\\x\\().4b[\\lane]\n"
@@ -157,42 +159,39 @@ void full_tiles(size_t count, const int32_t* lhs, const Panels& panels, MatrixVi
       "ld1 {v24.4s-v27.4s}, [%[start]]\n"
       "ld1 {v28.4s-v31.4s}, [%[start]], #64\n"
       "mov %[inputs], %[lhs]\n"
-      "mov %[row], %[dst]\n"
-      "and %[rest], %[steps], #7\n"
-      "lsr %[eights], %[steps], #3\n"
       "cbz %[eights], 2f\n"
       "ld1 {v0.16b-v3.16b}, [%[rhs]], #64\n"
       "ld1 {v4.4s-v7.4s}, [%[inputs]], #64\n"
-      "subs %[eights], %[eights], #1\n"
-      "b.eq 5f\n"
+      "cbnz %[single], 5f\n"
       "1:\n"
       "embert_eight 0\n"
-      "subs %[eights], %[eights], #1\n"
+      "cmp %[inputs], %[last]\n"
       "b.ne 1b\n"
       "5:\n"
       "embert_eight 1\n"
       "2:\n"
       "cbz %[rest], 4f\n"
+      "mov %[left], %[rest]\n"
       "3:\n"
       "ld1 {v0.16b-v3.16b}, [%[rhs]], #64\n"
       "ldr q4, [%[inputs]], #16\n"
       "embert_step 0, 1, 2, 3, 4\n"
-      "subs %[rest], %[rest], #1\n"
+      "subs %[left], %[left], #1\n"
       "b.ne 3b\n"
       "4:\n"
-      "st1 {v16.4s-v19.4s}, [%[row]], %[stride]\n"
-      "st1 {v20.4s-v23.4s}, [%[row]], %[stride]\n"
-      "st1 {v24.4s-v27.4s}, [%[row]], %[stride]\n"
-      "st1 {v28.4s-v31.4s}, [%[row]], %[stride]\n"
-      "add %[dst], %[dst], #64\n"
+      "st1 {v16.4s-v19.4s}, [%[dst]], %[stride]\n"
+      "st1 {v20.4s-v23.4s}, [%[dst]], %[stride]\n"
+      "st1 {v24.4s-v27.4s}, [%[dst]], %[stride]\n"
+      "st1 {v28.4s-v31.4s}, [%[dst]], %[next]\n"
       "subs %[panels], %[panels], #1\n"
       "b.ne 0b\n"
       ".purgem embert_row\n"
       ".purgem embert_step\n"
       ".purgem embert_eight\n"
-      : [inputs] "=&r"(inputs), [rhs] "+r"(rhs), [eights] "=&r"(eights), [rest] "=&r"(rest),
-        [start] "+r"(start), [dst] "+r"(dst), [row] "=&r"(row), [panels] "+r"(count)
-      : [lhs] "r"(lhs), [steps] "r"(panels.k / kStepInputs), [stride] "r"(4 * view.stride)
+      : [inputs] "=&r"(inputs), [rhs] "+r"(rhs), [left] "=&r"(left), [start] "+r"(start),
+        [dst] "+r"(dst), [panels] "+r"(count)
+      : [lhs] "r"(lhs), [eights] "r"(eights), [single] "r"(eights == 1), [last] "r"(last),
+        [rest] "r"(steps % 8), [stride] "r"(stride), [next] "r"(64 - 3 * stride)
       : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11",
         "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24",
         "v25", "v26", "v27", "v28", "v29", "v30", "v31");
