@@ -190,7 +190,7 @@ void full_tiles(size_t count, const int32_t* lhs, const Panels& panels, MatrixVi
       ".purgem embert_eight\n"
       : [inputs] "=&r"(inputs), [rhs] "+r"(rhs), [left] "=&r"(left), [start] "+r"(start),
         [dst] "+r"(dst), [panels] "+r"(count)
-      : [lhs] "r"(lhs), [eights] "r"(eights), [single] "r"(eights == 1), [last] "r"(last),
+      : [lhs] "r"(lhs), [eights] "r"(eights), [single] "r"(size_t{eights == 1}), [last] "r"(last),
         [rest] "r"(steps % 8), [stride] "r"(stride), [next] "r"(64 - 3 * stride)
       : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11",
         "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24",
