@@ -113,7 +113,8 @@ void full_tiles(size_t count, const int32_t* lhs, const Panels& panels, MatrixVi
   int32_t* dst = view.data;
   const int32_t* inputs;
   const size_t steps = panels.k / kStepInputs, eights = steps / 8, stride = 4 * view.stride;
-  const int32_t* last = eights > 0 ? lhs + 32 * eights - 16 : lhs;  // half of the last 8 steps
+  // Where inputs stand before the last 8 steps, whose first half is loaded already.
+  const int32_t* last_eight = eights > 0 ? lhs + 32 * eights - 16 : lhs;
   size_t left;
   asm volatile(
       ".macro embert_row s0, s1, s2, s3, w0, w1, w2, w3, x, lane\n"
@@ -165,7 +166,7 @@ void full_tiles(size_t count, const int32_t* lhs, const Panels& panels, MatrixVi
       "cbnz %[single], 5f\n"
       "1:\n"
       "embert_eight 0\n"
-      "cmp %[inputs], %[last]\n"
+      "cmp %[inputs], %[last_eight]\n"
       "b.ne 1b\n"
       "5:\n"
       "embert_eight 1\n"
@@ -188,10 +189,11 @@ void full_tiles(size_t count, const int32_t* lhs, const Panels& panels, MatrixVi
       ".purgem embert_row\n"
       ".purgem embert_step\n"
       ".purgem embert_eight\n"
-      : [inputs] "=&r"(inputs), [rhs] "+r"(rhs), [left] "=&r"(left), [start] "+r"(start),
-        [dst] "+r"(dst), [panels] "+r"(count)
-      : [lhs] "r"(lhs), [eights] "r"(eights), [single] "r"(size_t{eights == 1}), [last] "r"(last),
-        [rest] "r"(steps % 8), [stride] "r"(stride), [next] "r"(64 - 3 * stride)
+      : [inputs] "=&r"(inputs), [rhs] "+&r"(rhs), [left] "=&r"(left), [start] "+&r"(start),
+        [dst] "+&r"(dst), [panels] "+&r"(count)
+      : [lhs] "r"(lhs), [eights] "r"(eights), [single] "r"(size_t{eights == 1}),
+        [last_eight] "r"(last_eight), [rest] "r"(steps % 8), [stride] "r"(stride),
+        [next] "r"(64 - 3 * stride)
       : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11",
         "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24",
         "v25", "v26", "v27", "v28", "v29", "v30", "v31");

@@ -91,10 +91,11 @@ void embed(const Run& run, const LayerInput& then) {
   });
 }
 
-/// Columns of a dense layer, of n, whose sums fit the accumulators at a time, for m rows: about the
-/// same number each time, as a product fetches the weights of as many columns for the next one.
+/// Columns of a dense layer, of n, whose sums fit the accumulators at a time, for m rows. What does
+/// not fit at once goes in equal parts: a small last one would cost as many conversions of inputs.
 size_t columns_at_a_time(const StackPlan& plan, size_t m, size_t n) {
   const size_t most = kBlockRows * plan.acc_columns / m / kPanelColumns * kPanelColumns;
+  if (n <= most) return most;
   const size_t times = (n + most - 1) / most;
   return pad_columns((n + times - 1) / times);
 }

@@ -19,8 +19,14 @@ double median(std::vector<double> values) {
 /// A step to a length, as often as it was measured.
 struct StepTimes {
   size_t tokens;
-  std::vector<double> percents;
+  std::vector<double> percents = {};
+  double median = 0;
 };
+
+void sort_by_median(std::vector<StepTimes>& steps) {
+  for (StepTimes& step : steps) step.median = median(step.percents);
+  std::ranges::sort(steps, std::greater{}, &StepTimes::median);
+}
 
 }  // namespace
 
@@ -38,7 +44,7 @@ LengthTimes time_lengths(std::span<const double> macs, uint32_t repeats,
   };
 
   std::vector<StepTimes> steps;
-  for (size_t tokens = 2; tokens <= macs.size(); ++tokens) steps.push_back({tokens, {}});
+  for (size_t tokens = 2; tokens <= macs.size(); ++tokens) steps.push_back({tokens});
   for (uint32_t repeat = 0; repeat < repeats; ++repeat) {
     double before = time(1);
     for (StepTimes& step : steps) {
@@ -49,8 +55,7 @@ LengthTimes time_lengths(std::span<const double> macs, uint32_t repeats,
   }
   // Where other programs use the machine, some of hundreds of steps look large by chance.
   for (size_t most = kMostAgain; most >= kFewestAgain; most /= 2) {
-    std::ranges::sort(steps, std::greater{},
-                      [](const StepTimes& step) { return median(step.percents); });
+    sort_by_median(steps);
     if (steps.size() > most) steps.resize(most);
     for (uint32_t repeat = 0; repeat < repeats; ++repeat) {
       for (StepTimes& step : steps) {
@@ -59,12 +64,8 @@ LengthTimes time_lengths(std::span<const double> macs, uint32_t repeats,
       }
     }
   }
-  for (const StepTimes& step : steps) {
-    const double percent = median(step.percents);
-    if (times.step.tokens == 0 || percent > times.step.percent) {
-      times.step = {step.tokens, percent};
-    }
-  }
+  sort_by_median(steps);
+  if (!steps.empty()) times.step = {steps[0].tokens, steps[0].median};
   return times;
 }
 

@@ -12,8 +12,9 @@ namespace embert::cli {
 
 /// The length whose time exceeds that of the length before by most, beyond its multiply-adds.
 struct LengthStep {
-  size_t tokens;   ///< 0 where there is only one length
-  double percent;  ///< 100 (ms[n] / ms[n - 1]) / (macs[n] / macs[n - 1]) - 100, the median of many
+  size_t tokens;   ///< n, or 0 where there is only one length
+  double percent;  ///< median of 100 (t(n) / t(n - 1)) / (macs(n) / macs(n - 1)) - 100, of passes
+                   ///< one after the other
 };
 
 struct LengthTimes {
@@ -21,8 +22,8 @@ struct LengthTimes {
   LengthStep step;
 };
 
-/// Takes the time of each length `repeats` times and more. `macs` is [lengths]; run(tokens) takes
-/// a pass and returns its milliseconds.
+/// Takes the time of each length `repeats` times, and again that of the steps that look largest.
+/// `macs` is [lengths], one or more; run(tokens) returns the milliseconds of a pass.
 LengthTimes time_lengths(std::span<const double> macs, uint32_t repeats,
                          const std::function<double(size_t tokens)>& run);
 

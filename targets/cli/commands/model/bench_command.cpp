@@ -110,15 +110,16 @@ void add_bench_command(CLI::App& app) {
   add_value_list(*command, "--threads", options->threads, {0, 64},
                  "Thread counts; 0: all processors that this process may use");
   add_isa_option(*command, options->isa);
-  command->add_option("--repeats", options->repeats, "Runs to measure; default: about a second")
+  command
+      ->add_option("--repeats", options->repeats,
+                   "Runs to measure; default: about a second, with --svg 10 of each length")
       ->check(CLI::Range(1, 1000000))
       ->type_name("N");
   auto* json = command->add_flag("--json", options->json, "JSON Lines, one a measurement");
   auto* markdown = command->add_flag("--markdown", options->markdown, "A Markdown table");
   auto* csv = command->add_flag("--csv", options->csv, "Comma-separated values");
-  auto* svg = command->add_flag(
-      "--svg", options->svg,
-      "A plot of the least times of all lengths up to the longest, 10 runs or more each");
+  auto* svg = command->add_flag("--svg", options->svg,
+                                "A plot of the least times of all lengths up to the longest");
   json->excludes(markdown)->excludes(csv)->excludes(svg);
   markdown->excludes(csv)->excludes(svg);
   csv->excludes(svg);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <vector>
 
 namespace embert::cli {
 namespace {
@@ -48,7 +49,7 @@ TEST(LengthTimes, NoiseHidesNoStepAndMakesNone) {
   EXPECT_NEAR(stepped.step.percent, 4, 1.5);
   const LengthTimes even =
       time_lengths(macs, kRepeats, [&](size_t tokens) { return noisy(tokens, kLengths + 1); });
-  EXPECT_LT(even.step.percent, 2);
+  EXPECT_LT(even.step.percent, 3);
 }
 
 }  // namespace
