@@ -7,7 +7,7 @@
 namespace embert::cli {
 namespace {
 
-// Steps that are measured again, then half as many, down to the fewest.
+// Steps that are measured again, then half as many twice as often, down to the fewest.
 constexpr size_t kMostAgain = 64, kFewestAgain = 8;
 
 double median(std::vector<double> values) {
@@ -54,10 +54,11 @@ LengthTimes time_lengths(std::span<const double> macs, uint32_t repeats,
     }
   }
   // Where other programs use the machine, some of hundreds of steps look large by chance.
-  for (size_t most = kMostAgain; most >= kFewestAgain; most /= 2) {
+  size_t again = repeats;
+  for (size_t most = kMostAgain; most >= kFewestAgain; most /= 2, again *= 2) {
     sort_by_median(steps);
     if (steps.size() > most) steps.resize(most);
-    for (uint32_t repeat = 0; repeat < repeats; ++repeat) {
+    for (size_t repeat = 0; repeat < again; ++repeat) {
       for (StepTimes& step : steps) {
         const double before = time(step.tokens - 1);
         add(step, before, time(step.tokens));
