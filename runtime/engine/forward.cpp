@@ -95,9 +95,8 @@ void embed(const Run& run, const LayerInput& then) {
 /// not fit at once goes in equal parts: a small last one would cost as many conversions of inputs.
 size_t columns_at_a_time(const StackPlan& plan, size_t m, size_t n) {
   const size_t most = kBlockRows * plan.acc_columns / m / kPanelColumns * kPanelColumns;
-  if (n <= most) return most;
   const size_t times = (n + most - 1) / most;
-  return pad_columns((n + times - 1) / times);
+  return times == 1 ? most : pad_columns((n + times - 1) / times);
 }
 
 /// The rows of a residual from `row` on.
