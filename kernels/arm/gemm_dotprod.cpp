@@ -113,7 +113,7 @@ void full_tiles(size_t count, const int32_t* lhs, const Panels& panels, MatrixVi
   int32_t* dst = view.data;
   const int32_t* inputs;
   const size_t steps = panels.k / kStepInputs, eights = steps / 8, stride = 4 * view.stride;
-  // Where inputs stand before the last 8 steps, whose first half is loaded already.
+  // The loop ends when inputs point here: 8 steps are left, and their first half is loaded.
   const int32_t* last_eight = eights > 0 ? lhs + 32 * eights - 16 : lhs;
   size_t left;
   asm volatile(

@@ -91,8 +91,9 @@ void embed(const Run& run, const LayerInput& then) {
   });
 }
 
-/// Columns of a dense layer, of n, whose sums fit the accumulators at a time, for m rows. What does
-/// not fit at once goes in equal parts: a small last one would cost as many conversions of inputs.
+/// Columns of a dense layer, of n, whose sums fit the accumulators at a time, for m rows. A layer
+/// that does not fit goes in equal parts, as a kernel prepares the inputs anew for each, also for a
+/// small one.
 size_t columns_at_a_time(const StackPlan& plan, size_t m, size_t n) {
   const size_t most = kBlockRows * plan.acc_columns / m / kPanelColumns * kPanelColumns;
   const size_t times = (n + most - 1) / most;

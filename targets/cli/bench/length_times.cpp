@@ -53,7 +53,7 @@ LengthTimes time_lengths(std::span<const double> macs, uint32_t repeats,
       before = ms;
     }
   }
-  // Where other programs use the machine, some of hundreds of steps look large by chance.
+  // Other programs make some of hundreds of steps look large by chance: these are measured again.
   size_t again = repeats;
   for (size_t most = kMostAgain; most >= kFewestAgain; most /= 2, again *= 2) {
     sort_by_median(steps);
