@@ -260,39 +260,34 @@ StackOptions peek_stack_options(Walk& walk, const BlobStack& stack) {
   if (has(stack.flags, kStackEmbeddingProjection)) {
     const uint8_t* section =
         walk.peek(kSectionEmbeddingProjection, sizeof(BlobEmbeddingProjection));
-    walk.require(section != nullptr, EMBERT_STATUS_BLOB_SECTION);
-    if (!walk.sound()) return options;
+    if (section == nullptr) return options;
     const uint32_t size = reinterpret_cast<const BlobEmbeddingProjection*>(section)->embedding_size;
     walk.require_value(in_range(size, 1, kMaxHiddenSize));
     options.embedding_size = options.word_size = size;
   }
   if (has(stack.flags, kStackWordProjection)) {
     const uint8_t* section = walk.peek(kSectionWordProjection, sizeof(BlobWordProjection));
-    walk.require(section != nullptr, EMBERT_STATUS_BLOB_SECTION);
-    if (!walk.sound()) return options;
+    if (section == nullptr) return options;
     const uint32_t size = reinterpret_cast<const BlobWordProjection*>(section)->word_size;
     walk.require_value(in_range(size, 1, hidden));
     options.word_size = size;
   }
   if (has(stack.flags, kStackBottleneck)) {
     const uint8_t* section = walk.peek(kSectionBottleneck, sizeof(BlobBottleneck));
-    walk.require(section != nullptr, EMBERT_STATUS_BLOB_SECTION);
-    if (!walk.sound()) return options;
+    if (section == nullptr) return options;
     options.bottleneck = *reinterpret_cast<const BlobBottleneck*>(section);
     walk.require_value(bottleneck_ok(options.bottleneck, stack));
   }
   if (has(stack.flags, kStackSharedLayers)) {
     const uint8_t* section =
         walk.peek(kSectionSharedLayers, stack.num_layers * sizeof(BlobSharedLayer));
-    walk.require(section != nullptr, EMBERT_STATUS_BLOB_SECTION);
-    if (!walk.sound()) return options;
+    if (section == nullptr) return options;
     options.shared = reinterpret_cast<const BlobSharedLayer*>(section);
     walk.require_value(shared_layers_ok(options.shared, stack.num_layers));
   }
   if (has(stack.flags, kStackPlanes)) {
     const uint8_t* section = walk.peek(kSectionPlanes, stack.num_layers * sizeof(BlobPlanes));
-    walk.require(section != nullptr, EMBERT_STATUS_BLOB_SECTION);
-    if (!walk.sound()) return options;
+    if (section == nullptr) return options;
     options.planes = reinterpret_cast<const BlobPlanes*>(section);
   }
   return options;

@@ -162,9 +162,9 @@ class Walk {
     for (uint64_t i = 0; i < bytes; ++i) ends += text[i] == 0;
     require_value(ends == count && (bytes == 0 || text[bytes - 1] == 0));
   }
-  /// A look ahead at an optional section of at least so many bytes; null if there is none. Its
-  /// place and its other contents are checked when the walk arrives there.
-  const uint8_t* peek(uint32_t kind, uint64_t bytes) const {
+  /// A look ahead at an optional section, which must be there with at least so many bytes; null
+  /// after a failure. Its place and its other contents are checked when the walk arrives there.
+  const uint8_t* peek(uint32_t kind, uint64_t bytes) {
     for (uint32_t i = 0; sound() && i < header_.section_count; ++i) {
       const BlobSection& s = table_[i];
       if (s.kind == kind && s.offset % kBlobAlignment == 0 && s.bytes >= bytes &&
@@ -172,6 +172,7 @@ class Walk {
         return blob_ + s.offset;
       }
     }
+    require(false, EMBERT_STATUS_BLOB_SECTION);
     return nullptr;
   }
   bool at_end() const { return next_ == table_ + header_.section_count; }

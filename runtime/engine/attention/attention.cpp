@@ -249,18 +249,26 @@ KvView self_kv(const Run& run, size_t layer, const HeadTask& at) {
   return kv;
 }
 
-/// Runs visit(at) for all (text, head) pairs, text by text.
-template <typename Visit>
-void parallel_heads(const Run& run, const Layer& layer, Queries queries, Visit visit) {
-  const size_t heads = layer.num_heads, pairs = heads * run.input.batch;
+/// Runs visit(argument, at) for all (text, head) pairs, text by text.
+void visit_heads(const Run& run, size_t heads, Queries queries,
+                 void (*visit)(void* argument, const HeadTask& at), void* argument) {
   Items items(run.engine.options.threads);
-  parallel(run, [&, queries, heads, pairs](size_t task) {
+  parallel(run, [&](size_t task) {
     TextRows text = first_text(run, queries);
-    for (size_t pair = task; pair < pairs; pair = items.after(pair)) {
+    for (size_t pair = task; pair < heads * run.input.batch; pair = items.after(pair)) {
       while (text.text < pair / heads) text = next_text(run, queries, text);
-      visit(HeadTask{text, pair % heads, task});
+      visit(argument, {text, pair % heads, task});
     }
   });
+}
+
+/// Runs visit(at) for all (text, head) pairs.
+template <typename Visit>
+void parallel_heads(const Run& run, const Layer& layer, Queries queries, Visit visit) {
+  visit_heads(
+      run, layer.num_heads, queries,
+      [](void* argument, const HeadTask& at) { (*static_cast<const Visit*>(argument))(at); },
+      &visit);
 }
 
 }  // namespace
