@@ -71,6 +71,7 @@ enum Isa : uint32_t {
   kIsaAvx512Vnni = 1u << 2,  ///< AVX-512 F, BW, DQ, VL and VNNI
   /// AVX512-VNNI of a processor with more vector pipes than its byte products use.
   kIsaAvx512FreePipes = 1u << 3 | kIsaAvx512Vnni,
+  kIsaAmxInt8 = 1u << 4,   ///< AMX with products of bytes, beside AVX512-VNNI
   kIsaNeon = 1u << 8,      ///< Advanced SIMD of ARMv7 or ARMv8.0
   kIsaDotprod = 1u << 9,   ///< ARMv8.2 with SDOT, and the CRC instructions that ARMv8.1 demands
   kIsaI8mm = 1u << 10,     ///< SMMLA, beside SDOT
@@ -90,6 +91,7 @@ static constexpr IsaExtension kIsaExtensions[] = {
     {kIsaAvx2, "avx2", 0},
     {kIsaAvxVnni, "avxvnni", kIsaAvx2},
     {kIsaAvx512Vnni, "avx512vnni", kIsaAvx2},
+    {kIsaAmxInt8, "amxint8", kIsaAvx2 | kIsaAvx512Vnni},
     {kIsaNeon, "neon", 0},
     {kIsaDotprod, "dotprod", kIsaNeon},
     {kIsaI8mm, "i8mm", kIsaNeon | kIsaDotprod},

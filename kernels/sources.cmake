@@ -62,6 +62,12 @@ set(isa_flags_avx2 -mavx2 -msse4.2)
 set(isa_flags_avxvnni -mavx2 -mavxvnni)
 set(isa_flags_avx512vnni -mavx2 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni)
 
+# x86 with 64 bits alone: the instructions of AMX need them.
+set(kernel_sources_x86_64
+  ${kernel_sources_x86}
+  x86/gemm_amxint8.cpp)
+set(isa_flags_amxint8 ${isa_flags_avx512vnni} -mamx-tile -mamx-int8)
+
 # ARMv7 with an operating system. Distributions build for ARMv7 without NEON, so only these files may contain it.
 set(kernel_sources_armv7
   arm/activation_neon.cpp

@@ -11,6 +11,10 @@
 
 #if EMBERT_X86
 #include "runtime/host/cpuid_x86.hpp"
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #elif (EMBERT_AARCH64 || EMBERT_ARMV7) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
@@ -27,12 +31,26 @@ uint64_t saved_registers() {
   return static_cast<uint64_t>(high) << 32 | low;
 }
 
+// Linux gives the tile registers of AMX to a process that asks (Documentation/arch/x86/xstate.rst),
+// and to all its threads. From then on it refuses signal stacks (sigaltstack) of less than 11 KB;
+// where a thread has a smaller one, it refuses the tiles.
+bool gets_tiles() {
+#if defined(__x86_64__) && defined(__linux__)
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;  // <asm/prctl.h>, XCR0
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
+}
+
 uint32_t machine_isas() {
   constexpr uint64_t kSse42 = 1u << 20, kXgetbv = 1u << 27, kAvx = 1u << 28;      // leaf 1, ECX
   constexpr uint64_t kAvx2 = 1u << 5, kAvx512F = 1u << 16, kAvx512Dq = 1u << 17,  // leaf 7, EBX
       kAvx512Bw = 1u << 30, kAvx512Vl = 1u << 31;
-  constexpr uint64_t kAvx512Vnni = 1u << 11;                // leaf 7, ECX
-  constexpr uint64_t kSavesAvx = 0x6, kSavesAvx512 = 0xe6;  // XCR0: SSE, AVX; masks, ZMM
+  constexpr uint64_t kAvx512Vnni = 1u << 11;                    // leaf 7, ECX
+  constexpr uint64_t kAmxTile = 1u << 24, kAmxInt8 = 1u << 25;  // leaf 7, EDX
+  constexpr uint64_t kSavesAvx = 0x6, kSavesAvx512 = 0xe6,      // XCR0: SSE, AVX; masks, ZMM;
+      kSavesTiles = 0x60000;                                    // tiles
   constexpr uint32_t kOfAmd = EMBERT_ISA_AVX512_FREE_PIPES, kOfOthers = EMBERT_ISA_AVX512VNNI;
 
   if (!all_bits(embert::cpuid(1, 0).ecx, kSse42 | kXgetbv | kAvx)) return EMBERT_ISA_SCALAR;
@@ -45,6 +63,10 @@ uint32_t machine_isas() {
   if (all_bits(features.ebx, kAvx512F | kAvx512Dq | kAvx512Bw | kAvx512Vl) &&
       all_bits(features.ecx, kAvx512Vnni) && all_bits(saved, kSavesAvx512)) {
     mask |= embert::is_amd(embert::cpuid(0, 0)) ? kOfAmd : kOfOthers;
+    if (all_bits(features.edx, kAmxTile | kAmxInt8) && all_bits(saved, kSavesTiles) &&
+        gets_tiles()) {
+      mask |= EMBERT_ISA_AMXINT8;
+    }
   }
   return mask;
 }

@@ -8,6 +8,7 @@ static_assert(EMBERT_ISA_AVX2 == embert::kIsaAvx2, "pinned value");
 static_assert(EMBERT_ISA_AVXVNNI == embert::kIsaAvxVnni, "pinned value");
 static_assert(EMBERT_ISA_AVX512VNNI == embert::kIsaAvx512Vnni, "pinned value");
 static_assert(EMBERT_ISA_AVX512_FREE_PIPES == embert::kIsaAvx512FreePipes, "pinned value");
+static_assert(EMBERT_ISA_AMXINT8 == embert::kIsaAmxInt8, "pinned value");
 static_assert(EMBERT_ISA_NEON == embert::kIsaNeon, "pinned value");
 static_assert(EMBERT_ISA_DOTPROD == embert::kIsaDotprod, "pinned value");
 static_assert(EMBERT_ISA_I8MM == embert::kIsaI8mm, "pinned value");

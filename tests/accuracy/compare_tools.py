@@ -22,7 +22,7 @@ import sys
 import tempfile
 from typing import Any
 
-ISAS = ("scalar", "avx2", "avxvnni", "avx512vnni", "neon", "dotprod", "i8mm")
+ISAS = ("scalar", "avx2", "avxvnni", "avx512vnni", "amxint8", "neon", "dotprod", "i8mm")
 THREADS = ("1", "2")
 MOST_TEXTS = 500
 

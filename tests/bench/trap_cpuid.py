@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes UD2 over each CPUID instruction of programs and libraries of x86-64, in place: make copies first. hide_avx512.c
+"""Writes UD2 over each CPUID instruction of programs and libraries of x86-64, in place: make copies first. hide_isa.c
 then answers in its stead, on processors on which CPUID does not fault (AMD's).
 
   cp -r peers peers_avx2; cp build/release/targets/cli/embert embert_avx2

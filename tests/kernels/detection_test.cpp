@@ -2,6 +2,9 @@
 // Of kernel_test alone, which runs the kernels with the instructions that the machine has.
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <string>
+
 #include "kernels/dispatch.hpp"
 #include "kernels/processor.hpp"
 #include "tests/kernels/kernel_variants.hpp"
@@ -19,6 +22,15 @@ namespace {
 const bool announced = announce_kernels("native: scalar", runnable_isas());
 
 #if EMBERT_X86
+/// Whether Linux lists a feature of the processor.
+bool linux_lists(const std::string& feature) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string word; file >> word;) {
+    if (word == feature) return true;
+  }
+  return false;
+}
+
 // Leaf 0 as processors report it.
 TEST(Detection, KnowsAmd) {
   EXPECT_TRUE(is_amd({16, 0x68747541, 0x444d4163, 0x69746e65}));   // AuthenticAMD
@@ -42,6 +54,10 @@ TEST(Detection, AgreesWithTheMachine) {
   EXPECT_TRUE((isas & kIsaAvxVnni) == 0 || avx2);
   EXPECT_EQ((embert_isa_detect() & kIsaAvx512FreePipes) == kIsaAvx512FreePipes,
             is_amd(cpuid(0, 0)) && (isas & kIsaAvx512Vnni) != 0);
+  // Linux lists AMX where it can save the tiles, and gives them to a test program, whose threads
+  // have no small signal stacks.
+  EXPECT_EQ((isas & kIsaAmxInt8) != 0,
+            avx512 && linux_lists("amx_int8") && (compiled & kIsaAmxInt8) != 0);
 #elif EMBERT_AARCH64
   uint64_t features = 0, more = 0;  // ID_AA64ISAR0_EL1 and ID_AA64ISAR1_EL1
   asm("mrs %0, s3_0_c0_c6_0" : "=r"(features));

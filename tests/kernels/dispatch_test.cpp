@@ -40,6 +40,11 @@ TEST(Dispatch, MasksGetTheBestOfTheirExtensions) {
             "dense_residual_scalar");
   EXPECT_EQ(chosen(kIsaAvx512FreePipes, "dense_residual"), "dense_residual_avx512vnni");
   EXPECT_EQ(chosen(kIsaAvx512FreePipes, "gemm"), "gemm_s32_n16k4_avx512vnni");
+#ifdef __x86_64__
+  EXPECT_EQ(chosen(kIsaAvx2 | kIsaAvx512Vnni | kIsaAmxInt8, "gemm"), "gemm_s32_n16k4_amxint8");
+  EXPECT_EQ(chosen(kIsaAvx2 | kIsaAvx512Vnni | kIsaAmxInt8, "softmax"),
+            "softmax_u8_s32_avx512vnni");
+#endif
 }
 #elif EMBERT_AARCH64
 TEST(Dispatch, MasksGetTheBestOfTheirExtensions) {

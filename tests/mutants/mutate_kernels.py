@@ -51,7 +51,7 @@ FOLDERS = {
 }
 REFERENCE = {"kernels/arithmetic/fixed_point.hpp", "kernels/arithmetic/tables.hpp"}
 # Parts of a file's name: the x86 extensions of this machine's processor.
-FLAGS = {"avx2": "avx2", "avxvnni": "avx_vnni", "avx512vnni": "avx512_vnni", "avx512": "avx512_vnni"}
+FLAGS = {"avx2": "avx2", "avxvnni": "avx_vnni", "avx512vnni": "avx512_vnni", "avx512": "avx512_vnni", "amxint8": "amx_int8"}
 
 
 # By file: each mutant that was tried, and "invalid", "same code", how it was found (test, crash, time) or "survived".

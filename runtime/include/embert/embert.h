@@ -44,11 +44,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
 #define EMBERT_VERSION_MAJOR 0
 #define EMBERT_VERSION_MINOR 2
 #define EMBERT_VERSION_PATCH 0
-
 const char* embert_version(void); /**< "0.2.0" */
 
 /* ---- ISA extensions: instruction sets that have kernels of their own ------------------------- */
@@ -59,6 +57,7 @@ const char* embert_version(void); /**< "0.2.0" */
 #define EMBERT_ISA_AVXVNNI 2u
 #define EMBERT_ISA_AVX512VNNI 4u
 #define EMBERT_ISA_AVX512_FREE_PIPES 12u /**< AVX512VNNI whose products leave vector pipes free */
+#define EMBERT_ISA_AMXINT8 16u
 #define EMBERT_ISA_NEON 0x100u
 #define EMBERT_ISA_DOTPROD 0x200u
 #define EMBERT_ISA_I8MM 0x400u
@@ -66,7 +65,8 @@ const char* embert_version(void); /**< "0.2.0" */
 #define EMBERT_ISA_DSP 0x20000u
 #define EMBERT_ISA_SIMD128 0x1000000u
 
-/** The ISA extensions that both this machine (on bare metal: the build) and this build have. */
+/** The ISA extensions that both this machine (on bare metal: the build) and this build have. On
+ * x86-64, Linux is asked for AMX's registers and from then on refuses signal stacks below 11 KB. */
 uint32_t embert_isa_detect(void);
 /** Name of the fastest extension in the mask, such as "avx512vnni"; "scalar" if it has none. */
 const char* embert_isa_name(uint32_t isa_mask);

@@ -9,8 +9,9 @@ namespace embert::hosted {
 
 /// ISA extensions, slowest first: a name allows all up to its own.
 static constexpr uint32_t kIsasBySpeed[] = {
-    EMBERT_ISA_AVX2, EMBERT_ISA_AVXVNNI, EMBERT_ISA_AVX512_FREE_PIPES,
-    EMBERT_ISA_NEON, EMBERT_ISA_DOTPROD, EMBERT_ISA_I8MM};
+    EMBERT_ISA_AVX2,    EMBERT_ISA_AVXVNNI, EMBERT_ISA_AVX512_FREE_PIPES,
+    EMBERT_ISA_AMXINT8, EMBERT_ISA_NEON,    EMBERT_ISA_DOTPROD,
+    EMBERT_ISA_I8MM};
 
 std::vector<std::string> isa_choices() {
   std::vector<std::string> names = {"auto", "scalar"};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# emulated_kernels: the sources of the AVX-512 and AVX-VNNI kernels, unchanged, compiled for any x86-64 processor with
+# emulated_kernels: the sources of the AVX-512, AVX-VNNI and AMX kernels, unchanged, compiled for any x86-64 processor with
 # SIMDe (Debian: libsimde-dev). AVX2 stays native: gemm_avx2.cpp contains instructions of its own.
 # embert_add_emulated_test: as embert_add_test, with these kernels. The linker takes them, and embert_isa_detect of
 # emulated_isas.cpp, before those of the library.
@@ -12,13 +12,13 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND operating_system AND
 endif()
 if(EMBERT_SIMDE)
   include(${PROJECT_SOURCE_DIR}/kernels/sources.cmake)
-  set(emulated_sources ${kernel_sources_x86})
-  list(FILTER emulated_sources INCLUDE REGEX "_(avx512vnni|avxvnni)\\.cpp$")
+  set(emulated_sources ${kernel_sources_x86_64})
+  list(FILTER emulated_sources INCLUDE REGEX "_(avx512vnni|avxvnni|amxint8)\\.cpp$")
   list(TRANSFORM emulated_sources PREPEND ${PROJECT_SOURCE_DIR}/kernels/)
   add_library(emulated_kernels OBJECT ${emulated_sources})
   target_include_directories(emulated_kernels BEFORE PRIVATE ${CMAKE_CURRENT_LIST_DIR}/simde)
   target_include_directories(emulated_kernels PRIVATE ${PROJECT_SOURCE_DIR} ${EMBERT_SIMDE})
-  target_compile_definitions(emulated_kernels PRIVATE __AVXVNNI__ __AVX512VNNI__)
+  target_compile_definitions(emulated_kernels PRIVATE __AVXVNNI__ __AVX512VNNI__ __AMX_INT8__)
   target_link_libraries(emulated_kernels PRIVATE embert_library_flags)
   # SIMDe's headers are full of warnings; the native build has the warnings of the sources.
   target_compile_options(emulated_kernels PRIVATE -w -Wno-psabi -O2)

@@ -5,5 +5,6 @@
 uint32_t embert_isa_detect(void) {
   __builtin_cpu_init();
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("sse4.2");
-  return EMBERT_ISA_AVXVNNI | EMBERT_ISA_AVX512VNNI | (avx2 ? EMBERT_ISA_AVX2 : EMBERT_ISA_SCALAR);
+  return EMBERT_ISA_AVXVNNI | EMBERT_ISA_AVX512VNNI | EMBERT_ISA_AMXINT8 |
+         (avx2 ? EMBERT_ISA_AVX2 : EMBERT_ISA_SCALAR);
 }

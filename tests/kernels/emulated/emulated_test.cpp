@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of kernel_emulated_test alone, whose AVX-VNNI and AVX-512 kernels run on any x86-64 processor.
+// Of kernel_emulated_test alone, whose AVX-VNNI, AVX-512 and AMX kernels run on any x86-64
+// processor.
 #include <gtest/gtest.h>
 
 #include "kernels/dispatch.hpp"
@@ -9,7 +10,7 @@
 namespace embert {
 namespace {
 
-constexpr uint32_t kEmulated = kIsaAvxVnni | kIsaAvx512FreePipes;
+constexpr uint32_t kEmulated = kIsaAvxVnni | kIsaAvx512FreePipes | kIsaAmxInt8;
 
 const bool announced = announce_kernels("emulated:", kEmulated);
 

@@ -252,7 +252,7 @@ TEST(Run, ThreadsAndInstructionSetsGiveTheSameBytes) {
   const ToolResult reference =
       run_tool({"embed", kBundledModel, "--json", "--isa", "scalar"}, input);
   ASSERT_EQ(reference.exit_code, 0) << reference.err;
-  for (const char* isa : {"auto", "avx2", "avxvnni", "avx512vnni"}) {
+  for (const char* isa : {"auto", "avx2", "avxvnni", "avx512vnni", "amxint8"}) {
     for (const char* threads : {"1", "2", "0"}) {
       const ToolResult result =
           run_tool({"embed", kBundledModel, "--json", "--isa", isa, "--threads", threads}, input);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// <immintrin.h> of the emulated kernels: AVX-512 and AVX-VNNI in SIMDe's portable C on any x86-64
-// processor. This folder stands first in the include path, so the kernels' sources are compiled
-// unchanged. SIMDe 0.7.4 lacks the intrinsics below or has them wrong; each is a loop over lanes
-// here. Operations: Intel Intrinsics Guide.
+// <immintrin.h> of the emulated kernels: AVX-512 and AVX-VNNI in SIMDe's portable C, and AMX, on
+// any x86-64 processor. This folder stands first in the include path, so the kernels' sources are
+// compiled unchanged. SIMDe 0.7.4 lacks the intrinsics below or has them wrong; each is a loop over
+// lanes here. Operations: Intel Intrinsics Guide.
 #pragma once
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <array>
@@ -262,4 +263,70 @@ static inline __mmask32 _mm512_cmpeq_epi16_mask(__m512i a, __m512i b) {
 static inline __mmask32 _mm512_cmplt_epi16_mask(__m512i a, __m512i b) {
   return mask_of<__mmask32>(
       32, [a = lanes<int16_t>(a), b = lanes<int16_t>(b)](size_t i) { return a[i] < b[i]; });
+}
+
+// Tiles. What faults in a processor ends the program: a tile without a shape, and products of tiles
+// whose shapes do not fit.
+namespace {
+
+struct TileRegister {
+  size_t rows, row_bytes;
+  uint8_t data[16][64];
+};
+
+thread_local TileRegister tile_registers[8];
+
+inline TileRegister& shaped_tile(int number) {
+  TileRegister& tile = tile_registers[number];
+  if (tile.rows == 0 || tile.row_bytes == 0) abort();
+  return tile;
+}
+
+}  // namespace
+
+// Bytes 16 to 31 of a shape are the bytes a row, of 16 bits each, bytes 48 to 55 the rows.
+static inline void _tile_loadconfig(const void* shapes) {
+  const uint8_t* bytes = static_cast<const uint8_t*>(shapes);
+  memset(tile_registers, 0, sizeof tile_registers);
+  if (bytes[0] != 1) abort();  // the palette
+  for (size_t t = 0; t < 8; ++t) {
+    uint16_t row_bytes = 0;
+    memcpy(&row_bytes, bytes + 16 + 2 * t, sizeof row_bytes);
+    if (row_bytes > 64 || bytes[48 + t] > 16) abort();
+    tile_registers[t].row_bytes = row_bytes;
+    tile_registers[t].rows = bytes[48 + t];
+  }
+}
+static inline void _tile_release() { memset(tile_registers, 0, sizeof tile_registers); }
+static inline void _tile_loadd(int number, const void* from, size_t stride) {
+  TileRegister& tile = shaped_tile(number);
+  memset(tile.data, 0, sizeof tile.data);
+  for (size_t row = 0; row < tile.rows; ++row) {
+    memcpy(tile.data[row], static_cast<const uint8_t*>(from) + row * stride, tile.row_bytes);
+  }
+}
+static inline void _tile_stored(int number, void* to, size_t stride) {
+  const TileRegister& tile = shaped_tile(number);
+  for (size_t row = 0; row < tile.rows; ++row) {
+    memcpy(static_cast<uint8_t*>(to) + row * stride, tile.data[row], tile.row_bytes);
+  }
+}
+static inline void _tile_dpbusd(int sums_number, int lhs_number, int rhs_number) {
+  TileRegister& sums = shaped_tile(sums_number);
+  const TileRegister& lhs = shaped_tile(lhs_number);
+  const TileRegister& rhs = shaped_tile(rhs_number);
+  if (sums.rows != lhs.rows || sums.row_bytes != rhs.row_bytes || lhs.row_bytes != 4 * rhs.rows) {
+    abort();
+  }
+  for (size_t row = 0; row < sums.rows; ++row) {
+    for (size_t column = 0; column < sums.row_bytes; column += 4) {
+      uint32_t sum = 0;
+      memcpy(&sum, &sums.data[row][column], sizeof sum);
+      for (size_t k = 0; k < lhs.row_bytes; ++k) {
+        const int8_t weight = static_cast<int8_t>(rhs.data[k / 4][column + k % 4]);
+        sum += static_cast<uint32_t>(lhs.data[row][k] * weight);
+      }
+      memcpy(&sums.data[row][column], &sum, sizeof sum);
+    }
+  }
 }

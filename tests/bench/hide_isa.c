@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A preload library for Linux on x86-64: the program sees a processor of AVX2, without AVX-512,
- * AVX-VNNI and AMX. So a server that has them compares embert and its peers as they run on most
- * laptops. All of them ask CPUID which kernels may run. Intel's processors let it fault
- * (arch_prctl(2), ARCH_SET_CPUID; `cpuid_fault` in /proc/cpuinfo); on others trap_cpuid.py writes
- * UD2 over the CPUID instructions of copies of the programs. The handler executes CPUID and clears
- * the bits. glibc has chosen its own string functions before.
+ * Two preload libraries for Linux on x86-64. With hide_avx512 a program sees a processor of AVX2,
+ * without AVX-512, AVX-VNNI and AMX: a server that has them compares embert and its peers as they
+ * run on most laptops. With hide_amx (HIDE_AMX) it sees all but AMX, the matrix unit of Intel's
+ * servers, which LiteRT and OpenVINO use. All of them ask CPUID which kernels may run. Intel's
+ * processors let it fault (arch_prctl(2), ARCH_SET_CPUID; `cpuid_fault` in /proc/cpuinfo); on
+ * others trap_cpuid.py writes UD2 over the CPUID instructions of copies of the programs. The
+ * handler executes CPUID and clears the bits. glibc has chosen its own string functions before.
  *
- *   LD_PRELOAD=$PWD/build/release/tests/bench/libhide_avx512.so tests/bench/compare_peers.py ...
+ *   LD_PRELOAD=$PWD/build/release/tests/bench/libhide_amx.so tests/bench/compare_peers.py ...
  *
  * Bits: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2A, CPUID, leaf 7.
  */
@@ -21,13 +22,20 @@
 
 enum { kSetCpuid = 0x1012, kFaults = 0, kExecutes = 1, kCpuidBytes = 2 };
 
-// Leaf 7, subleaf 0. EBX: AVX512F, DQ, IFMA, PF, ER, CD, BW, VL. ECX: VBMI, VBMI2, VNNI, BITALG,
-// VPOPCNTDQ. EDX: 4VNNIW, 4FMAPS, VP2INTERSECT, AMX-BF16, AVX512-FP16, AMX-TILE, AMX-INT8.
+// Leaf 7, subleaf 0, EDX: AMX-BF16, AMX-TILE, AMX-INT8.
+static const uint32_t kAmx = 1u << 22 | 1u << 24 | 1u << 25;
+#ifdef HIDE_AMX
+static const uint32_t kHiddenEbx = 0, kHiddenEcx = 0, kHiddenEdx = kAmx, kHidesSubleaf1 = 0;
+#else
+// Subleaf 0. EBX: AVX512F, DQ, IFMA, PF, ER, CD, BW, VL. ECX: VBMI, VBMI2, VNNI, BITALG, VPOPCNTDQ.
+// EDX: 4VNNIW, 4FMAPS, VP2INTERSECT, AVX512-FP16.
 static const uint32_t kHiddenEbx =
     1u << 16 | 1u << 17 | 1u << 21 | 1u << 26 | 1u << 27 | 1u << 28 | 1u << 30 | 1u << 31;
 static const uint32_t kHiddenEcx = 1u << 1 | 1u << 6 | 1u << 11 | 1u << 12 | 1u << 14;
-static const uint32_t kHiddenEdx =
-    1u << 2 | 1u << 3 | 1u << 8 | 1u << 22 | 1u << 23 | 1u << 24 | 1u << 25;
+static const uint32_t kHiddenEdx = kAmx | 1u << 2 | 1u << 3 | 1u << 8 | 1u << 23;
+// AVX-VNNI, AVX512-BF16, AVX-VNNI-INT8, AVX10: all are later than AVX2.
+static const uint32_t kHidesSubleaf1 = 1;
+#endif
 
 static void execute_cpuid(int signal_number, siginfo_t* info, void* context) {
   greg_t* const registers = ((ucontext_t*)context)->uc_mcontext.gregs;
@@ -49,7 +57,7 @@ static void execute_cpuid(int signal_number, siginfo_t* info, void* context) {
     b &= ~kHiddenEbx;
     c &= ~kHiddenEcx;
     d &= ~kHiddenEdx;
-  } else if (leaf == 7) {  // AVX-VNNI, AVX512-BF16, AVX-VNNI-INT8, AVX10: all are later than AVX2
+  } else if (leaf == 7 && kHidesSubleaf1) {
     a = b = c = d = 0;
   }
   registers[REG_RAX] = a;
@@ -63,12 +71,12 @@ static void execute_cpuid(int signal_number, siginfo_t* info, void* context) {
 __attribute__((constructor)) static void hide(void) {
   struct sigaction action = {.sa_sigaction = execute_cpuid, .sa_flags = SA_SIGINFO | SA_NODEFER};
   if (sigaction(SIGILL, &action, NULL) != 0 || sigaction(SIGSEGV, &action, NULL) != 0) {
-    perror("hide_avx512: sigaction");
+    perror("hide_isa: sigaction");
     exit(1);
   }
   if (syscall(SYS_arch_prctl, kSetCpuid, kFaults) != 0 && getenv("EMBERT_CPUID_TRAPPED") == NULL) {
     fprintf(stderr,
-            "hide_avx512: CPUID does not fault here; run copies that trap_cpuid.py has changed, "
+            "hide_isa: CPUID does not fault here; run copies that trap_cpuid.py has changed, "
             "with EMBERT_CPUID_TRAPPED=1\n");
     exit(1);
   }
