@@ -3,7 +3,7 @@
 // cycles, eight times the rate of VPDPBUSD on 512 bits. 16 steps of a panel of n16k4 are such a
 // tile, as they lie in the model. 2 x 2 tiles of sums need 4 loads of tiles for 4 products; an odd
 // panel is left to AVX512-VNNI.
-// Seen in its code: 4 loads, 4 products and 6 other instructions a step of 64 inputs. Measured on an
+// Seen in its code: 4 loads, 4 products, 6 other instructions a step of 64 inputs. Measured on an
 // Intel Xeon (tests/bench/gemm_bench) at MiniLM's dense layers and 32 rows: 43 to 49 % of the peak
 // with weights in L2, four times as fast as AVX512-VNNI, 20 % with weights in L3, twice as fast.
 // Fetching the next panels ahead took up to 8 % more time.
@@ -40,13 +40,15 @@ struct TileInputs {
   size_t begin, end, step;
 };
 
-/// gcc's intrinsics do not say that their instructions read memory.
-EMBERT_INLINE void is_read(const void* memory) { asm volatile("" : : "r"(memory) : "memory"); }
+/// gcc's intrinsics do not say that their instructions read memory: what was stored before this is
+/// in memory behind it. The call in set_shapes is for the operands, too.
+EMBERT_INLINE void finish_stores(const void* to) { asm volatile("" : : "r"(to) : "memory"); }
 
 // The intrinsics demand literal numbers of tiles: 0 to 3 are the sums of two tiles of rows by two
 // panels, 4 and 5 the inputs of the tiles of rows, 6 and 7 the weights of the panels.
 
-/// Tiles keep their shapes while they hold sums.
+/// LDTILECFG clears all tiles. So inputs behind whole tiles, which need other shapes, are a pass of
+/// their own, which goes on from dst.
 void set_shapes(const TileRows& rows, size_t inputs) {
   TileShapes shapes = {};
   shapes.palette = 1;
@@ -65,7 +67,7 @@ void set_shapes(const TileRows& rows, size_t inputs) {
   }
   set(6, inputs / kStepInputs, kStepBytes);
   set(7, inputs / kStepInputs, kStepBytes);
-  is_read(&shapes);
+  finish_stores(&shapes);
   _tile_loadconfig(&shapes);
 }
 
@@ -85,7 +87,7 @@ void add_products(const GemmArgs& args, const TileRows& rows, const TileInputs& 
     start_sums<2>(args, j, sums);
     _mm512_store_si512(start, sums[0]);
     _mm512_store_si512(start + kPanelColumns, sums[1]);
-    is_read(start);
+    finish_stores(start);
     from0 = from1 = start;
     from_stride = 0;  // every row the same
   }

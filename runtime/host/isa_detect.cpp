@@ -32,8 +32,8 @@ uint64_t saved_registers() {
 }
 
 // Linux gives the tile registers of AMX to a process that asks (Documentation/arch/x86/xstate.rst),
-// and to all its threads. From then on it refuses signal stacks (sigaltstack) of less than 11 KB;
-// where a thread has a smaller one, it refuses the tiles.
+// and to all its threads. From then on it refuses signal stacks (sigaltstack) of less than
+// AT_MINSIGSTKSZ, 12 KB; where a thread has a smaller one, it refuses the tiles.
 bool gets_tiles() {
 #if defined(__x86_64__) && defined(__linux__)
   constexpr long kRequestPermission = 0x1023, kTileData = 18;  // <asm/prctl.h>, XCR0
@@ -63,10 +63,9 @@ uint32_t machine_isas() {
   if (all_bits(features.ebx, kAvx512F | kAvx512Dq | kAvx512Bw | kAvx512Vl) &&
       all_bits(features.ecx, kAvx512Vnni) && all_bits(saved, kSavesAvx512)) {
     mask |= embert::is_amd(embert::cpuid(0, 0)) ? kOfAmd : kOfOthers;
-    if (all_bits(features.edx, kAmxTile | kAmxInt8) && all_bits(saved, kSavesTiles) &&
-        gets_tiles()) {
-      mask |= EMBERT_ISA_AMXINT8;
-    }
+    const bool has_tiles =
+        all_bits(features.edx, kAmxTile | kAmxInt8) && all_bits(saved, kSavesTiles);
+    if (has_tiles && gets_tiles()) mask |= EMBERT_ISA_AMXINT8;
   }
   return mask;
 }

@@ -73,7 +73,8 @@ typedef struct embert_hosted_options {
 } embert_hosted_options;
 
 /** Reads the file, or maps it, checks every byte of it, and makes an engine for each thread. A file
- * of more than 4 GB is refused. Null options: the defaults. */
+ * of more than 4 GB is refused. Null options: the defaults. Unless the isa is "scalar", it calls
+ * embert_isa_detect, which says what AMX changes in a process. */
 embert_hosted_result embert_hosted_open(const char* path, const embert_hosted_options* options,
                                         embert_hosted** model);
 /** Ends the threads and frees everything. No other call with this model may run. Null does nothing.

@@ -33,7 +33,7 @@ static const uint32_t kHiddenEbx =
     1u << 16 | 1u << 17 | 1u << 21 | 1u << 26 | 1u << 27 | 1u << 28 | 1u << 30 | 1u << 31;
 static const uint32_t kHiddenEcx = 1u << 1 | 1u << 6 | 1u << 11 | 1u << 12 | 1u << 14;
 static const uint32_t kHiddenEdx = kAmx | 1u << 2 | 1u << 3 | 1u << 8 | 1u << 23;
-// AVX-VNNI, AVX512-BF16, AVX-VNNI-INT8, AVX10: all are later than AVX2.
+// Subleaves from 1 on: AVX-VNNI, AVX512-BF16, AVX-VNNI-INT8, AVX10. All are later than AVX2.
 static const uint32_t kHidesSubleaf1 = 1;
 #endif
 

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "embert/embert.h"
 #include "kernels/variants.hpp"
 
 namespace embert {
@@ -18,18 +19,7 @@ namespace {
 
 constexpr size_t kRows = 32;
 
-bool machine_has(uint32_t isa) {
-  bool all = true;
-#if EMBERT_X86
-  if (isa & kIsaAvx2) all &= __builtin_cpu_supports("avx2") && __builtin_cpu_supports("sse4.2");
-  if (isa & kIsaAvx512Vnni) {
-    all &= __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vnni");
-  }
-#else
-  all = isa == kIsaScalar;
-#endif
-  return all;
-}
+bool machine_has(uint32_t isa) { return (embert_isa_detect() & isa) == isa; }
 
 // 64-byte aligned, with deterministic contents.
 template <typename T>

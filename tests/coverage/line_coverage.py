@@ -4,7 +4,7 @@
 
 Builds the preset `coverage` (clang and llvm-cov, Debian: clang, llvm), runs the suites of kernels, runtime, tokenizer, task
 decoding and the hosted library, and prints the share of the lines by folder and every line that no test ran. A line of an
-AVX-512 or AVX-VNNI kernel counts whether the processor ran it or SIMDe (tests/kernels/emulated).
+AVX-512, AVX-VNNI or AMX kernel counts whether the processor ran it or SIMDe (tests/kernels/emulated).
 
 uncovered.txt has the reason of each line that no test can run: "path  |  code  |  reason"; code that ends with "{" stands
 for its whole block. Ends with 1 for a line that is not there, for an entry whose line is gone or is run, and where less than

@@ -11,7 +11,7 @@ latter with the reason. --check only reads this list.
 - A mutant of a kernel is compiled alone and linked into kernel_test.
 - A mutant of the reference arithmetic goes through arithmetic_test. If that passes, or if it is another header, all
   variants of one operation after the other are compiled with it and compared by kernel_test, whose own objects keep the
-  header as it was. AVX2, AVX-VNNI and AVX-512 kernels run where the processor has them; the others are left out.
+  header as it was. AVX2, AVX-VNNI, AVX-512 and AMX kernels run where the processor has them; the others are left out.
 - A mutant whose object has the same bytes is no mutant.
 
 The tests run until the first fails, or for 90 s of the processor, 1,800 s in an emulator: a mutant that does not end is

@@ -44,6 +44,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
 #define EMBERT_VERSION_MAJOR 0
 #define EMBERT_VERSION_MINOR 2
 #define EMBERT_VERSION_PATCH 0
@@ -65,8 +66,8 @@ const char* embert_version(void); /**< "0.2.0" */
 #define EMBERT_ISA_DSP 0x20000u
 #define EMBERT_ISA_SIMD128 0x1000000u
 
-/** The ISA extensions that both this machine (on bare metal: the build) and this build have. On
- * x86-64, Linux is asked for AMX's registers and from then on refuses signal stacks below 11 KB. */
+/** The ISA extensions that both this machine (on bare metal: the build) and this build have. For
+ * AMX, Linux is asked for registers; from then on it wants signal stacks of AT_MINSIGSTKSZ (12 KB). */
 uint32_t embert_isa_detect(void);
 /** Name of the fastest extension in the mask, such as "avx512vnni"; "scalar" if it has none. */
 const char* embert_isa_name(uint32_t isa_mask);
@@ -111,8 +112,7 @@ typedef struct embert_options {
   void* parallel_context;
 } embert_options;
 
-/** Sets the members that options->size covers: the model's max_tokens, one text, one thread. A null
- * model gives zeros. */
+/** Sets the members that size covers: the model's max_tokens, one text and thread. Null: zeros. */
 embert_status embert_options_init(const embert_model* model, embert_options* options);
 
 static inline embert_options embert_options_default(const embert_model* model) {

@@ -8,8 +8,8 @@
 namespace embert {
 
 /// Returns the 8-bit multiply-adds per second of one core with the best instruction in isa_mask:
-/// VPDPBUSD of 512 or 256 bits; on AVX2 VPMADDWD and VPADDD. Independent registers, no loads; the
-/// best of many short runs in about 20 ms. The machine must have the ISA extensions in the mask.
+/// TDPBUSD of AMX; VPDPBUSD of 512 or 256 bits; on AVX2 VPMADDWD and VPADDD. Independent registers,
+/// no loads; the best of many short runs in about 20 ms. The machine must have the extensions.
 /// Returns 0 where no such instruction is known.
 double measure_peak_macs_per_second(uint32_t isa_mask);
 

@@ -28,9 +28,9 @@ std::vector<std::string> runnable_isas() {
 }
 
 uint32_t isa_mask_of(const std::string& name) {
+  if (name == "scalar") return EMBERT_ISA_SCALAR;
   const uint32_t machine = embert_isa_detect();
   if (name == "auto") return machine;
-  if (name == "scalar") return EMBERT_ISA_SCALAR;
   uint32_t mask = EMBERT_ISA_SCALAR;
   std::string known = "scalar";
   for (const uint32_t isa : kIsasBySpeed) {

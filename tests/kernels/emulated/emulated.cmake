@@ -4,7 +4,7 @@
 # embert_add_emulated_test: as embert_add_test, with these kernels. The linker takes them, and embert_isa_detect of
 # emulated_isas.cpp, before those of the library.
 set(emulates OFF)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND operating_system AND
+if(EMBERT_HAS_X86_64 AND operating_system AND
    NOT (EMBERT_GENERIC OR EMBERT_SANITIZE OR BUILD_SHARED_LIBS))
   set(emulates ON)
   find_path(EMBERT_SIMDE simde/x86/avx512.h)
