@@ -21,8 +21,9 @@ std::vector<std::string> isa_choices() {
 
 std::vector<std::string> runnable_isas() {
   std::vector<std::string> names = {"scalar"};
+  const uint32_t machine = embert_isa_detect();
   for (const uint32_t isa : kIsasBySpeed) {
-    if ((embert_isa_detect() & isa) != 0) names.push_back(embert_isa_name(isa));
+    if ((machine & isa) != 0) names.push_back(embert_isa_name(isa));
   }
   return names;
 }
