@@ -22,7 +22,8 @@ constexpr size_t kMostRows = 16, kMostInputs = 64;  // of a tile
 // Below, the shapes and the wait for the last product take longer than the products save.
 constexpr size_t kLeastRows = 4, kLeastProducts = 65536;
 
-/// What LDTILECFG reads.
+/// LDTILECFG sets the shapes of the tile registers from these 64 bytes; registers beyond 7 are not
+/// there, and their entries are zero.
 struct TileShapes {
   uint8_t palette, start_row, reserved[14];
   uint16_t row_bytes[16];
@@ -80,16 +81,13 @@ void add_products(const GemmArgs& args, const TileRows& rows, const TileInputs& 
   int32_t* dst0 = args.dst + rows.begin * args.dst_stride + j;
   int32_t* dst1 = dst0 + rows.first * args.dst_stride;
 
-  alignas(64) int32_t start[2 * kPanelColumns];
+  __m512i start[2];
   const int32_t *from0 = dst0, *from1 = dst1;
   size_t from_stride = dst_stride;
   if (inputs.begin == 0) {
-    __m512i sums[2];
-    start_sums<2>(args, j, sums);
-    _mm512_store_si512(start, sums[0]);
-    _mm512_store_si512(start + kPanelColumns, sums[1]);
+    start_sums<2>(args, j, start);
     finish_stores(start);
-    from0 = from1 = start;
+    from0 = from1 = reinterpret_cast<const int32_t*>(start);
     from_stride = 0;  // every row the same
   }
   _tile_loadd(0, from0, from_stride);

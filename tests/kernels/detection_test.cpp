@@ -21,8 +21,8 @@ namespace {
 
 const bool announced = announce_kernels("native: scalar", runnable_isas());
 
-#if EMBERT_X86
-/// Whether Linux lists a feature of the processor.
+#if EMBERT_X86 && defined(__linux__)
+/// Linux lists the features of the processor that it lets programs use.
 bool linux_lists(const std::string& feature) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string word; file >> word;) {
@@ -30,7 +30,9 @@ bool linux_lists(const std::string& feature) {
   }
   return false;
 }
+#endif
 
+#if EMBERT_X86
 // Leaf 0 as processors report it.
 TEST(Detection, KnowsAmd) {
   EXPECT_TRUE(is_amd({16, 0x68747541, 0x444d4163, 0x69746e65}));   // AuthenticAMD
