@@ -17,6 +17,10 @@ void embert_thread_pool_destroy(embert_thread_pool*) {}
 
 uint32_t embert_thread_pool_threads(const embert_thread_pool*) { return 1; }
 
+void embert_thread_pool_run(embert_thread_pool*, void (*work)(void* argument), void* argument) {
+  work(argument);
+}
+
 void embert_thread_pool_parallel_for(void*, void (*task)(void* task_argument, size_t index),
                                      void* task_argument, size_t tasks) {
   for (size_t i = 0; i < tasks; ++i) task(task_argument, i);

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread pool of embert_host.h, over pthreadpool. The pool handle is the pthreadpool itself.
+// The thread pool of embert_host.h, over pthreadpool.
 #include <pthreadpool.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include <new>
+
 #include "embert/embert_host.h"
+#include "runtime/host/thread_steps.hpp"
+
+struct embert_thread_pool {
+  pthreadpool_t threads;
+  embert::ThreadSteps steps;
+};
 
 namespace {
-
-constexpr uint32_t kMaxThreads = 64;  // as embert_options.threads
-
-pthreadpool_t as_pthreadpool(embert_thread_pool* pool) {
-  return reinterpret_cast<pthreadpool_t>(pool);
-}
 
 /// Processors that this process may run on; taskset and containers may limit them.
 uint32_t allowed_processors() {
@@ -32,32 +35,68 @@ uint32_t allowed_processors() {
   return online > 0 ? static_cast<uint32_t>(online) : 1;
 }
 
+/// pthreadpool runs in the caller's thread what it gets for a null pool.
+void run_on_threads(embert_thread_pool* pool, void (*task)(void*, size_t), void* argument,
+                    size_t tasks) {
+  pthreadpool_parallelize_1d(pool != nullptr ? pool->threads : nullptr, task, argument, tasks,
+                             PTHREADPOOL_FLAG_YIELD_WORKERS);
+}
+
+struct Work {
+  embert::ThreadSteps& steps;
+  void (*run)(void* argument);
+  void* argument;
+};
+
+/// The caller's thread begins with the first task, each other one with its own.
+void run_or_stand_by(void* work_pointer, size_t thread) {
+  const auto& work = *static_cast<const Work*>(work_pointer);
+  if (thread != 0) return work.steps.stand_by(thread);
+  work.run(work.argument);
+  work.steps.end();
+}
+
 }  // namespace
 
 embert_thread_pool* embert_thread_pool_create(uint32_t threads) {
   uint32_t limit = allowed_processors();
-  if (limit > kMaxThreads) limit = kMaxThreads;
+  if (limit > embert::ThreadSteps::kMaxThreads) limit = embert::ThreadSteps::kMaxThreads;
   if (threads == 0 || threads > limit) threads = limit;
-  return reinterpret_cast<embert_thread_pool*>(pthreadpool_create(threads));
+  void* memory = malloc(sizeof(embert_thread_pool));
+  const pthreadpool_t made = memory != nullptr ? pthreadpool_create(threads) : nullptr;
+  if (made == nullptr) {
+    free(memory);
+    return nullptr;
+  }
+  return new (memory) embert_thread_pool{made, embert::ThreadSteps(threads)};
 }
 
 void embert_thread_pool_destroy(embert_thread_pool* pool) {
-  if (pool != nullptr) pthreadpool_destroy(as_pthreadpool(pool));
+  if (pool == nullptr) return;
+  pthreadpool_destroy(pool->threads);
+  free(pool);
 }
 
 uint32_t embert_thread_pool_threads(const embert_thread_pool* pool) {
   if (pool == nullptr) return 1;
-  // pthreadpool only reads here, but its signature is not const.
-  auto* mutable_pool = const_cast<embert_thread_pool*>(pool);
-  return static_cast<uint32_t>(pthreadpool_get_threads_count(as_pthreadpool(mutable_pool)));
+  return static_cast<uint32_t>(pthreadpool_get_threads_count(pool->threads));
 }
 
-void embert_thread_pool_parallel_for(void* pool, void (*task)(void* task_argument, size_t index),
+void embert_thread_pool_run(embert_thread_pool* pool, void (*work)(void* argument),
+                            void* argument) {
+  if (pool == nullptr || !pool->steps.is_over()) return work(argument);
+  pool->steps.begin();
+  Work on_threads = {pool->steps, work, argument};
+  run_on_threads(pool, run_or_stand_by, &on_threads, embert_thread_pool_threads(pool));
+}
+
+void embert_thread_pool_parallel_for(void* pool_pointer,
+                                     void (*task)(void* task_argument, size_t index),
                                      void* task_argument, size_t tasks) {
-  // Threads that wait for the next step sleep. One that spins may hold the processor that the
-  // thread it waits for needs: where another process keeps one of two processors busy, MiniLM took
-  // up to 148 ms instead of 2.7 for 16 tokens. Where nothing else runs, 16 to 128 tokens take 1 to
-  // 2 % longer (Zen 4, two threads).
-  pthreadpool_parallelize_1d(as_pthreadpool(static_cast<embert_thread_pool*>(pool)), task,
-                             task_argument, tasks, PTHREADPOOL_FLAG_YIELD_WORKERS);
+  auto* pool = static_cast<embert_thread_pool*>(pool_pointer);
+  if (pool != nullptr && !pool->steps.is_over()) {
+    pool->steps.run(task, task_argument, tasks);
+  } else {
+    run_on_threads(pool, task, task_argument, tasks);
+  }
 }

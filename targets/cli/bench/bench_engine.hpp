@@ -19,6 +19,13 @@ class BenchEngine {
   embert_engine* engine() const { return engine_; }
   uint32_t threads() const { return threads_; }
 
+  /// Calls pass() with the threads at hand.
+  template <typename Pass>
+  void run(Pass pass) const {
+    embert_thread_pool_run(
+        pool_.get(), [](void* argument) { (*static_cast<Pass*>(argument))(); }, &pass);
+  }
+
  private:
   struct PoolDeleter {
     void operator()(embert_thread_pool* pool) const { embert_thread_pool_destroy(pool); }
