@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of a work: one thread starts them, and the others stand by. They spin for a moment
 // before they sleep. The threads of pthreadpool sleep at once or spin for a million iterations.
-// To wake one took as long as a step: MiniLM took 1.07 ms for 16 tokens with two threads that sleep
-// at once, 0.54 with these and 0.75 with one thread (Xeon, AVX512-VNNI, virtual machine). One that
+// To wake one took as long as a step: MiniLM took 1.19 ms for 16 tokens with two threads that sleep
+// at once, 0.56 with these and 0.83 with one thread (Xeon, AVX512-VNNI, virtual machine). One that
 // spins may hold the processor that the other needs: where another process kept one of two
 // processors busy, MiniLM took up to 148 ms instead of 2.7 (Zen 4).
 #pragma once
