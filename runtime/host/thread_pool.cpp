@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <new>
 
 #include "embert/embert_host.h"
@@ -13,9 +14,16 @@
 struct embert_thread_pool {
   pthreadpool_t threads;
   embert::ThreadSteps steps;
+  pthread_mutex_t one_work = PTHREAD_MUTEX_INITIALIZER;
+  std::atomic<pthread_t> caller = {};  ///< of the work, while steps.is_over() is false
 };
 
 namespace {
+
+bool is_in_work(const embert_thread_pool& pool) {
+  return !pool.steps.is_over() &&
+         pthread_equal(pool.caller.load(std::memory_order_relaxed), pthread_self()) != 0;
+}
 
 /// Processors that this process may run on; taskset and containers may limit them.
 uint32_t allowed_processors() {
@@ -64,11 +72,9 @@ embert_thread_pool* embert_thread_pool_create(uint32_t threads) {
   if (threads == 0 || threads > limit) threads = limit;
   void* memory = malloc(sizeof(embert_thread_pool));
   const pthreadpool_t made = memory != nullptr ? pthreadpool_create(threads) : nullptr;
-  if (made == nullptr) {
-    free(memory);
-    return nullptr;
-  }
-  return new (memory) embert_thread_pool{made, embert::ThreadSteps(threads)};
+  if (made != nullptr) return new (memory) embert_thread_pool{made, embert::ThreadSteps(threads)};
+  free(memory);
+  return nullptr;
 }
 
 void embert_thread_pool_destroy(embert_thread_pool* pool) {
@@ -84,17 +90,20 @@ uint32_t embert_thread_pool_threads(const embert_thread_pool* pool) {
 
 void embert_thread_pool_run(embert_thread_pool* pool, void (*work)(void* argument),
                             void* argument) {
-  if (pool == nullptr || !pool->steps.is_over()) return work(argument);
-  pool->steps.begin();
+  if (pool == nullptr || is_in_work(*pool)) return work(argument);
   Work on_threads = {pool->steps, work, argument};
+  pthread_mutex_lock(&pool->one_work);
+  pool->caller.store(pthread_self(), std::memory_order_relaxed);
+  pool->steps.begin();
   run_on_threads(pool, run_or_stand_by, &on_threads, embert_thread_pool_threads(pool));
+  pthread_mutex_unlock(&pool->one_work);
 }
 
 void embert_thread_pool_parallel_for(void* pool_pointer,
                                      void (*task)(void* task_argument, size_t index),
                                      void* task_argument, size_t tasks) {
   auto* pool = static_cast<embert_thread_pool*>(pool_pointer);
-  if (pool != nullptr && !pool->steps.is_over()) {
+  if (pool != nullptr && is_in_work(*pool)) {
     pool->steps.run(task, task_argument, tasks);
   } else {
     run_on_threads(pool, task, task_argument, tasks);

@@ -7,7 +7,7 @@ namespace embert {
 
 namespace {
 
-/// As long as it takes to wake a thread: who spins so long before it sleeps loses as much at most.
+/// About the time to wake a thread: who spins so long in vain waits at most twice as long.
 constexpr int64_t kSpinNanoseconds = 50'000;
 
 int64_t nanoseconds() {
@@ -51,9 +51,10 @@ void ThreadSteps::stand_by(size_t thread) {
 void ThreadSteps::take_tasks(uint32_t step, size_t thread) {
   for (size_t k = 0; k < threads_; ++k) {
     const size_t share = (thread + k) % threads_;
-    // All shares of a step are taken before the next begins, so a late thread takes none of it.
+    // All shares of a step are taken before the next begins, so who comes late with an old number
+    // takes no share of the next. step_ and left_ order what tasks read and write.
     uint32_t before = step - 1;
-    if (!taken_[share].compare_exchange_strong(before, step, std::memory_order_acq_rel)) continue;
+    if (!taken_[share].compare_exchange_strong(before, step, std::memory_order_relaxed)) continue;
     for (size_t i = share; i < tasks_; i += threads_) task_(argument_, i);
     if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) notify();
   }

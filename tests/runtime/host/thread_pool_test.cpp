@@ -95,13 +95,40 @@ bool meets(const Pool& pool, std::chrono::milliseconds pause) {
   return met;
 }
 
-TEST(ThreadPool, ThreadsOfAWorkRunTasksAtOnce) {
+TEST(ThreadPool, ThreadsRunTasksAtOnce) {
   const Pool pool(embert_thread_pool_create(2));
   ASSERT_NE(pool, nullptr);
   if (embert_thread_pool_threads(pool.get()) < 2) GTEST_SKIP() << "one thread";
-  run(pool, [&] {
+  const auto meet_often = [&] {
     for (int i = 0; i < 100; ++i) ASSERT_TRUE(meets(pool, std::chrono::milliseconds(0)));
-  });
+  };
+  meet_often();
+  run(pool, meet_often);
+}
+
+TEST(ThreadPool, CallersTakeTurns) {
+  const Pool pool(embert_thread_pool_create(2));
+  ASSERT_NE(pool, nullptr);
+  const auto yielding_steps = [&pool] {
+    for (int step = 0; step < 20; ++step) {
+      std::vector<int> done(3);
+      parallel_for(pool, 3, [&](std::size_t i) {
+        std::this_thread::yield();
+        ++done[i];
+      });
+      ASSERT_EQ(done, std::vector<int>(3, 1));
+    }
+  };
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([&pool, &yielding_steps, i] {
+      for (int k = 0; k < 20; ++k) {
+        if (i % 2 == 0) yielding_steps();
+        run(pool, yielding_steps);
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
 }
 
 // They spin for 50 microseconds.

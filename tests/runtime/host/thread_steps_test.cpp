@@ -48,6 +48,26 @@ TEST(ThreadSteps, ManyThreads) {
   run_steps(steps, ThreadSteps::kMaxThreads - 1, ThreadSteps::kMaxThreads, 1000);
 }
 
+// Of three threads one is missing: the other that stands by takes its share as well.
+TEST(ThreadSteps, AThreadTakesTheSharesOfOthers) {
+  for (const std::size_t thread : {1u, 2u}) {
+    ThreadSteps steps(3);
+    steps.begin();
+    std::thread other([&] { steps.stand_by(thread); });
+    std::atomic<int> others_done{0};
+    steps.run(
+        [](void* argument, std::size_t task) {
+          auto& done = *static_cast<std::atomic<int>*>(argument);
+          if (task != 0) ++done;
+          while (done < 2 && task == 0) std::this_thread::yield();
+        },
+        &others_done, 3);
+    steps.end();
+    other.join();
+    EXPECT_EQ(others_done, 2);
+  }
+}
+
 TEST(ThreadSteps, EachThreadTakesItsOwnShareFirst) {
   ThreadSteps steps(2);
   steps.begin();
