@@ -56,7 +56,7 @@ struct Work {
   void* argument;
 };
 
-/// The caller's thread begins with the first task, each other one with its own.
+/// pthreadpool gives task i to thread i; the caller's thread is number 0.
 void run_or_stand_by(void* work_pointer, size_t thread) {
   const auto& work = *static_cast<const Work*>(work_pointer);
   if (thread != 0) return work.steps.stand_by(thread);

@@ -23,10 +23,11 @@ uint32_t embert_thread_pool_threads(const embert_thread_pool* pool);
 /** Calls work(argument) in the caller's thread. Until it returns, the pool is the caller's: other
  * threads that use it wait for it. In work, threads that wait for a call or the end of
  * embert_thread_pool_parallel_for spin for up to 50 microseconds before they sleep; elsewhere those
- * without work sleep at once. A pass has three such calls a layer and more, so passes belong into
- * work: one, or several behind each other. In a work of the same pool it only calls work. */
+ * without work sleep at once. A pass has three such calls a layer and more, so let work run passes:
+ * one, or several in a row. In a work of the same pool it only calls work. */
 void embert_thread_pool_run(embert_thread_pool* pool, void (*work)(void* argument), void* argument);
-/** The value for embert_options.parallel_for, with the pool as parallel_context. */
+/** The value for embert_options.parallel_for, with the pool as parallel_context. Tasks
+ * must not use the pool. */
 void embert_thread_pool_parallel_for(void* pool, void (*task)(void* task_argument, size_t index),
                                      void* task_argument, size_t tasks);
 

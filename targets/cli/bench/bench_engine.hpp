@@ -19,7 +19,7 @@ class BenchEngine {
   embert_engine* engine() const { return engine_; }
   uint32_t threads() const { return threads_; }
 
-  /// Calls pass() with the threads at hand.
+  /// Calls pass() in a work of the thread pool, if there is one.
   template <typename Pass>
   void run(Pass pass) const {
     embert_thread_pool_run(

@@ -131,7 +131,7 @@ TEST(ThreadPool, CallersTakeTurns) {
   for (std::thread& caller : callers) caller.join();
 }
 
-// They spin for 50 microseconds.
+// A thread spins for 50 microseconds before it sleeps.
 TEST(ThreadPool, AStepWakesThreadsThatSleep) {
   const Pool pool(embert_thread_pool_create(2));
   ASSERT_NE(pool, nullptr);

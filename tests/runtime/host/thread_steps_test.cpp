@@ -17,18 +17,20 @@ struct Counts {
 
 void count(void* counts, std::size_t i) { ++static_cast<Counts*>(counts)->of[i]; }
 
-/// Runs `steps` steps of `tasks` tasks, with `standing` of the threads-1 others.
+/// Runs `number` steps of `tasks` tasks while `standing` other threads stand by.
 void run_steps(ThreadSteps& steps, std::size_t standing, std::size_t tasks, std::size_t number) {
   Counts counts = {std::vector<std::size_t>(tasks)};
   steps.begin();
   std::vector<std::thread> others;
-  for (std::size_t i = 1; i <= standing; ++i)
+  for (std::size_t i = 1; i <= standing; ++i) {
     others.emplace_back([&steps, i] { steps.stand_by(i); });
+  }
   for (std::size_t i = 0; i < number; ++i) steps.run(count, &counts, tasks);
   steps.end();
   for (std::thread& other : others) other.join();
   for (std::size_t i = 0; i < tasks; ++i) {
-    EXPECT_EQ(counts.of[i], number) << "task " << i << " of " << tasks << ", " << standing;
+    EXPECT_EQ(counts.of[i], number)
+        << "task " << i << " of " << tasks << ", threads that stand by: " << standing;
   }
 }
 
