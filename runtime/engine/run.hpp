@@ -72,14 +72,13 @@ RowRange share_rows(const RowShares& shares, size_t share);
 
 static inline size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/// Rows of the next block of `left` rows: at most `most`, which is `left` or more, or a multiple of
-/// 8. A block of one row takes as long as one of 4, so blocks share a rest of up to 4 rows (33 rows
-/// are 20 and 13, not 32 and 1), in steps of the 4 tokens that keys and values are stored in.
+/// Rows of the next block of `left` rows: at most `most`, which is `left` or more, or 12 to 32. A
+/// block of one row takes as long as one of 4, so the last two blocks share a rest of up to 4 rows
+/// (33 rows are 16 and 17, not 32 and 1): half of them, in steps of the 4 tokens that keys and
+/// values are stored in, and no more than two GEMM tiles of 8 rows.
 static inline size_t block_rows(size_t left, size_t most) {
-  const size_t rest = left % most;
-  if (left <= most || rest == 0 || rest > kStepInputs) return smaller(left, most);
-  const size_t blocks = left / most + 1;
-  return round_up((left + blocks - 1) / blocks, kStepInputs);
+  const bool shares = left > most && left <= most + kStepInputs;
+  return shares ? smaller(round_up((left + 1) / 2, kStepInputs), 16) : smaller(left, most);
 }
 
 /// Runs task(argument, i) for i in 0 .. threads-1.

@@ -49,6 +49,24 @@ TEST(RowShares, AreEqualAndSmallAtTheEnd) {
   EXPECT_EQ(share_sizes(192, 3), Sizes({32, 32, 32, 16, 16, 16, 16, 16, 16}));
 }
 
+// Blocks begin where keys and values can be stored, and none is as small as the rest it shares.
+TEST(BlockRows, HaveEachRowOnce) {
+  for (const std::size_t most : std::initializer_list<std::size_t>{12, 16, 24, 32}) {
+    for (std::size_t rows = 1; rows <= 300; ++rows) {
+      for (std::size_t row = 0, m = 0; row < rows; row += m) {
+        m = block_rows(rows - row, most);
+        ASSERT_LE(m, most) << rows << " rows, row " << row;
+        ASSERT_GT(m, rows > most ? 4u : 0u) << rows << " rows, row " << row;
+        ASSERT_TRUE(row + m == rows || m % kStepInputs == 0) << rows << " rows, row " << row;
+      }
+    }
+  }
+  EXPECT_EQ(block_rows(33, 32), 16u);
+  EXPECT_EQ(block_rows(18, 16), 12u);
+  EXPECT_EQ(block_rows(132, 32), 32u);
+  EXPECT_EQ(block_rows(37, 32), 32u);
+}
+
 struct Takers {
   Items items{4};
   std::vector<std::uint8_t> taken = std::vector<std::uint8_t>(1 << 16);  ///< how often, by item
