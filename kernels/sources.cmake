@@ -92,6 +92,7 @@ set(kernel_sources_aarch64
   arm/crc32c_dotprod.cpp
   arm/dot_rows_dotprod.cpp
   arm/gemm_dotprod.cpp
+  arm/dense_i8mm.cpp
   arm/gemm_i8mm.cpp)
 set(isa_flags_neon -march=armv8-a)
 set(isa_flags_dotprod -march=armv8.2-a+dotprod+crc)

@@ -215,10 +215,14 @@ void last_rows(size_t rows, MatrixView<const uint8_t> lhs, const Panels& panel,
 const int32_t* prepare_start(const GemmArgs& args, size_t j, size_t n, int32_t* start) {
   const int32_t correction = lhs_correction(args.lhs_type);
   if (correction == 0 && args.bias != nullptr) return args.bias + j;
-  for (size_t c = 0; c < n; c += 4) {
-    int32x4_t x = args.bias != nullptr ? vld1q_s32(args.bias + j + c) : vdupq_n_s32(0);
-    if (correction != 0) x = vmlaq_n_s32(x, vld1q_s32(args.sums + j + c), correction);
-    vst1q_s32(start + c, x);
+  if (correction == 0) return static_cast<const int32_t*>(memset(start, 0, n * sizeof(int32_t)));
+  for (size_t c = 0; c < n; c += kPanelColumns) {
+    const int32x4x4_t sums = vld1q_s32_x4(args.sums + j + c);
+    int32x4x4_t x = {};
+    if (args.bias != nullptr) x = vld1q_s32_x4(args.bias + j + c);
+#pragma GCC unroll 4
+    for (size_t v = 0; v < 4; ++v) x.val[v] = vmlaq_n_s32(x.val[v], sums.val[v], correction);
+    vst1q_s32_x4(start + c, x);
   }
   return start;
 }
