@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dense layer packs its rows once for all columns, and requantises a run of columns as soon as it
-// has their sums.
-#include "kernels/arm/gemm_tiles_i8mm.hpp"
+// A dense layer packs its rows once for all columns, and requantises some columns as soon as it has
+// their sums.
+#include "kernels/arm/gemm_i8mm.hpp"
 #include "kernels/variants.hpp"
 
 namespace embert {
 namespace {
 
-// The product of a dense layer, finish(j, n) behind each run of columns, whose sums lie in
-// product.dst. Rows that are too long for one chunk are left to two steps, a single row to SDOT.
+// The product of a dense layer of n columns, finish(j, n) behind each n of them, whose sums lie in
+// product.dst. Two steps do what does not fit one chunk, and a single row, which SDOT multiplies.
 template <typename Finish>
 size_t dense(const GemmArgs& product, size_t n, Finish finish) {
-  if (product.m == 1 || product.m > kBlockRows || product.k > most_inputs(product.m)) return 0;
-  alignas(64) int8_t packed[kBytes];
-  const Chunk all = {.i = 0, .m = product.m, .c = 0, .k = product.k, .lhs = packed};
-  pack_rows(product, all);
-  const size_t run = least(all.columns(), product.dst_stride / kPanelColumns * kPanelColumns);
+  const size_t m = product.m;
+  if (m == 1 || m > kI8mmRows || product.k > i8mm_most_inputs(m)) return 0;
+  alignas(64) int8_t packed[kI8mmBytes];
+  const I8mmChunk all = {0, m, 0, product.k, packed};
+  i8mm_pack_rows(product, all);
+  const size_t most = i8mm_most_columns(all);
+  const size_t run = most < product.dst_stride ? most : product.dst_stride;
   for (size_t j = 0; j < n; j += run) {
-    multiply_columns(product, all, j, least(run, product.n - j), product.dst);
-    finish(j, least(run, n - j));
+    const size_t left = n - j;
+    i8mm_multiply(product, all, j, left < run ? pad_columns(left) : run, product.dst);
+    finish(j, left < run ? left : run);
   }
   return n;
 }

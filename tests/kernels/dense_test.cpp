@@ -6,11 +6,12 @@
 namespace embert {
 namespace {
 
-constexpr size_t kScratchColumns = 64;
-
 struct DenseShape {
   size_t m, n, k;
 };
+
+// The longest rows that I8MM packs at once.
+constexpr DenseShape kLongestOfI8mm[] = {{32, 48, 1536}, {4, 48, 3680}};
 
 std::vector<DenseShape> dense_shapes(Draws& draws) {
   std::vector<DenseShape> shapes;
@@ -20,8 +21,11 @@ std::vector<DenseShape> dense_shapes(Draws& draws) {
     }
   }
   shapes.push_back({24, 384, 1536});
-  shapes.push_back({32, 48, 1536});  // the longest rows that the i8mm variant packs at once
-  shapes.push_back({32, 48, 1540});
+  for (const DenseShape& s : kLongestOfI8mm) {
+    shapes.push_back(s);
+    shapes.push_back({s.m, s.n, s.k + kStepInputs});
+  }
+  shapes.push_back({8, 320, 64});  // more columns than the i8mm variant multiplies at a time
   return shapes;
 }
 
@@ -33,7 +37,8 @@ class Product {
         rhs_(pad_columns(s.n) * s.k, 64),
         bias_(pad_columns(s.n)),
         sums_(pad_columns(s.n)),
-        scratch_((s.m - 1) * kScratchColumns + kScratchColumns, 64) {
+        columns_(s.n > 256 ? 512 : 64 + 32 * draws.below(2)),
+        scratch_(s.m * columns_, 64) {
     draws.fill(lhs_.data(), lhs_.size(), 0, 255);
     draws.fill(rhs_.data(), rhs_.size(), -127, 127);
     draws.fill(bias_.data(), bias_.size(), -1000000, 1000000);
@@ -51,7 +56,7 @@ class Product {
             .bias = draws.below(2) != 0 ? bias_.data() : nullptr,
             .sums = sums_.data(),
             .dst = scratch_.data(),
-            .dst_stride = kScratchColumns};
+            .dst_stride = columns_};
   }
 
   /// The exact sums [m][pad_columns(n)].
@@ -70,7 +75,9 @@ class Product {
  private:
   Guarded<uint8_t> lhs_;
   Guarded<int8_t> rhs_;
-  Guarded<int32_t> bias_, sums_, scratch_;
+  Guarded<int32_t> bias_, sums_;
+  size_t columns_;  ///< of the scratch
+  Guarded<int32_t> scratch_;
 };
 
 /// Columns 0..columns - 1 of expected, and canaries behind them.
@@ -94,9 +101,12 @@ void expect_taken(uint32_t isas, size_t columns) { EXPECT_EQ(columns > 0, isas !
 // A multiple of 32, or all. I8MM takes all of a layer whose packed rows fit its stack.
 void expect_columns_taken(uint32_t isa, const DenseShape& s, size_t columns) {
   EXPECT_TRUE(columns % 32 == 0 || columns == s.n) << columns;
-  if ((isa & kIsaI8mm) != 0) {
-    EXPECT_EQ(columns, s.m > 1 && s.m <= 32 && s.k <= 1536 ? s.n : 0);
+  if ((isa & kIsaI8mm) == 0) return;
+  bool fits = s.m > 1 && s.m <= 32;
+  for (const DenseShape& longest : kLongestOfI8mm) {
+    if (s.m == longest.m && s.k > longest.k) fits = false;
   }
+  EXPECT_EQ(columns, fits ? s.n : 0);
 }
 
 class DenseTest : public SeededTest {};

@@ -49,13 +49,13 @@ TEST(RowShares, AreEqualAndSmallAtTheEnd) {
   EXPECT_EQ(share_sizes(192, 3), Sizes({32, 32, 32, 16, 16, 16, 16, 16, 16}));
 }
 
-// Blocks begin where keys and values can be stored, and none is as small as the rest it shares.
+// Blocks begin where keys and values can be stored; none is as small as the rest that they share.
 TEST(BlockRows, HaveEachRowOnce) {
   for (const std::size_t most : std::initializer_list<std::size_t>{12, 16, 24, 32}) {
     for (std::size_t rows = 1; rows <= 300; ++rows) {
       for (std::size_t row = 0, m = 0; row < rows; row += m) {
         m = block_rows(rows - row, most);
-        ASSERT_LE(m, most) << rows << " rows, row " << row;
+        ASSERT_LE(m, std::min(most, rows - row)) << rows << " rows, row " << row;
         ASSERT_GT(m, rows > most ? 4u : 0u) << rows << " rows, row " << row;
         ASSERT_TRUE(row + m == rows || m % kStepInputs == 0) << rows << " rows, row " << row;
       }
@@ -65,6 +65,7 @@ TEST(BlockRows, HaveEachRowOnce) {
   EXPECT_EQ(block_rows(18, 16), 12u);
   EXPECT_EQ(block_rows(132, 32), 32u);
   EXPECT_EQ(block_rows(37, 32), 32u);
+  EXPECT_EQ(block_rows(5, 32), 5u);
 }
 
 struct Takers {
