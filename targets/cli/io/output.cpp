@@ -11,7 +11,7 @@
 
 #include "targets/cli/tool_error.hpp"
 #include "targets/cli/usage/command_line.hpp"
-#include "targets/hosted/convert/convert_outputs.hpp"
+#include "targets/hosted/convert/converter_input.hpp"
 
 namespace embert::cli {
 namespace {

@@ -2,15 +2,10 @@
 // Checks the files that a conversion writes: none may be an input, and no two may be the same.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 
 namespace embert::hosted {
-
-/// Whether `path` is a file that the converter may read from the model folder, directly or by a
-/// link.
-bool is_folder_input(const std::filesystem::path& path, const std::filesystem::path& folder);
 
 struct ConvertPaths {
   std::string folder;                                       ///< input
