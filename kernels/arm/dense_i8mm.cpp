@@ -26,33 +26,32 @@ size_t dense(const GemmArgs& product, size_t n, Finish finish) {
   return n;
 }
 
+// The second step of columns j .. j + n - 1, whose sums lie in product.dst.
+template <typename RequantizeArgs>
+RequantizeArgs columns_of(const RequantizeArgs& args, const GemmArgs& product, size_t j, size_t n) {
+  RequantizeArgs columns = args;
+  columns.n = n;
+  columns.acc = product.dst;
+  columns.acc_stride = product.dst_stride;
+  columns.factor.multiplier += j;
+  columns.dst += j;
+  return columns;
+}
+
 }  // namespace
 
 size_t dense_activation_i8mm(const DenseActivationArgs& args) {
-  const GemmArgs& product = args.product;
-  return dense(product, args.activation.n, [&](size_t j, size_t n) {
-    RequantizeActivationArgs columns = args.activation;
-    columns.n = n;
-    columns.acc = product.dst;
-    columns.acc_stride = product.dst_stride;
-    columns.factor.multiplier += j;
-    columns.dst += j;
-    requantize_activation_neon(columns);
+  return dense(args.product, args.activation.n, [&](size_t j, size_t n) {
+    requantize_activation_neon(columns_of(args.activation, args.product, j, n));
   });
 }
 
 size_t dense_residual_i8mm(const DenseResidualArgs& args) {
-  const GemmArgs& product = args.product;
-  return dense(product, args.residual.n, [&](size_t j, size_t n) {
-    RequantizeResidualArgs columns = args.residual;
-    columns.n = n;
-    columns.acc = product.dst;
-    columns.acc_stride = product.dst_stride;
-    columns.factor.multiplier += j;
+  return dense(args.product, args.residual.n, [&](size_t j, size_t n) {
+    RequantizeResidualArgs columns = columns_of(args.residual, args.product, j, n);
     columns.residual += j;
     columns.residual_multiplier += j;
     columns.constant += j;
-    columns.dst += j;
     requantize_residual_neon(columns);
   });
 }
