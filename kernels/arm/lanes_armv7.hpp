@@ -44,8 +44,7 @@ EMBERT_INLINE uint16x8_t vaddhn_high_u32(uint16x4_t low, uint32x4_t a, uint32x4_
   return vcombine_u16(low, vaddhn_u32(a, b));
 }
 
-// Comparisons with 0.
-EMBERT_INLINE uint8x16_t vceqzq_u8(uint8x16_t x) { return vceqq_u8(x, vdupq_n_u8(0)); }
+// Comparison with 0.
 EMBERT_INLINE uint16x8_t vcltzq_s16(int16x8_t x) { return vcltq_s16(x, vdupq_n_s16(0)); }
 
 // Across lanes.
@@ -85,6 +84,10 @@ EMBERT_INLINE uint8_t vmaxv_u8(uint8x8_t x) {
 // Orders of bytes.
 EMBERT_INLINE int8x8_t vqtbl1_s8(int8x16_t table, uint8x8_t i) {
   return vtbl2_s8({{vget_low_s8(table), vget_high_s8(table)}}, vreinterpret_s8_u8(i));
+}
+EMBERT_INLINE uint8x16_t vqtbl1q_u8(uint8x16_t table, uint8x16_t i) {
+  const uint8x8x2_t bytes = {{vget_low_u8(table), vget_high_u8(table)}};
+  return vcombine_u8(vtbl2_u8(bytes, vget_low_u8(i)), vtbl2_u8(bytes, vget_high_u8(i)));
 }
 EMBERT_INLINE uint8x16_t vzip1q_u8(uint8x16_t a, uint8x16_t b) { return vzipq_u8(a, b).val[0]; }
 EMBERT_INLINE uint8x16_t vzip2q_u8(uint8x16_t a, uint8x16_t b) { return vzipq_u8(a, b).val[1]; }

@@ -3,9 +3,10 @@
 // cap are raised to the cap and multiplied by -multiplier, and ADDHN adds the part of the maximum.
 // All of this is modulo 2^32; the true sum fits 32 bits. Its bits from 6 on are the exponent index,
 // 64 n + f. RS(T[f], 7 + n) depends on T only through u = T / 2^6 - 256, which is a byte: it is
-// RS(u + 256, n + 1), that is (u + 257) / 2 for n = 0 and RS((u + 256) / 2, n) otherwise. So the
-// table is one TBL, and URHADD and URSHL do the rest in 8-bit lanes. About 56 instructions for 32
-// keys, 13 for their maximum. 14 bits take a TBL for each byte of T and URSHL in 16-bit lanes.
+// RS(u + 256, n + 1), that is RS(u, n + 1) plus 2^(7 - n) or, for n = 8, 1. So a TBL each looks up
+// u and the power, in which the flip is included, and URSHL and ADD do the rest in 8-bit lanes.
+// 108 instructions for 64 keys, 26 for their maximum. 14 bits take a TBL for each byte of T
+// and URSHL in 16-bit lanes.
 #include "kernels/arithmetic/layout.hpp"
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"
@@ -27,6 +28,29 @@ struct Fractions {
 template <size_t kPlanes>
 constexpr Fractions<kPlanes> kFractions;
 
+// RS(256, n + 1) for n = 0..8, then 0, as bytes of the left operand.
+struct Powers {
+  uint8_t bytes[16];
+  constexpr Powers() : bytes() {
+    for (int n = 0; n < 16; ++n) {
+      bytes[n] =
+          static_cast<uint8_t>((n <= 8 ? (256 + (1 << n)) >> (n + 1) : 0) ^ kUnsignedLhsFlip);
+    }
+  }
+};
+constexpr Powers kPowers;
+
+// As members of their own, because gcc 12 keeps the elements of an array in memory.
+struct Tables {
+  ByteTable first, last;  // of the planes
+  uint8x16_t powers;
+};
+template <size_t kPlanes>
+EMBERT_INLINE Tables load_tables() {
+  return {load_table(kFractions<kPlanes>.bytes[0]),
+          load_table(kFractions<kPlanes>.bytes[kPlanes - 1]), vld1q_u8(kPowers.bytes)};
+}
+
 struct Row {
   int32x4_t lowest;       // the lowest score that the cap leaves
   uint32x4_t multiplier;  // negative
@@ -35,11 +59,12 @@ struct Row {
 
 EMBERT_INLINE int32_t row_maximum(const int32_t* scores, size_t n) {
   int32x4_t highest[4];
+#pragma GCC unroll 4
   for (int32x4_t& x : highest) x = vdupq_n_s32(scores[0]);
-  size_t j = 0;
-  for (; j + 64 <= n; j += 64) {
-    const int32x4x4_t a = vld1q_s32_x4(scores + j), b = vld1q_s32_x4(scores + j + 16),
-                      c = vld1q_s32_x4(scores + j + 32), d = vld1q_s32_x4(scores + j + 48);
+  size_t j = n / 64 * 64;
+  for (const int32_t *p = scores, *end = scores + j; p != end; p += 64) {
+    const int32x4x4_t a = vld1q_s32_x4(p), b = vld1q_s32_x4(p + 16), c = vld1q_s32_x4(p + 32),
+                      d = vld1q_s32_x4(p + 48);
 #pragma GCC unroll 4
     for (size_t v = 0; v < 4; ++v) {
       const int32x4_t first = vmaxq_s32(highest[v], vmaxq_s32(a.val[v], b.val[v]));
@@ -61,10 +86,10 @@ EMBERT_INLINE uint8x16_t shift_down(uint8x16_t t, uint16x8_t s) {
   const int16x8_t count = vreinterpretq_s16_u16(vmvnq_u16(vshrq_n_u16(s, 12)));
   return vreinterpretq_u8_u16(vrshlq_u16(vreinterpretq_u16_u8(t), count));
 }
-// 16 keys to 16 bytes in each plane.
+// 16 keys to 16 bytes of the left operand in each plane.
 template <size_t kPlanes>
-EMBERT_INLINE void key_block(const int32_t* scores, const Row& row,
-                             const ByteTable (&table)[kPlanes], uint8x16_t (&e)[kPlanes]) {
+EMBERT_INLINE void key_block(const int32_t* scores, const Row& row, const Tables& table,
+                             uint8x16_t (&e)[kPlanes]) {
   const int32x4x4_t x = vld1q_s32_x4(scores);
   const uint16x8_t s0 = vaddhn_high_u32(vaddhn_u32(product(x.val[0], row), row.base),
                                         product(x.val[1], row), row.base);
@@ -74,24 +99,63 @@ EMBERT_INLINE void key_block(const int32_t* scores, const Row& row,
   if (kPlanes == 1) {
     const uint8x16_t n =
         vshrq_n_u8(vuzp2q_u8(vreinterpretq_u8_u16(s0), vreinterpretq_u8_u16(s1)), 4);
-    const uint8x16_t u = vsubq_u8(look_up(table[0], f), vceqzq_u8(n));  // one more for n = 0
-    e[0] = vrshlq_u8(vrhaddq_u8(u, vdupq_n_u8(255)), vnegq_s8(vreinterpretq_s8_u8(n)));
+    const int8x16_t count = vreinterpretq_s8_u8(vmvnq_u8(n));  // -(n + 1)
+    e[0] = vaddq_u8(vrshlq_u8(look_up(table.first, f), count), vqtbl1q_u8(table.powers, n));
   } else {
-    const uint8x16_t low = look_up(table[0], f), high = look_up(table[kPlanes - 1], f);
+    const uint8x16_t flip = vdupq_n_u8(kUnsignedLhsFlip);
+    const uint8x16_t low = look_up(table.first, f);
+    const uint8x16_t high = look_up(table.last, f);
     const uint8x16_t e0 = shift_down(vzip1q_u8(low, high), s0);
     const uint8x16_t e1 = shift_down(vzip2q_u8(low, high), s1);
-    e[0] = vuzp2q_u8(e0, e1);
-    e[kPlanes - 1] = vuzp1q_u8(e0, e1);
+    e[0] = veorq_u8(vuzp2q_u8(e0, e1), flip);
+    e[kPlanes - 1] = veorq_u8(vuzp1q_u8(e0, e1), flip);
   }
+}
+
+// The bytes as signed values, which are 128 below the exponentials: sums of 8 pairs.
+static_assert(kUnsignedLhsFlip == 0x80, "");
+EMBERT_INLINE int16x8_t add_bytes(uint8x16_t e) { return vpaddlq_s8(vreinterpretq_s8_u8(e)); }
+EMBERT_INLINE int16x8_t add_bytes(int16x8_t sums, uint8x16_t e) {
+  return vpadalq_s8(sums, vreinterpretq_s8_u8(e));
+}
+
+template <size_t kPlanes>
+struct Sums {
+  int32x4_t plane[kPlanes];
+};
+
+// n keys, a multiple of 64.
+template <size_t kPlanes>
+EMBERT_INLINE Sums<kPlanes> whole_blocks(const int32_t* scores, size_t n, const Row& row,
+                                         const Tables& tables, uint8_t* dst, size_t stride) {
+  Sums<kPlanes> sums;
+#pragma GCC unroll 2
+  for (int32x4_t& sum : sums.plane) sum = vdupq_n_s32(0);
+  for (; n > 0; n -= 64, dst += 64) {
+    int16x8_t pairs[kPlanes];
+#pragma GCC unroll 2
+    for (size_t half = 0; half < 2; ++half, scores += 32) {
+      uint8x16_t e[kPlanes], next[kPlanes];
+      key_block(scores, row, tables, e);
+      key_block(scores + 16, row, tables, next);
+#pragma GCC unroll 2
+      for (size_t p = 0; p < kPlanes; ++p) {
+        uint8_t* to = dst + p * stride + 32 * half;
+        pairs[p] = add_bytes(half == 0 ? add_bytes(e[p]) : add_bytes(pairs[p], e[p]), next[p]);
+        vst1q_u8(to, e[p]);
+        vst1q_u8(to + 16, next[p]);
+      }
+    }
+#pragma GCC unroll 2
+    for (size_t p = 0; p < kPlanes; ++p) sums.plane[p] = vpadalq_s16(sums.plane[p], pairs[p]);
+  }
+  return sums;
 }
 
 template <size_t kPlanes>
 void softmax(const SoftmaxArgs& all) {
   const SoftmaxArgs args = all;  // a copy, which no store can change
-  ByteTable table[kPlanes];
-#pragma GCC unroll 2
-  for (size_t p = 0; p < kPlanes; ++p) table[p] = load_table(kFractions<kPlanes>.bytes[p]);
-  const uint8x16_t flip = vdupq_n_u8(kUnsignedLhsFlip);
+  const Tables tables = load_tables<kPlanes>();
   const uint32_t multiplier = args.score_multiplier;
   for (size_t i = 0; i < args.m; ++i) {
     const int32_t* scores = args.scores + i * args.scores_stride;
@@ -100,45 +164,34 @@ void softmax(const SoftmaxArgs& all) {
     const int64_t lowest = int64_t{highest} - args.score_cap;
     const Row row = {vdupq_n_s32(sat32(lowest)), vdupq_n_u32(0u - multiplier),
                      vdupq_n_u32(static_cast<uint32_t>(highest) * multiplier + (1u << 21))};
-    uint32x4_t sums[kPlanes];
-#pragma GCC unroll 2
-    for (uint32x4_t& sum : sums) sum = vdupq_n_u32(0);
-    uint8x16_t e[kPlanes], next[kPlanes];
-    size_t j = 0;
-    for (; j + 32 <= args.n; j += 32) {
-      key_block(scores + j, row, table, e);
-      key_block(scores + j + 16, row, table, next);
+    size_t j = args.n / 64 * 64;
+    Sums<kPlanes> sums = whole_blocks<kPlanes>(scores, j, row, tables, dst, args.dst_stride);
+    for (; j < args.n; j += 16) {
+      uint8x16_t e[kPlanes];
+      key_block(scores + j, row, tables, e);
+      const size_t left = args.n - j;
 #pragma GCC unroll 2
       for (size_t p = 0; p < kPlanes; ++p) {
         uint8_t* to = dst + p * args.dst_stride + j;
-        sums[p] = vpadalq_u16(sums[p], vpadalq_u8(vpaddlq_u8(e[p]), next[p]));
-        vst1q_u8(to, veorq_u8(e[p], flip));
-        vst1q_u8(to + 16, veorq_u8(next[p], flip));
+        if (left >= 16) {
+          vst1q_u8(to, e[p]);
+        } else {
+          uint8_t bytes[16];
+          memset(bytes, kUnsignedLhsFlip, sizeof(bytes));
+          store_first(bytes, e[p], left);
+          e[p] = vld1q_u8(bytes);
+          store_first(to, e[p], pad_inputs(left));
+        }
+        sums.plane[p] = vpadalq_s16(sums.plane[p], add_bytes(e[p]));
       }
     }
-    for (; j + 16 <= args.n; j += 16) {
-      key_block(scores + j, row, table, e);
-#pragma GCC unroll 2
-      for (size_t p = 0; p < kPlanes; ++p) {
-        sums[p] = vpadalq_u16(sums[p], vpaddlq_u8(e[p]));
-        vst1q_u8(dst + p * args.dst_stride + j, veorq_u8(e[p], flip));
-      }
-    }
-    if (j < args.n) {
-      const size_t left = args.n - j;
-      key_block(scores + j, row, table, e);
-#pragma GCC unroll 2
-      for (size_t p = 0; p < kPlanes; ++p) {
-        uint8_t bytes[16] = {};
-        store_first(bytes, e[p], left);
-        const uint8x16_t kept = vld1q_u8(bytes);
-        sums[p] = vpadalq_u16(sums[p], vpaddlq_u8(kept));
-        store_first(dst + p * args.dst_stride + j, veorq_u8(kept, flip), pad_inputs(left));
-      }
-    }
+    // j is the number of bytes in each sum.
     uint32_t sum = 0;
 #pragma GCC unroll 2
-    for (const uint32x4_t& of_plane : sums) sum = 256 * sum + vaddvq_u32(of_plane);
+    for (const int32x4_t& of_plane : sums.plane) {
+      sum =
+          256 * sum + vaddvq_u32(vreinterpretq_u32_s32(of_plane)) + 128 * static_cast<uint32_t>(j);
+    }
     args.row[i] = reciprocal(sum);
   }
 }
