@@ -371,6 +371,7 @@ ConvertResult convert(const ConvertOptions& options) {
   }
   extras.selftest = make_selftest(quantized.model, config, extras);
   report("packing", 0.98);
+  extras.weight_order = options.weight_order;
   result.blob = write_blob(quantized.model, extras, &result.sizes);
   report("done", 1);
   return result;

@@ -13,6 +13,7 @@
 #include "converter/model/conversion.hpp"
 #include "converter/model/prompt_config.hpp"
 #include "converter/verify/comparison.hpp"
+#include "kernels/arithmetic/layout.hpp"
 
 namespace embert::convert {
 
@@ -34,6 +35,8 @@ struct ConvertOptions {
   Rounding rounding = Rounding::kGptq;
   EmbeddingBits embeddings = EmbeddingBits::k8;
   Precision precision = Precision::kFast;  ///< the tools' default is kBalanced
+  /// Of the weights of dense layers in the blob. What is measured does not depend on it.
+  RhsOrder weight_order = RhsOrder::kN16K4;
   std::optional<int> max_tokens;
   VocabularyOptions vocabulary;
   int threads = 1;

@@ -23,7 +23,8 @@ struct CodeMatrix {
 };
 
 struct SectionParts {
-  std::vector<std::uint8_t> bytes;
+  RhsOrder order = RhsOrder::kN16K4;  ///< of the weights of dense layers
+  std::vector<std::uint8_t> bytes{};
 
   template <typename T>
   SectionParts& array(const std::vector<T>& part) {
@@ -36,7 +37,7 @@ struct SectionParts {
     std::memcpy(grow(sizeof(T)), &part, sizeof(T));
     return *this;
   }
-  /// Weights in n16k4, then their column sums.
+  /// Weights, then their column sums.
   SectionParts& packed(const CodeMatrix& m) { return codes(m).sums(m); }
   SectionParts& dense(const QuantizedDense& layer) {
     const CodeMatrix m{.codes = layer.weights, .outputs = layer.outputs, .inputs = layer.inputs};
@@ -56,7 +57,8 @@ struct SectionParts {
   SectionParts& codes(const CodeMatrix& m) {
     if (m.outputs == 0) return *this;  // memset takes no null pointer
     std::uint8_t* to = grow(m.outputs * pad_inputs(m.inputs));
-    pack_n16k4(m.codes.data(), m.outputs, m.inputs, reinterpret_cast<std::int8_t*>(to));
+    const auto pack = order == RhsOrder::kN8K16 ? pack_n8k16 : pack_n16k4;
+    pack(m.codes.data(), m.outputs, m.inputs, reinterpret_cast<std::int8_t*>(to));
     return *this;
   }
   SectionParts& sums(const CodeMatrix& m) {

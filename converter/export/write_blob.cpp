@@ -52,7 +52,8 @@ bool is_embedding_section(std::uint32_t kind) {
 // Writes sections in the order of its calls, which is that of BlobSectionKind.
 class SectionWriter {
  public:
-  SectionWriter(std::size_t section_count, BlobSizes& sizes) : sizes_(sizes) {
+  SectionWriter(std::size_t section_count, BlobSizes& sizes, RhsOrder weight_order)
+      : sizes_(sizes), weight_order_(weight_order) {
     blob_.resize(sizeof(BlobHeader) + section_count * sizeof(BlobSection));
     sizes_.tables = blob_.size();
   }
@@ -82,13 +83,18 @@ class SectionWriter {
     (append(parts), ...);
   }
   void add_dense(std::uint32_t kind, const QuantizedDense& dense) {
-    add(kind, SectionParts().dense(dense).bytes);
+    add(kind, SectionParts{weight_order_}.dense(dense).bytes);
   }
   void add_dense(std::uint32_t kind, const std::optional<QuantizedDense16>& layer) {
     add_dense(kind, layer ? layer->dense : QuantizedDense());
   }
   void add_residual_dense(std::uint32_t kind, const QuantizedDense& dense) {
-    add(kind, SectionParts().residual_dense(dense).bytes);
+    add(kind, SectionParts{weight_order_}.residual_dense(dense).bytes);
+  }
+  // Two layers in one section.
+  void add_residual_dense(std::uint32_t kind, const QuantizedDense& first,
+                          const QuantizedDense& second) {
+    add(kind, SectionParts{weight_order_}.residual_dense(first).residual_dense(second).bytes);
   }
   void add_norm(std::uint32_t kind, const QuantizedNorm& norm) { add(kind, norm.gain, norm.bias); }
 
@@ -116,6 +122,7 @@ class SectionWriter {
   }
 
   BlobSizes& sizes_;
+  RhsOrder weight_order_;
   std::vector<std::uint8_t> blob_;
   std::vector<BlobSection> table_;
   std::uint16_t stack_ = 0;
@@ -166,9 +173,7 @@ void add_layer(SectionWriter& out, const QuantizedLayer& layer) {
   out.add_residual_dense(kSectionCrossOut, layer.cross.out);
   out.add_norm(kSectionNormAfterCross, norms.after_cross);
   out.add_dense(kSectionFfnUp, layer.ffn_up);
-  out.add(
-      kSectionFfnDown,
-      SectionParts().residual_dense(layer.ffn_down).residual_dense(layer.ffn_down_second).bytes);
+  out.add_residual_dense(kSectionFfnDown, layer.ffn_down, layer.ffn_down_second);
 }
 
 void add_stack(SectionWriter& out, std::size_t index, const QuantizedStack& stack) {
@@ -232,7 +237,7 @@ BlobHeader make_header(const QuantizedModel& model, const BlobExtras& extras) {
   BlobHeader header{};
   std::copy(std::begin(kBlobMagic), std::end(kBlobMagic), header.magic);
   header.version = kBlobVersion;
-  header.layout = kLayoutN16K4;
+  header.layout = extras.weight_order == RhsOrder::kN8K16 ? kLayoutN8K16 : kLayoutN16K4;
   header.num_stacks = static_cast<std::uint32_t>(model.stacks.size());
   for (std::size_t i = 0; i < model.stacks.size(); ++i) {
     header.stacks[i] = complete_record(model.stacks[i]);
@@ -286,12 +291,13 @@ BlobHeader make_header(const QuantizedModel& model, const BlobExtras& extras) {
 std::vector<std::uint8_t> write_blob(const QuantizedModel& model, const BlobExtras& extras,
                                      BlobSizes* sizes) {
   BlobSizes own;
-  const std::vector<OptionalSection> optional = optional_sections(model, extras.prompts);
+  const std::vector<OptionalSection> optional =
+      optional_sections(model, extras.prompts, extras.weight_order);
   std::size_t sections = kSectionsOfModel + optional.size();
   for (const QuantizedStack& stack : model.stacks) {
     sections += stack_sections(static_cast<std::uint32_t>(stack.input_norms.size()));
   }
-  SectionWriter out(sections, sizes != nullptr ? *sizes : own);
+  SectionWriter out(sections, sizes != nullptr ? *sizes : own, extras.weight_order);
   for (std::size_t i = 0; i < model.stacks.size(); ++i) add_stack(out, i, model.stacks[i]);
   const QuantizedLm lm = model.lm.value_or(QuantizedLm());
   out.enter(0, 0);

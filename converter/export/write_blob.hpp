@@ -10,6 +10,7 @@
 #include "converter/model/conversion.hpp"
 #include "converter/model/prompt_config.hpp"
 #include "converter/model/quantized_model.hpp"
+#include "kernels/arithmetic/layout.hpp"
 
 namespace embert::convert {
 
@@ -24,6 +25,7 @@ struct BlobExtras {
   std::string certificate;                ///< JSON; may be empty
   std::vector<std::uint8_t> selftest;     ///< FORMAT.md, section 7; may be empty
   PromptConfig prompts;
+  RhsOrder weight_order = RhsOrder::kN16K4;  ///< of dense layers
 };
 
 /// Throws ConvertError for labels that do not fit.

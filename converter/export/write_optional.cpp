@@ -41,25 +41,26 @@ std::vector<std::uint8_t> pooled_bytes(const QuantizedModel& model) {
   return SectionParts().record(record).norm(model.pooler->norm).bytes;
 }
 
-std::vector<std::uint8_t> token_transform_bytes(const QuantizedTransform& transform) {
+std::vector<std::uint8_t> token_transform_bytes(const QuantizedTransform& transform,
+                                                RhsOrder order) {
   BlobHeadTransform record = transform_record(transform);
   record.dense = transform.dense.record;
-  return SectionParts().record(record).dense(transform.dense.dense).norm(transform.norm).bytes;
+  return SectionParts{order}.record(record).dense(transform.dense.dense).norm(transform.norm).bytes;
 }
 
-std::vector<std::uint8_t> vector_bytes(const QuantizedVector& vector) {
-  SectionParts out;
+std::vector<std::uint8_t> vector_bytes(const QuantizedVector& vector, RhsOrder order) {
+  SectionParts out{order};
   out.record(vector.record);
   for (const QuantizedDense& layer : vector.dense) out.dense(layer);
   return out.bytes;
 }
 
-std::vector<std::uint8_t> bottleneck_bytes(const QuantizedBottleneck& bottleneck) {
+std::vector<std::uint8_t> bottleneck_bytes(const QuantizedBottleneck& bottleneck, RhsOrder order) {
   BlobLayerBottleneck record = bottleneck.record;
   record.input_norm = bottleneck.input_norm.record;
   record.query_key_norm = bottleneck.query_key_norm.record;
   record.widening_norm = bottleneck.widening_norm.record;
-  return SectionParts()
+  return SectionParts{order}
       .record(record)
       .residual_dense(bottleneck.input)
       .residual_dense(bottleneck.query_key)
@@ -71,8 +72,9 @@ std::vector<std::uint8_t> bottleneck_bytes(const QuantizedBottleneck& bottleneck
       .bytes;
 }
 
-std::vector<std::uint8_t> stacked_bytes(const std::vector<QuantizedStackedFfn>& ffns) {
-  SectionParts out;
+std::vector<std::uint8_t> stacked_bytes(const std::vector<QuantizedStackedFfn>& ffns,
+                                        RhsOrder order) {
+  SectionParts out{order};
   for (const QuantizedStackedFfn& ffn : ffns) {
     BlobStackedFfn record = ffn.record;
     record.norm = ffn.norm.record;
@@ -84,23 +86,26 @@ std::vector<std::uint8_t> stacked_bytes(const std::vector<QuantizedStackedFfn>& 
 }
 
 // The sections that each layer of a stack with bottlenecks has.
-void add_layer_sections(const QuantizedStack& stack, std::vector<OptionalSection>& out) {
+void add_layer_sections(const QuantizedStack& stack, RhsOrder order,
+                        std::vector<OptionalSection>& out) {
   const auto add = [&](std::uint32_t kind, const auto& bytes_of) {
     for (std::uint32_t l = 0; l < stack.layers.size(); ++l) {
       out.push_back({.kind = kind, .layer = l, .bytes = bytes_of(stack.layers[l])});
     }
   };
   if (stack.bottleneck->kind != kBottleneckNone) {
-    add(kSectionLayerBottleneck,
-        [](const QuantizedLayer& layer) { return bottleneck_bytes(*layer.bottleneck); });
+    add(kSectionLayerBottleneck, [order](const QuantizedLayer& layer) {
+      return bottleneck_bytes(*layer.bottleneck, order);
+    });
   }
   if (stack.bottleneck->num_ffns > 1) {
     add(kSectionStackedFfn,
-        [](const QuantizedLayer& layer) { return stacked_bytes(layer.stacked); });
+        [order](const QuantizedLayer& layer) { return stacked_bytes(layer.stacked, order); });
   }
 }
 
-void add_stack_options(const QuantizedStack& stack, std::vector<OptionalSection>& out) {
+void add_stack_options(const QuantizedStack& stack, RhsOrder order,
+                       std::vector<OptionalSection>& out) {
   const auto add = [&](std::uint32_t kind, std::vector<std::uint8_t> bytes) {
     out.push_back({.kind = kind, .layer = 0, .bytes = std::move(bytes)});
   };
@@ -111,17 +116,20 @@ void add_stack_options(const QuantizedStack& stack, std::vector<OptionalSection>
         .norm = projection->norm.record,
         .dense = projection->dense.record,
         .padding = {}};
-    add(kSectionEmbeddingProjection,
-        SectionParts().record(record).dense(projection->dense.dense).norm(projection->norm).bytes);
+    add(kSectionEmbeddingProjection, SectionParts{order}
+                                         .record(record)
+                                         .dense(projection->dense.dense)
+                                         .norm(projection->norm)
+                                         .bytes);
   }
   if (!stack.shared.empty()) add(kSectionSharedLayers, SectionParts().array(stack.shared).bytes);
   if (const auto& bottleneck = stack.bottleneck) {
     add(kSectionBottleneck, SectionParts().record(*bottleneck).bytes);
-    add_layer_sections(stack, out);
+    add_layer_sections(stack, order, out);
   }
   if (const auto& projection = stack.word_projection) {
     add(kSectionWordProjection,
-        SectionParts().record(projection->record).dense(projection->dense).bytes);
+        SectionParts{order}.record(projection->record).dense(projection->dense).bytes);
   }
   if (const auto& rotary = stack.rotary) {
     add(kSectionRotary, SectionParts()
@@ -148,7 +156,7 @@ void add_stack_options(const QuantizedStack& stack, std::vector<OptionalSection>
 }  // namespace
 
 std::vector<OptionalSection> optional_sections(const QuantizedModel& model,
-                                               const PromptConfig& prompts) {
+                                               const PromptConfig& prompts, RhsOrder order) {
   std::vector<OptionalSection> out;
   const auto add = [&](std::uint32_t kind, std::vector<std::uint8_t> bytes) {
     out.push_back({.kind = kind, .layer = 0, .bytes = std::move(bytes)});
@@ -162,17 +170,17 @@ std::vector<OptionalSection> optional_sections(const QuantizedModel& model,
   if ((stack.record.flags & kStackScoreBias) != 0) {
     add(kSectionScoreBias, SectionParts().array(stack.score_bias).bytes);
   }
-  add_stack_options(stack, out);
+  add_stack_options(stack, order, out);
   const std::uint32_t heads = section_bits(model);
   if ((heads & kHeadPooledTransform) != 0) add(kSectionPooledTransform, pooled_bytes(model));
   if ((heads & kHeadTokenTransform) != 0) {
-    add(kSectionTokenTransform, token_transform_bytes(*model.token_transform));
+    add(kSectionTokenTransform, token_transform_bytes(*model.token_transform, order));
   }
   if ((heads & kHeadLmActivation) != 0) {
     const BlobLmActivation record{.activation = model.lm->transform->activation, .reserved = 0};
     add(kSectionLmActivation, SectionParts().record(record).bytes);
   }
-  if (model.vector) add(kSectionVector, vector_bytes(*model.vector));
+  if (model.vector) add(kSectionVector, vector_bytes(*model.vector, order));
   return out;
 }
 

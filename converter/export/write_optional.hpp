@@ -8,6 +8,7 @@
 
 #include "converter/model/prompt_config.hpp"
 #include "converter/model/quantized_model.hpp"
+#include "kernels/arithmetic/layout.hpp"
 
 namespace embert::convert {
 
@@ -16,9 +17,9 @@ struct OptionalSection {
   std::vector<std::uint8_t> bytes;
 };
 
-/// In the order of the blob.
+/// In the order of the blob. order: of the weights of dense layers.
 std::vector<OptionalSection> optional_sections(const QuantizedModel& model,
-                                               const PromptConfig& prompts);
+                                               const PromptConfig& prompts, RhsOrder order);
 
 /// The bits of BlobHeader::task_heads that have an optional section.
 std::uint32_t section_bits(const QuantizedModel& model);

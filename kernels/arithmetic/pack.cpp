@@ -15,6 +15,16 @@ void pack_n16k4(const int8_t* weights, size_t outputs, size_t inputs, int8_t* pa
   }
 }
 
+void pack_n8k16(const int8_t* weights, size_t outputs, size_t inputs, int8_t* packed) {
+  const size_t k_padded = pad_inputs(inputs);
+  memset(packed, 0, pad_columns(outputs) * k_padded);
+  for (size_t n = 0; n < outputs; ++n) {
+    for (size_t k = 0; k < inputs; ++k) {
+      packed[n8k16_index(n, k, k_padded)] = weights[n * inputs + k];
+    }
+  }
+}
+
 void column_sums(const int8_t* weights, size_t outputs, size_t inputs, int32_t* sums) {
   for (size_t n = 0; n < pad_columns(outputs); ++n) {
     int32_t sum = 0;

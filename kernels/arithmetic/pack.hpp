@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs the right operand of a GEMM into n16k4 (layout.hpp), for the converter and for tests. The
-// runtime reads packed weights in place and never packs.
+// Packs the right operand of a GEMM into n16k4 or n8k16 (layout.hpp), for the converter and for
+// tests. The runtime reads packed weights in place and never packs.
 #pragma once
 
 #include <stdint.h>
@@ -12,6 +12,9 @@ namespace embert {
 /// weights [outputs][inputs], row-major -> packed n16k4 [pad_columns(outputs)] x
 /// [pad_inputs(inputs)] bytes, padding zero; no overlap.
 void pack_n16k4(const int8_t* weights, size_t outputs, size_t inputs, int8_t* packed);
+
+/// The same to n8k16.
+void pack_n8k16(const int8_t* weights, size_t outputs, size_t inputs, int8_t* packed);
 
 /// sums[n] = sum over k of weights[n][k], zero for n from outputs to pad_columns(outputs). |sum|
 /// stays in int32 for any inputs below 2^24.

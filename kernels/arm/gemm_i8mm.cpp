@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SMMLA multiplies 2 rows x 8 inputs with 2 columns x 8 inputs; tiles have up to 12 rows x 8
 // columns. Both operands are packed into the instruction's order on the stack, in chunks of inputs:
-// a block of up to 32 rows, and as many panels as fit beside it. A dense layer in one step packs
-// its rows once for all columns. Columns c and c + 4 are a pair, so that ST4 of words joins two
-// steps of 8 columns into 4 registers, and ST4 stores a row of 8 sums from their lower halves. An
-// iteration (128 inputs) of 12 rows is 384 SMMLA for 12288 multiply-adds, 40 loads of 4 registers
-// and 2 more instructions: 0.035 instructions a multiply-add, nothing spilled; of 8 rows it is 256
-// SMMLA, 32 loads and 2. SDOT multiplies a single row, which needs no packing.
+// a block of up to 32 rows, and as many panels as fit beside it. Weights in n8k16 have that order
+// already. A dense layer in one step packs its rows once for all columns. Columns c and c + 4 are a
+// pair, so that ST4 of words joins two steps of 8 columns into 4 registers, and ST4 stores a row of
+// 8 sums from their lower halves. An iteration (128 inputs) of 12 rows is 384 SMMLA for 12288
+// multiply-adds, 40 loads of 4 registers and 2 more instructions: 0.035 instructions a
+// multiply-add, nothing spilled; of 8 rows it is 256 SMMLA, 32 loads and 2. SDOT multiplies a
+// single row with n16k4, which needs no packing.
 #if !defined(__ARM_FEATURE_MATMUL_INT8)
 #error "this file needs the flags of i8mm (kernels/sources.cmake)"
 #endif
@@ -19,13 +20,11 @@ namespace embert {
 namespace {
 
 constexpr size_t kQuad = 4;        // rows that are packed together
-constexpr size_t kHalf = 8;        // columns of a tile: half a panel
-constexpr size_t kGroup = 16;      // inputs: two SMMLA deep
 constexpr size_t kUnrolled = 8;    // groups of an iteration
 constexpr size_t kMaxPanels = 16;  // of a run
 
-// Packed rows, in tiles of Q quads: [group][2][Q][4 rows][8]. Packed weights, in half panels of 8
-// columns: [group][2][4][2 columns][8].
+// Packed rows, in tiles of Q quads: [group][2][Q][4 rows][8]. Packed weights are n8k16 whose last
+// group has zeros behind its inputs.
 
 // Rows of the next tile: prefer 12; take 8 where 12 would leave 4 rows or fewer. All tiles but the
 // last have whole quads.
@@ -71,7 +70,7 @@ int8_t* pack_quad(const uint8_t* const* row, size_t twos, int8_t* dst, size_t st
 
 // Packs up to 12 rows as a tile. The last row fills up its quad, zeros fill up the last group.
 void pack_tile(const uint8_t* lhs, size_t stride, size_t rows, size_t k, int8_t* dst) {
-  const size_t step = 32 * quads_of(rows), twos = k / (2 * kGroup);
+  const size_t step = 32 * quads_of(rows), twos = k / (2 * kGroupInputs);
   for (size_t left = rows, quads = quads_of(rows); quads > 0; --quads, dst += 32) {
     const uint8_t* row[kQuad];
 #pragma GCC unroll 4
@@ -80,13 +79,13 @@ void pack_tile(const uint8_t* lhs, size_t stride, size_t rows, size_t k, int8_t*
       if (left > 1) lhs += stride, --left;
     }
     int8_t* half = pack_quad(row, twos, dst, step);
-    for (size_t c = twos * 2 * kGroup; c < k; c += kGroup, half += 2 * step) {
-      uint8_t last[kQuad][kGroup] = {};
+    for (size_t c = twos * 2 * kGroupInputs; c < k; c += kGroupInputs, half += 2 * step) {
+      uint8_t last[kQuad][kGroupInputs] = {};
       int64x2x4_t x;
 #pragma GCC unroll 4
       for (size_t r = 0; r < kQuad; ++r) {
         const uint8_t* inputs = row[r] + c;
-        if (k - c < kGroup) inputs = static_cast<uint8_t*>(memcpy(last[r], inputs, k - c));
+        if (k - c < kGroupInputs) inputs = static_cast<uint8_t*>(memcpy(last[r], inputs, k - c));
         x.val[r] = vreinterpretq_s64_u8(vld1q_u8(inputs));
       }
       vst4q_lane_s64(reinterpret_cast<int64_t*>(half), x, 0);
@@ -135,21 +134,32 @@ void pack_groups(const int8_t* rhs, size_t groups, int8_t* low, int8_t* high) {
         "v20", "v21", "v22", "v23");
 }
 
-void pack_panel(const int8_t* rhs, size_t k, int8_t* dst) {
-  const size_t groups = k / kGroup, left = k % kGroup;
-  int8_t* high = dst + kHalf * round_up(k, kGroup);
-  pack_groups(rhs, groups, dst, high);
+// The chunk's inputs of the panel that begins with column j.
+void pack_panel(const GemmArgs& args, const I8mmChunk& chunk, size_t j, int8_t* dst) {
+  const size_t groups = chunk.k / kGroupInputs, left = chunk.k % kGroupInputs;
+  const size_t half = groups * kGroupInputs * kHalfColumns;  // bytes
+  const int8_t* panel = args.rhs + j * args.k;
+  const int8_t* rhs = panel + chunk.c * kPanelColumns;  // in n16k4
+  int8_t* high = dst + kHalfColumns * round_up(chunk.k, kGroupInputs);
+  if (args.rhs_order == RhsOrder::kN8K16) {
+    const size_t grouped = args.k / kGroupInputs * kGroupInputs;
+    memcpy(dst, panel + kHalfColumns * chunk.c, half);
+    memcpy(high, panel + kHalfColumns * (grouped + chunk.c), half);
+  } else {
+    pack_groups(rhs, groups, dst, high);
+  }
   if (left > 0) {
     int8_t last[4 * kStepBytes] = {};
     memcpy(last, rhs + groups * sizeof(last), left * kPanelColumns);
-    pack_groups(last, 1, dst + groups * sizeof(last) / 2, high + groups * sizeof(last) / 2);
+    pack_groups(last, 1, dst + half, high + half);
   }
 }
 
-// The tiles of some rows with half panels, one behind the other.
+// The tiles of some rows with half panels.
 struct Tiles {
   const int8_t* lhs;     // packed rows
-  const int8_t* rhs;     // packed weights
+  const int8_t* rhs;     // weights in n8k16
+  size_t skipped;        // bytes from the end of a half panel to the next one
   size_t count;          // half panels
   size_t groups;         // of inputs
   const int32_t* start;  // [count][8] as prepare_start() writes it, or null: add to dst
@@ -270,6 +280,7 @@ void multiply_pairs(bool odd, const Tiles& all) {
       "mov %[row], %[dst]\n"
       "embert_all_rows st4\n"
       "add %[dst], %[dst], #32\n"
+      "add %[rhs], %[rhs], %[skipped]\n"
       "subs %[tiles], %[tiles], #1\n"
       "b.ne 0b\n"
       "b 7f\n"
@@ -287,7 +298,7 @@ void multiply_pairs(bool odd, const Tiles& all) {
       ".purgem embert_start\n"
       : [inputs] "=&r"(inputs), [rhs] "+r"(rhs), [count] "=&r"(count), [row] "=&r"(row),
         [start] "+r"(start), [dst] "+r"(dst), [tiles] "+r"(tiles)
-      : [lhs] "r"(all.lhs), [eights] "r"(all.groups / kUnrolled),
+      : [lhs] "r"(all.lhs), [skipped] "r"(all.skipped), [eights] "r"(all.groups / kUnrolled),
         [rest] "r"(all.groups % kUnrolled), [stride] "r"(stride_bytes),
         [next] "r"(stride_bytes - 16), [last_stride] "r"(odd ? 0 : stride_bytes),
         [pairs] "i"(kPairs)
@@ -321,7 +332,7 @@ void prepare_start(const GemmArgs& args, size_t j, size_t n, int32_t* start) {
     memset(start, 0, n * sizeof(int32_t));
     return;
   }
-  for (size_t c = 0; c < n; c += kHalf) {
+  for (size_t c = 0; c < n; c += kHalfColumns) {
     int32x4x2_t x = {};
     if (args.bias != nullptr) x = vld1q_s32_x2(args.bias + j + c);
     if (correction != 0) {
@@ -334,7 +345,7 @@ void prepare_start(const GemmArgs& args, size_t j, size_t n, int32_t* start) {
 }
 
 // Of packed rows and weights.
-size_t packed_inputs(const I8mmChunk& chunk) { return round_up(chunk.k, kGroup); }
+size_t packed_inputs(const I8mmChunk& chunk) { return round_up(chunk.k, kGroupInputs); }
 size_t packed_rows_bytes(const I8mmChunk& chunk) {
   return round_up(chunk.m, kQuad) * packed_inputs(chunk);
 }
@@ -342,7 +353,7 @@ size_t packed_rows_bytes(const I8mmChunk& chunk) {
 }  // namespace
 
 size_t i8mm_most_inputs(size_t m) {
-  return kI8mmBytes / (round_up(m, kQuad) + kPanelColumns) / kGroup * kGroup;
+  return kI8mmBytes / (round_up(m, kQuad) + kPanelColumns) / kGroupInputs * kGroupInputs;
 }
 
 size_t i8mm_most_columns(const I8mmChunk& chunk) {
@@ -359,31 +370,34 @@ void i8mm_pack_rows(const GemmArgs& args, const I8mmChunk& chunk) {
 
 void i8mm_multiply(const GemmArgs& args, const I8mmChunk& chunk, size_t j, size_t n, int32_t* dst) {
   const size_t inputs = packed_inputs(chunk);
-  int8_t* weights = chunk.packed + packed_rows_bytes(chunk);
+  // Weights in n8k16 are multiplied where they are, if their inputs are whole groups.
+  const bool in_place = args.rhs_order == RhsOrder::kN8K16 && args.k % kGroupInputs == 0;
+  int8_t* packed = chunk.packed + packed_rows_bytes(chunk);
   int32_t start[kMaxPanels * kPanelColumns];
   if (chunk.c == 0) prepare_start(args, j, n, start);
-  for (size_t column = 0; column < n; column += kPanelColumns) {
-    pack_panel(args.rhs + (j + column) * args.k + chunk.c * kPanelColumns, chunk.k,
-               weights + column * inputs);
+  for (size_t column = 0; column < n && !in_place; column += kPanelColumns) {
+    pack_panel(args, chunk, j + column, packed + column * inputs);
   }
   for (size_t row = 0; row < chunk.m; row += tile_rows(chunk.m - row)) {
-    multiply(tile_rows(chunk.m - row), {.lhs = chunk.packed + row * inputs,
-                                        .rhs = weights,
-                                        .count = n / kHalf,
-                                        .groups = inputs / kGroup,
-                                        .start = chunk.c == 0 ? start : nullptr,
-                                        .dst = {dst + row * args.dst_stride, args.dst_stride}});
+    multiply(tile_rows(chunk.m - row),
+             {.lhs = chunk.packed + row * inputs,
+              .rhs = in_place ? args.rhs + j * args.k + kHalfColumns * chunk.c : packed,
+              .skipped = in_place ? kHalfColumns * (args.k - chunk.k) : 0,
+              .count = n / kHalfColumns,
+              .groups = inputs / kGroupInputs,
+              .start = chunk.c == 0 ? start : nullptr,
+              .dst = {dst + row * args.dst_stride, args.dst_stride}});
   }
 }
 
 void gemm_s32_n16k4_i8mm(const GemmArgs& all) {
-  if (all.m == 1) return gemm_s32_n16k4_dotprod(all);
+  if (all.m == 1 && all.rhs_order == RhsOrder::kN16K4) return gemm_s32_n16k4_dotprod(all);
   const GemmArgs args = all;  // a copy, which no store can change
   alignas(64) int8_t packed[kI8mmBytes];
   for (size_t i = 0; i < args.m; i += kI8mmRows) {
     const size_t m = least(kI8mmRows, args.m - i), most = i8mm_most_inputs(m);
     const size_t chunks = (args.k + most - 1) / most;
-    const size_t inputs = round_up((args.k + chunks - 1) / chunks, kGroup);
+    const size_t inputs = round_up((args.k + chunks - 1) / chunks, kGroupInputs);
     for (size_t c = 0; c < args.k; c += inputs) {
       const I8mmChunk chunk = {i, m, c, least(inputs, args.k - c), packed};
       i8mm_pack_rows(args, chunk);

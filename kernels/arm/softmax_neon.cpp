@@ -124,23 +124,30 @@ struct Sums {
   int32x4_t plane[kPlanes];
 };
 
-// n keys, a multiple of 64.
+// A row of scores, and of exponentials in planes that lie stride bytes apart.
+struct Keys {
+  const int32_t* scores;
+  uint8_t* dst;
+  size_t stride;
+};
+
+// The first n keys, a multiple of 64.
 template <size_t kPlanes>
-EMBERT_INLINE Sums<kPlanes> whole_blocks(const int32_t* scores, size_t n, const Row& row,
-                                         const Tables& tables, uint8_t* dst, size_t stride) {
+EMBERT_INLINE Sums<kPlanes> whole_blocks(Keys keys, size_t n, const Row& row,
+                                         const Tables& tables) {
   Sums<kPlanes> sums;
 #pragma GCC unroll 2
   for (int32x4_t& sum : sums.plane) sum = vdupq_n_s32(0);
-  for (; n > 0; n -= 64, dst += 64) {
+  for (; n > 0; n -= 64, keys.dst += 64) {
     int16x8_t pairs[kPlanes];
 #pragma GCC unroll 2
-    for (size_t half = 0; half < 2; ++half, scores += 32) {
+    for (size_t half = 0; half < 2; ++half, keys.scores += 32) {
       uint8x16_t e[kPlanes], next[kPlanes];
-      key_block(scores, row, tables, e);
-      key_block(scores + 16, row, tables, next);
+      key_block(keys.scores, row, tables, e);
+      key_block(keys.scores + 16, row, tables, next);
 #pragma GCC unroll 2
       for (size_t p = 0; p < kPlanes; ++p) {
-        uint8_t* to = dst + p * stride + 32 * half;
+        uint8_t* to = keys.dst + p * keys.stride + 32 * half;
         pairs[p] = add_bytes(half == 0 ? add_bytes(e[p]) : add_bytes(pairs[p], e[p]), next[p]);
         vst1q_u8(to, e[p]);
         vst1q_u8(to + 16, next[p]);
@@ -165,7 +172,7 @@ void softmax(const SoftmaxArgs& all) {
     const Row row = {vdupq_n_s32(sat32(lowest)), vdupq_n_u32(0u - multiplier),
                      vdupq_n_u32(static_cast<uint32_t>(highest) * multiplier + (1u << 21))};
     size_t j = args.n / 64 * 64;
-    Sums<kPlanes> sums = whole_blocks<kPlanes>(scores, j, row, tables, dst, args.dst_stride);
+    Sums<kPlanes> sums = whole_blocks<kPlanes>({scores, dst, args.dst_stride}, j, row, tables);
     for (; j < args.n; j += 16) {
       uint8x16_t e[kPlanes];
       key_block(scores + j, row, tables, e);

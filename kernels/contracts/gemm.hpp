@@ -22,7 +22,8 @@ struct GemmArgs {
   const uint8_t* lhs;  ///< [m][k], row stride lhs_stride
   size_t lhs_stride;   ///< bytes, >= k
   LhsType lhs_type;
-  const int8_t* rhs;    ///< n16k4 [n/16][k/4][16][4] in -127..127, 64-byte aligned
+  RhsOrder rhs_order = RhsOrder::kN16K4;
+  const int8_t* rhs;    ///< n16k4 [n/16][k/4][16][4] or n8k16, in -127..127, 64-byte aligned
   const int32_t* bias;  ///< [n], or null for zeros
   const int32_t* sums;  ///< [n] column sums of rhs; not read where lhs_correction is 0
   int32_t* dst;         ///< [m][n], row stride dst_stride, 64-byte aligned; overlaps no input

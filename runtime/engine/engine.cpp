@@ -172,6 +172,7 @@ embert_status embert_engine_init(const embert_model* model, const embert_options
   }
   if (arena_bytes < needed) return EMBERT_STATUS_ARENA_TOO_SMALL;
   if (overlaps_blob(*model, arena, needed)) return EMBERT_STATUS_INVALID_OPTION;
+  if (!has_kernels(model_of(*model))) return EMBERT_STATUS_LAYOUT;
 
   // In place: an engine on the stack would take 840 bytes on a Cortex-M.
   embert_engine* made = static_cast<embert_engine*>(arena);

@@ -55,6 +55,7 @@ void project(const Run& run, const Dense& dense, const Projection& p) {
                            .lhs = p.lhs,
                            .lhs_stride = run.plan.lhs_stride,
                            .lhs_type = LhsType::kSigned,
+                           .rhs_order = weight_order(run.engine.model),
                            .rhs = dense.weights + p.first_column * p.k,
                            .bias = p.planes > 1 ? nullptr : bias,
                            .sums = dense.sums + p.first_column,

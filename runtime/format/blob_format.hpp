@@ -50,8 +50,11 @@ static constexpr uint32_t kMaxScoreCap = (1u << 30) - (1u << 22);
 static constexpr int32_t kMaxScoreBias = (1 << 21) - 1;
 static constexpr int64_t kMaxEpsilon = int64_t{1} << 54;
 
-/// Weight layouts. A reader refuses one that none of its kernels reads.
-enum BlobLayout : uint32_t { kLayoutN16K4 = 1 };
+/// Orders of the weights of dense layers. An engine refuses one that its kernels do not read.
+enum BlobLayout : uint32_t {
+  kLayoutN16K4 = 1,  ///< all kernels
+  kLayoutN8K16 = 2,  ///< those of i8mm
+};
 
 enum BlobActivation : uint32_t {
   kActivationGelu = 0,

@@ -4,6 +4,7 @@
 
 #include "embert/embert.h"
 #include "kernels/arithmetic/fixed_point.hpp"
+#include "kernels/arithmetic/layout.hpp"
 #include "runtime/format/blob_format.hpp"
 #include "runtime/model/built_flags.hpp"
 #include "runtime/tokenizer/tokenizer.hpp"
@@ -30,9 +31,18 @@ bool is_open(const Model& model);
 /// of a pair first.
 embert_tokenize_options run_tokenize_options(uint32_t max_tokens);
 
+/// Whether the model's kernels read the order of its weights. Only desktops open other models.
+inline bool has_kernels(const Model& model) {
+  return !kOpensN8K16 || model.header->layout == kLayoutN16K4 || (model.isa_mask & kIsaI8mm) != 0;
+}
+/// The order of the weights of all dense layers.
+inline RhsOrder weight_order(const Model& model) {
+  return kHasN8K16 && model.header->layout == kLayoutN8K16 ? RhsOrder::kN8K16 : RhsOrder::kN16K4;
+}
+
 /// A dense layer: dst = lhs * weights, then a factor for each column.
 struct Dense {
-  const int8_t* weights;  ///< n16k4 [N(n)] x [K(k)]
+  const int8_t* weights;  ///< [N(n)] x [K(k)] in the model's weight_order()
   const int32_t* bias;    ///< [N(n)], null in a ResidualDense, which has a constant instead
   const int32_t* sums;    ///< [N(n)] column sums of the weights
   Requantize factor;      ///< [N(n)]

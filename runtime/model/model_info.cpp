@@ -185,6 +185,8 @@ embert_status embert_model_get_info(const embert_model* object, embert_model_inf
   const Prompts prompts = model_prompts(model);
   found.num_prompts = prompts.count;
   found.default_prompt = prompts.default_prompt;
+  found.layout = header.layout;
+  found.has_kernels = has_kernels(model) ? 1 : 0;
   write_struct(found, info);
   return EMBERT_STATUS_OK;
 }

@@ -24,28 +24,6 @@ inline bool all_within(const int32_t* values, size_t count, int32_t bound) {
   return all_in<int32_t>(values, count, -bound, bound);
 }
 
-/// Sums must be the column sums of the weights with their padding. Only some kernels use them, so
-/// wrong sums would give different bits on different processors.
-inline bool sums_ok(const int8_t* weights, size_t columns, size_t inputs, const int32_t* sums) {
-  for (size_t panel = 0; panel < columns; panel += kPanelColumns) {
-    int32_t lanes[kPanelColumns * kStepInputs] =
-        {};  // one for each byte of a group of 4 inputs, so that the loop vectorises
-    for (size_t step = 0; step < inputs / kStepInputs;
-         ++step, weights += kPanelColumns * kStepInputs) {
-      for (size_t lane = 0; lane < kPanelColumns * kStepInputs; ++lane) {
-        lanes[lane] += weights[lane];
-      }
-    }
-    for (size_t column = 0; column < kPanelColumns; ++column) {
-      const int32_t* of_column = lanes + column * kStepInputs;
-      if (of_column[0] + of_column[1] + of_column[2] + of_column[3] != sums[panel + column]) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
 /// Walks the blob's sections in their fixed order. Checks the position of each section, and its
 /// size and values with one function for each kind of contents. Keeps the first failure.
 class Walk {
@@ -95,11 +73,14 @@ class Walk {
     return reinterpret_cast<const T*>(next(kind, count * sizeof(T)));
   }
 
-  // noinline: the loops of eleven callers would be 15 KB of code.
-  [[gnu::noinline]] void weights(const int8_t* weights, size_t columns, size_t inputs,
-                                 const int32_t* sums) {
-    require_value(all_in<int8_t>(weights, columns * inputs, -127, 127) &&
-                  sums_ok(weights, columns, inputs, sums));
+  void weights(const int8_t* weights, size_t columns, size_t inputs, const int32_t* sums);
+  void weights_n8k16(const int8_t* weights, size_t columns, size_t inputs, const int32_t* sums);
+  /// Of a dense layer, in the order that the header says.
+  void dense_weights(const int8_t* at, size_t columns, size_t inputs, const int32_t* sums) {
+    if (kOpensN8K16 && header_.layout == kLayoutN8K16) {
+      return weights_n8k16(at, columns, inputs, sums);
+    }
+    weights(at, columns, inputs, sums);
   }
   void dense(uint32_t kind, bool there, size_t n, size_t k) {
     if (const uint8_t* at = next(kind, there ? dense_bytes(n, k) : 0)) dense_values(at, n, k);
@@ -108,7 +89,7 @@ class Walk {
   void dense_values(const uint8_t* at, size_t n, size_t k) {
     const size_t columns = pad_columns(n), inputs = pad_inputs(k);
     const int32_t* bias = reinterpret_cast<const int32_t*>(at + columns * inputs);
-    weights(reinterpret_cast<const int8_t*>(at), columns, inputs, bias + columns);
+    dense_weights(reinterpret_cast<const int8_t*>(at), columns, inputs, bias + columns);
     require_value(all_within(bias, columns, kMaxDenseBias) &&
                   all_in<int32_t>(bias + 2 * columns, columns, 0, INT32_MAX));
   }
@@ -120,7 +101,7 @@ class Walk {
   void residual_dense(const uint8_t* at, size_t n, size_t k) {
     const size_t columns = pad_columns(n), inputs = pad_inputs(k);
     const int32_t* sums = reinterpret_cast<const int32_t*>(at + columns * inputs);
-    weights(reinterpret_cast<const int8_t*>(at), columns, inputs, sums);
+    dense_weights(reinterpret_cast<const int8_t*>(at), columns, inputs, sums);
     require_value(all_in<int32_t>(sums + columns, columns, 0, INT32_MAX) &&
                   all_within(sums + 2 * columns, columns, kMaxResidualMultiplier) &&
                   all_within(sums + 3 * columns, columns, kMaxResidualConstant));

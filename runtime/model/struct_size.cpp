@@ -17,7 +17,7 @@ static_assert(ENDS_WITH(embert_output, cross_attentions));
 static_assert(ENDS_WITH(embert_tokenize_options, reserved));
 static_assert(ENDS_WITH(embert_tokens, sequence_ids));
 static_assert(ENDS_WITH(embert_detokenize_options, clean_up));
-static_assert(ENDS_WITH(embert_model_info, embedding_size));
+static_assert(ENDS_WITH(embert_model_info, has_kernels));
 static_assert(ENDS_WITH(embert_stack_info, type_vocab_size));
 static_assert(ENDS_WITH(embert_section, bytes));
 static_assert(ENDS_WITH(embert_tokenizer_info, reserved));

@@ -351,7 +351,9 @@ embert_status check_blob(const uint8_t* blob, size_t blob_bytes, Crc32cFn crc32c
   const size_t size = static_cast<size_t>(header.blob_bytes);
   if (crc32c(0, blob + kBlobCrcStart, size - kBlobCrcStart) != header.crc32c)
     return EMBERT_STATUS_BLOB_CHECKSUM;
-  if (header.layout != kLayoutN16K4) return EMBERT_STATUS_LAYOUT;
+  if (header.layout != kLayoutN16K4 && !(kOpensN8K16 && header.layout == kLayoutN8K16)) {
+    return EMBERT_STATUS_LAYOUT;
+  }
   if (!header_ok(header)) return EMBERT_STATUS_BLOB_HEADER;
   for (uint32_t i = 0; i < header.num_stacks; ++i) {
     if ((header.stacks[i].flags & ~kBuiltStackFlags) != 0) return EMBERT_STATUS_NOT_BUILT;

@@ -35,6 +35,7 @@ class Product {
   Product(const DenseShape& s, Draws& draws)
       : lhs_((s.m - 1) * (s.k + 5) + s.k),
         rhs_(pad_columns(s.n) * s.k, 64),
+        reordered_(pad_columns(s.n) * s.k, 64),
         bias_(pad_columns(s.n)),
         sums_(pad_columns(s.n)),
         columns_(s.n > 256 ? 512 : 64 + 32 * draws.below(2)),
@@ -46,6 +47,7 @@ class Product {
       sums_[j] = 0;
       for (size_t c = 0; c < s.k; ++c) sums_[j] += rhs_[n16k4_index(j, c, s.k)];
     }
+    to_n8k16(rhs_.data(), pad_columns(s.n), s.k, reordered_.data());
     args = {.m = s.m,
             .n = pad_columns(s.n),
             .k = s.k,
@@ -68,13 +70,19 @@ class Product {
     gemm_s32_n16k4_scalar(scalar);
     return sums;
   }
+  GemmArgs in_order(RhsOrder order) const {
+    GemmArgs ordered = args;
+    ordered.rhs_order = order;
+    if (order == RhsOrder::kN8K16) ordered.rhs = reordered_.data();
+    return ordered;
+  }
   bool is_intact() const { return scratch_.surroundings_intact() && lhs_.surroundings_intact(); }
 
   GemmArgs args;
 
  private:
   Guarded<uint8_t> lhs_;
-  Guarded<int8_t> rhs_;
+  Guarded<int8_t> rhs_, reordered_;  ///< in n16k4, and the same in n8k16
   Guarded<int32_t> bias_, sums_;
   size_t columns_;  ///< of the scratch
   Guarded<int32_t> scratch_;
@@ -137,17 +145,19 @@ TEST_F(DenseTest, ActivationEqualsTwoSteps) {
     args.dst = expected.data(), args.dst_stride = s.n;
     requantize_activation_scalar(args);
     for (const auto& variant : variants) {
-      SCOPED_TRACE(testing::Message() << variant.name << " m " << s.m << " n " << s.n << " k "
-                                      << s.k << " turn " << turn);
-      Guarded<uint16_t> actual(expected.size());
-      args.acc = nullptr, args.dst = actual.data();
-      const size_t columns = variant.function({product.args, args});
-      ASSERT_LE(columns, s.n);
-      expect_columns_taken(variant.isa, s, columns);
-      expect_columns(actual, expected, s, columns);
-      EXPECT_TRUE(product.is_intact());
-      taken += columns;
-      isas |= variant.isa;
+      for (const RhsOrder order : orders_of(variant.isa)) {
+        SCOPED_TRACE(testing::Message() << variant.name << " m " << s.m << " n " << s.n << " k "
+                                        << s.k << " turn " << turn << " order " << int(order));
+        Guarded<uint16_t> actual(expected.size());
+        args.acc = nullptr, args.dst = actual.data();
+        const size_t columns = variant.function({product.in_order(order), args});
+        ASSERT_LE(columns, s.n);
+        expect_columns_taken(variant.isa, s, columns);
+        expect_columns(actual, expected, s, columns);
+        EXPECT_TRUE(product.is_intact());
+        taken += columns;
+        isas |= variant.isa;
+      }
     }
   }
   expect_taken(isas, taken);
@@ -172,17 +182,18 @@ TEST_F(DenseTest, ResidualEqualsTwoSteps) {
     args.dst = expected.data(), args.dst_stride = s.n;
     requantize_residual_scalar(args);
     for (const auto& variant : variants) {
+      const GemmArgs in_order = product.in_order(orders_of(variant.isa).back());
       SCOPED_TRACE(testing::Message() << variant.name << " m " << s.m << " n " << s.n << " k "
                                       << s.k << " turn " << turn);
       Guarded<int16_t> actual(expected.size()), in_place(expected.size());
       args.acc = nullptr, args.residual = residual.data(), args.dst = actual.data();
-      const size_t columns = variant.function({product.args, args});
+      const size_t columns = variant.function({in_order, args});
       ASSERT_LE(columns, s.n);
       expect_columns_taken(variant.isa, s, columns);
       expect_columns(actual, expected, s, columns);
       in_place.copy_from(residual);
       args.residual = args.dst = in_place.data();
-      EXPECT_EQ(variant.function({product.args, args}), columns);
+      EXPECT_EQ(variant.function({product.args, args}), columns);  // the other order
       for (size_t i = 0; i < s.m; ++i) {
         const size_t row = i * s.n;
         EXPECT_EQ(memcmp(in_place.data() + row, expected.data() + row, columns * sizeof(int16_t)),

@@ -28,31 +28,32 @@ class Problem {
       : shape_(s),
         lhs_((s.m - 1) * (s.k + s.lhs_padding) + s.k, 1, s.flush),
         rhs_(s.n * s.k, kAlignment, s.flush),
+        reordered_(s.n * s.k, kAlignment, s.flush),
         bias_(s.n, alignof(int32_t), s.flush),
         sums_(s.n, alignof(int32_t), s.flush) {
     random.fill(lhs_.data(), lhs_.size(), 0, 255);
     random.fill(rhs_.data(), rhs_.size(), -127, 127);
     random.fill(bias_.data(), bias_.size(), -(1 << 30) + 1, (1 << 30) - 1, Random::kUniform);
-    set_sums();
+    derive();
   }
 
   void fill(uint8_t lhs, int8_t weight) {
     memset(lhs_.data(), lhs, lhs_.size());
     memset(rhs_.data(), weight, rhs_.size());
-    set_sums();
+    derive();
   }
   /// Each input is one of the values, each weight one of the weights.
   void draw(const std::vector<uint8_t>& values, const std::vector<int8_t>& weights,
             Random& random) {
     for (size_t i = 0; i < lhs_.size(); ++i) lhs_[i] = values[random.below(values.size())];
     for (size_t i = 0; i < rhs_.size(); ++i) rhs_[i] = weights[random.below(weights.size())];
-    set_sums();
+    derive();
   }
   /// Any value anywhere, where the constructor may have drawn the same one for all.
   void draw_any(Random& random) {
     random.fill(lhs_.data(), lhs_.size(), 0, 255, Random::kUniform);
     random.fill(rhs_.data(), rhs_.size(), -127, 127, Random::kUniform);
-    set_sums();
+    derive();
   }
   void zero_bias() { memset(bias_.data(), 0, bias_.size() * sizeof(int32_t)); }
 
@@ -64,7 +65,6 @@ class Problem {
     args.lhs = lhs_.data();
     args.lhs_stride = shape_.k + shape_.lhs_padding;
     args.lhs_type = type;
-    args.rhs = rhs_.data();
     args.bias = with_bias ? bias_.data() : nullptr;
     // The contract forbids to read them where there is nothing to correct.
     args.sums = lhs_correction(type) == 0 ? nullptr : sums_.data();
@@ -74,20 +74,27 @@ class Problem {
     GuardedBuffer<int32_t> expected(dst_size, kAlignment, shape_.flush);
     memset(expected.data(), 0x5a, dst_size * sizeof(int32_t));
     args.dst = expected.data();
+    args.rhs = rhs_.data();
     gemm_s32_n16k4_scalar(args);
     for (const KernelVariant<GemmFn>& variant : variants_of(&Kernels::gemm)) {
       if (variant.isa == kIsaScalar) continue;
-      SCOPED_TRACE(testing::Message()
-                   << variant.name << " m=" << shape_.m << " n=" << shape_.n << " k=" << shape_.k
-                   << " lhs_padding=" << shape_.lhs_padding << " dst_padding=" << shape_.dst_padding
-                   << " unsigned=" << (type == LhsType::kUnsigned) << " bias=" << with_bias);
-      GuardedBuffer<int32_t> actual(dst_size, kAlignment, shape_.flush);
-      memset(actual.data(), 0x5a, dst_size * sizeof(int32_t));
-      args.dst = actual.data();
-      variant.function(args);
-      // Comparing the padding between rows, too, shows that both kernels left its canary.
-      EXPECT_EQ(memcmp(actual.data(), expected.data(), dst_size * sizeof(int32_t)), 0);
-      EXPECT_TRUE(actual.surroundings_intact());
+      for (const RhsOrder order : orders_of(variant.isa)) {
+        SCOPED_TRACE(testing::Message()
+                     << variant.name << " m=" << shape_.m << " n=" << shape_.n << " k=" << shape_.k
+                     << " lhs_padding=" << shape_.lhs_padding
+                     << " dst_padding=" << shape_.dst_padding << " bias=" << with_bias
+                     << " unsigned=" << (type == LhsType::kUnsigned)
+                     << " n8k16=" << (order == RhsOrder::kN8K16));
+        GuardedBuffer<int32_t> actual(dst_size, kAlignment, shape_.flush);
+        memset(actual.data(), 0x5a, dst_size * sizeof(int32_t));
+        args.dst = actual.data();
+        args.rhs_order = order;
+        args.rhs = order == RhsOrder::kN8K16 ? reordered_.data() : rhs_.data();
+        variant.function(args);
+        // Comparing the padding between rows, too, shows that both kernels left its canary.
+        EXPECT_EQ(memcmp(actual.data(), expected.data(), dst_size * sizeof(int32_t)), 0);
+        EXPECT_TRUE(actual.surroundings_intact());
+      }
     }
   }
 
@@ -98,16 +105,17 @@ class Problem {
   }
 
  private:
-  void set_sums() {
+  void derive() {
     for (size_t j = 0; j < shape_.n; ++j) {
       sums_[j] = 0;
       for (size_t c = 0; c < shape_.k; ++c) sums_[j] += rhs_[n16k4_index(j, c, shape_.k)];
     }
+    to_n8k16(rhs_.data(), shape_.n, shape_.k, reordered_.data());
   }
 
   GemmShape shape_;
   GuardedBuffer<uint8_t> lhs_;
-  GuardedBuffer<int8_t> rhs_;
+  GuardedBuffer<int8_t> rhs_, reordered_;  // in n16k4, and the same in n8k16
   GuardedBuffer<int32_t> bias_;
   GuardedBuffer<int32_t> sums_;
 };
@@ -213,7 +221,7 @@ TEST_F(GemmTest, ModelShapes) {
         GemmShape{1, 160, 384}, GemmShape{7, 48, 508}, GemmShape{4, 16, 512}, GemmShape{6, 32, 516},
         GemmShape{3, 16, 1060}, GemmShape{31, 80, 1564}, GemmShape{24, 192, 1564},
         GemmShape{23, 32, 4212}, GemmShape{22, 32, 4228}, GemmShape{36, 16, 64},
-        GemmShape{73, 48, 1060}}) {
+        GemmShape{32, 48, 3072}, GemmShape{73, 48, 1060}}) {
     Problem problem(shape, random);
     problem.expect_equal_in_all_modes();
     problem.draw_any(random);

@@ -47,4 +47,16 @@ std::vector<KernelVariant<Fn>> variants_of(Fn Kernels::*operation) {
   return found;
 }
 
+/// The orders of the right operand that the kernels of an extension read.
+inline std::vector<RhsOrder> orders_of(uint32_t isa) {
+  if ((isa & kIsaI8mm) != 0) return {RhsOrder::kN16K4, RhsOrder::kN8K16};
+  return {RhsOrder::kN16K4};
+}
+/// n columns of k inputs in n16k4 to n8k16.
+inline void to_n8k16(const int8_t* n16k4, size_t n, size_t k, int8_t* n8k16) {
+  for (size_t j = 0; j < n; ++j) {
+    for (size_t c = 0; c < k; ++c) n8k16[n8k16_index(j, c, k)] = n16k4[n16k4_index(j, c, k)];
+  }
+}
+
 }  // namespace embert

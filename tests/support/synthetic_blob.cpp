@@ -236,7 +236,7 @@ class StackWriter {
     add_attention(kSectionScores, kSectionContext, heads);
     out_.start(kSectionRelativePositions);
     if (m_.position_kind != kPositionTable) {
-      out_.append(out_.weights(2 * m_.max_positions - 1, m_.head_size, sums));
+      out_.append(out_.packed(RhsOrder::kN16K4, 2 * m_.max_positions - 1, m_.head_size, sums));
       out_.append(sums);
     }
     out_.add(kSectionRelativeRatios,
@@ -534,7 +534,7 @@ std::vector<std::uint8_t> make_synthetic_blob(const SyntheticModel& m,
   std::memcpy(header.magic, kBlobMagic, sizeof(kBlobMagic));
   header.version = kBlobVersion;
   header.blob_bytes = blob.size();
-  header.layout = kLayoutN16K4;
+  header.layout = m.weight_order == RhsOrder::kN8K16 ? kLayoutN8K16 : kLayoutN16K4;
   header.section_count = sections;
   header.num_stacks = stacks;
   header.task_heads = m.heads;

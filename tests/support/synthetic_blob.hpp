@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/arithmetic/layout.hpp"
 #include "runtime/format/blob_format.hpp"
 
 namespace embert::test {
@@ -64,6 +65,7 @@ struct SyntheticModel {
   std::vector<SyntheticSection> optional = {};  ///< behind the required sections
   std::string certificate = "{}";
   std::uint64_t seed = 1;
+  RhsOrder weight_order = RhsOrder::kN16K4;  ///< of dense layers
 };
 
 /// The section kSectionPrompts; strings: name, text, name, text ..., each with its zero byte.

@@ -19,7 +19,9 @@ namespace embert::test {
 class Writer {
  public:
   Writer(const SyntheticModel& model, std::uint32_t sections)
-      : bytes_(sizeof(BlobHeader) + sections * sizeof(BlobSection)), random_(model.seed) {}
+      : weight_order_(model.weight_order),
+        bytes_(sizeof(BlobHeader) + sections * sizeof(BlobSection)),
+        random_(model.seed) {}
 
   void enter(std::uint32_t stack, std::uint32_t layer) {
     stack_ = static_cast<std::uint16_t>(stack);
@@ -47,8 +49,14 @@ class Writer {
     for (T& value : values) value = static_cast<T>(pick(random_));
     return values;
   }
-  /// n16k4 weights [n] x [k] with zero padding, and their column sums.
+  /// Weights [n] x [k] of a dense layer with zero padding, and their column sums.
   std::vector<std::int8_t> weights(std::size_t n, std::size_t k, std::vector<std::int32_t>& sums) {
+    return packed(weight_order_, n, k, sums);
+  }
+  /// The same in an order.
+  std::vector<std::int8_t> packed(RhsOrder order, std::size_t n, std::size_t k,
+                                  std::vector<std::int32_t>& sums) {
+    const auto index = order == RhsOrder::kN8K16 ? n8k16_index : n16k4_index;
     const std::size_t inputs = pad_inputs(k);
     std::vector<std::int8_t> packed(pad_columns(n) * inputs, 0);
     sums.assign(pad_columns(n), 0);
@@ -56,7 +64,7 @@ class Writer {
     for (std::size_t j = 0; j < n; ++j) {
       for (std::size_t c = 0; c < k; ++c) {
         const int value = pick(random_);
-        packed[n16k4_index(j, c, inputs)] = static_cast<std::int8_t>(value);
+        packed[index(j, c, inputs)] = static_cast<std::int8_t>(value);
         sums[j] += value;
       }
     }
@@ -69,6 +77,7 @@ class Writer {
   }
 
  private:
+  RhsOrder weight_order_;
   std::vector<std::uint8_t> bytes_;
   std::vector<BlobSection> table_;
   std::uint16_t stack_ = 0;

@@ -56,6 +56,7 @@ const int32_t* dense16_sums(const Buffers& buffers, const Dense16& layer, const 
                 .lhs = buffers.scratch<uint8_t>(rows.task, plan.lhs),
                 .lhs_stride = plan.lhs_stride,
                 .lhs_type = LhsType::kSigned,
+                .rhs_order = weight_order(buffers.engine.model),
                 .rhs = layer.dense.weights + columns.first * inputs,
                 .bias = nullptr,
                 .sums = layer.dense.sums + columns.first,

@@ -54,6 +54,8 @@ typedef struct embert_model_info {
   uint32_t num_poolings;     /**< side by side in a vector: embert_model_pooling */
   uint32_t num_vector_dense; /**< dense layers behind pooling */
   uint32_t embedding_size;   /**< width of the word embeddings; mostly hidden_size */
+  uint32_t layout;           /**< order of the weights: 1 n16k4, 2 n8k16 (FORMAT.md) */
+  uint32_t has_kernels;      /**< 1: the kernels of isa_mask read it; 0: no engine can run it */
 } embert_model_info;
 
 embert_status embert_model_get_info(const embert_model* model, embert_model_info* info);

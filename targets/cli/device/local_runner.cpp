@@ -13,6 +13,7 @@ void LocalRunner::Free::operator()(void* memory) const { std::free(memory); }
 
 LocalRunner::LocalRunner(const ModelFile& file, uint32_t max_tokens) {
   file.require_tokenizer();
+  file.require_kernels();
   embert_options options = embert_options_default(file.model());
   if (max_tokens > file.info().max_positions) {
     throw UsageError(std::to_string(max_tokens) + " tokens: the model takes at most " +

@@ -158,6 +158,9 @@ void write_memory(const ModelFile& file, const Json& arena_bytes) {
         (arena.empty() ? "" : ", ") + grouped(bytes.get<unsigned long long>()) + " at " + length;
   }
   write_fact("file", grouped(file.bytes()) + " bytes, which may stay in flash");
+  if (file.layout() != std::string("n16k4")) {
+    write_fact("weights", std::string(file.layout()) + ": only processors with i8mm run the model");
+  }
   write_fact("arena", arena + " tokens: bytes of RAM, one text, one thread");
 }
 

@@ -64,6 +64,7 @@ void add_model_facts(const ModelFile& file, Json& data) {
   data["blob_bytes"] = content["blob_bytes"];
   data["arena_bytes"] = content["arena_bytes"];
   data["tensors"] = content["tensors"];
+  if (!file.has_kernels()) return;
   const uint32_t tokens = std::min(info.max_tokens, kTracedTokens);
   if (const auto trace = trace_arena(*file.model(), tokens)) data["arena"] = trace_json(*trace);
   const bool reads_alone = info.num_stacks == 1 && info.cross_hidden_size == 0;

@@ -29,6 +29,7 @@ ConvertArguments convert_arguments(const embert_hosted_conversion& conversion) {
   given.take("rounding", arguments.rounding);
   given.take("embeddings", arguments.embeddings);
   given.take("precision", arguments.precision);
+  given.take("layout", arguments.layout);
   std::optional<uint32_t> max_tokens;
   given.take("max-tokens", max_tokens, {1, 512});
   if (max_tokens) arguments.max_tokens = static_cast<int>(*max_tokens);

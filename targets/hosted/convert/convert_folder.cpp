@@ -33,6 +33,9 @@ convert::ConvertOptions converter_options(const ConvertArguments& arguments) {
     throw UsageError("embeddings \"" + one_line(arguments.embeddings) +
                      "\": there are 8bit and 4bit");
   }
+  if (arguments.layout != "n16k4" && arguments.layout != "n8k16") {
+    throw UsageError("layout \"" + one_line(arguments.layout) + "\": there are n16k4 and n8k16");
+  }
   const uint32_t processors = allowed_processors();
   convert::ConvertOptions options;
   options.folder = arguments.paths.folder;
@@ -43,6 +46,7 @@ convert::ConvertOptions converter_options(const ConvertArguments& arguments) {
   options.embeddings =
       arguments.embeddings == "4bit" ? convert::EmbeddingBits::k4 : convert::EmbeddingBits::k8;
   options.precision = precision_of(arguments.precision);
+  if (arguments.layout == "n8k16") options.weight_order = RhsOrder::kN8K16;
   options.max_tokens = arguments.max_tokens;
   if (arguments.paths.keep_vocabulary) options.vocabulary.texts = *arguments.paths.keep_vocabulary;
   options.vocabulary.scripts = arguments.scripts;
@@ -74,7 +78,9 @@ Conversion convert_folder(const ConvertArguments& arguments, const StageReport& 
 }
 
 Json conversion_json(const ConvertArguments& arguments, const Conversion& conversion) {
-  return convert_report(conversion.result, arguments.rounding, conversion.seconds);
+  Json report = convert_report(conversion.result, arguments.rounding, conversion.seconds);
+  report["layout"] = arguments.layout;
+  return report;
 }
 
 void write_conversion(const ConvertPaths& paths, const Conversion& conversion,

@@ -19,6 +19,7 @@ struct ConvertArguments {
   std::string rounding = "gptq";       ///< or nearest
   std::string embeddings = "8bit";     ///< or 4bit
   std::string precision = "balanced";  ///< or fast, high
+  std::string layout = "n16k4";        ///< or n8k16
   std::optional<int> max_tokens;
   std::vector<std::string> scripts;  ///< of tokens that stay
   std::optional<int> vocabulary_size;

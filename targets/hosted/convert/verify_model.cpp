@@ -61,6 +61,7 @@ Json comparison_json(const ModelFile& file, const convert::VerifyResult& result,
 
 ModelComparison verify_tokens(const ModelFile& file, const std::string& folder,
                               const TokensToVerify& input, Progress& progress) {
+  file.require_kernels();
   check_cpuinfo();
   convert::VerifyOptions options;
   options.layer_texts = convert::kLayerTexts;

@@ -28,7 +28,8 @@ std::string pooling_names(const ModelFile& file) {
 
 Json header_of(const ModelFile& file) {
   const embert_model_info& info = file.info();
-  return {{"stacks", info.num_stacks},
+  return {{"layout", file.layout()},
+          {"stacks", info.num_stacks},
           {"decoder", info.is_decoder != 0},
           {"cross_hidden_size", info.cross_hidden_size},
           {"hidden_size", info.hidden_size},

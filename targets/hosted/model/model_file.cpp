@@ -30,7 +30,8 @@ const char* explain(embert_status status) {
     case EMBERT_STATUS_BLOB_CHECKSUM:
       return "its bytes were changed; copy or convert it again";
     case EMBERT_STATUS_LAYOUT:
-      return "its weights are in an order that this build does not read; convert the model again";
+      return "its weights are in an order that this build does not read; convert the model with "
+             "`--layout n16k4`";
     case EMBERT_STATUS_NOT_BUILT:
       return "its tokenizer or family was left out of this build of embert (EMBERT_TOKENIZERS, "
              "EMBERT_FAMILIES)";
@@ -136,6 +137,17 @@ void ModelFile::load() {
 
 void ModelFile::release() {
   memory_ == ModelMemory::kMapped ? void(munmap(data_, bytes_)) : std::free(data_);
+}
+
+const char* ModelFile::layout() const { return info_.layout == 1 ? "n16k4" : "n8k16"; }
+
+bool ModelFile::has_kernels() const { return info_.has_kernels != 0; }
+
+void ModelFile::require_kernels() const {
+  if (has_kernels()) return;
+  throw InputError(quoted_path(path_) + ": its weights are in the order of i8mm (" +
+                   embert_status_name(EMBERT_STATUS_LAYOUT) + "), and the kernels are those of " +
+                   embert_isa_name(info_.isa_mask) + "; convert it with `--layout n16k4`");
 }
 
 void ModelFile::require_tokenizer() const {

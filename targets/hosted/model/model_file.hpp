@@ -34,6 +34,12 @@ class ModelFile {
   size_t bytes() const { return bytes_; }
   const std::string& path() const { return path_; }
 
+  /// The order of the weights: "n16k4" or "n8k16".
+  const char* layout() const;
+  /// Whether the kernels of the mask read that order.
+  bool has_kernels() const;
+  /// Throws InputError if they do not.
+  void require_kernels() const;
   /// Throws UsageError if the model has no tokenizer.
   void require_tokenizer() const;
 

@@ -28,6 +28,7 @@ def convert(
     rounding: str = "gptq",
     embeddings: str = "8bit",
     precision: str = "balanced",
+    layout: str = "n16k4",
     max_tokens: Optional[int] = None,
     keep_vocabulary: Optional[StrPath] = None,
     scripts: Optional[Sequence[str]] = None,
@@ -42,7 +43,8 @@ def convert(
     one a line (default: built-in text); `calibration_ids` one with token ids, for folders without tokenizer. `rounding` is
     "gptq" or "nearest" (fast). `embeddings` is "8bit" or "4bit": half the space for the word embeddings; the report has the cosine
     of both. `precision` is "balanced", "fast" (without its multiply-adds, at most 8 % more at 128 tokens) or "high" (about twice as many): how
-    close to float32 the model is. `max_tokens` is the default length of a text. `progress(stage, done)` is called with a name
+    close to float32 the model is. `layout="n8k16"` is for processors with i8mm alone, whose kernels then need not reorder the
+    weights; "n16k4" for all. `max_tokens` is the default length of a text. `progress(stage, done)` is called with a name
     such as "calibrate" and 0..1; what it raises ends the conversion. The bytes of the file do not depend on `threads`.
 
     Of a vocabulary that is too large for a board, these tokens stay: with `keep_vocabulary` those that the texts of a file
@@ -51,7 +53,7 @@ def convert(
     """
     if isinstance(scripts, str):
         raise TypeError('scripts is a string: give a list, such as ["Latin"]')
-    options: Dict[str, Any] = {"rounding": rounding, "embeddings": embeddings, "precision": precision}
+    options: Dict[str, Any] = {"rounding": rounding, "embeddings": embeddings, "precision": precision, "layout": layout}
     for name, value in (
         ("calibration", calibration),
         ("calibration-ids", calibration_ids),

@@ -119,6 +119,40 @@ TEST_P(Bits, AreTheSameOnEveryIsaThreadsBatchAndDirt) {
   }
 }
 
+// Weights in the order of i8mm, where its kernels run; an engine of other kernels refuses them.
+TEST_P(Bits, AreTheSameInTheOrderOfI8mm) {
+  SyntheticModel shape = GetParam();
+  const AlignedBytes blob(make_synthetic_blob(shape));
+  shape.weight_order = RhsOrder::kN8K16;
+  const AlignedBytes reordered(make_synthetic_blob(shape));
+  embert_model model = {};
+  const embert_status opened =
+      embert_model_open(reordered.data(), reordered.size(), EMBERT_ISA_SCALAR, &model);
+  if (!kOpensN8K16) {
+    EXPECT_EQ(opened, EMBERT_STATUS_LAYOUT);
+    return;
+  }
+  ASSERT_EQ(opened, EMBERT_STATUS_OK);
+  const Texts texts(shape, {1, 2, 7, 16, 17, 33, 64, 70}, 5);
+  for (const std::uint32_t isa : isa_masks()) {
+    model = open_model(reordered, isa);
+    if ((isa & kIsaI8mm) != 0) {
+      for (const std::uint32_t batch : {1u, 8u}) {
+        EXPECT_TRUE(encode(model, shape, texts, {2, batch, 0xAA}) ==
+                    encode(open_model(blob, isa), shape, texts, {1, 1, 0}))
+            << batch;
+      }
+    } else {
+      embert_options options = embert_options_default(&model);
+      AlignedBytes arena(arena_bytes(model, options));
+      embert_engine* engine = nullptr;
+      EXPECT_EQ(embert_engine_init(&model, &options, arena.data(), arena.size(), &engine),
+                EMBERT_STATUS_LAYOUT)
+          << embert_isa_name(isa);
+    }
+  }
+}
+
 // The same bits on every kind of processor and with every compiler: compared with a constant, not
 // with another variant's result.
 TEST(GoldenBits, OfASyntheticModel) {

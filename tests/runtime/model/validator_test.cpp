@@ -78,11 +78,50 @@ TEST_F(ModelCheck, RefusesABlobThatIsNotOne) {
   expect(header().magic[0], 'E', EMBERT_STATUS_BLOB_MAGIC, "magic");
   expect(header().version, 2, EMBERT_STATUS_BLOB_VERSION, "version");
   expect(header().version, 5, EMBERT_STATUS_BLOB_VERSION, "version");
-  expect(header().layout, 2, EMBERT_STATUS_LAYOUT, "layout");
+  expect(header().layout, 0, EMBERT_STATUS_LAYOUT, "layout");
+  expect(header().layout, 3, EMBERT_STATUS_LAYOUT, "layout");
+  // These weights are in the other order, so their sums are wrong.
+  expect(header().layout, kLayoutN8K16,
+         kOpensN8K16 ? EMBERT_STATUS_BLOB_VALUE : EMBERT_STATUS_LAYOUT, "layout");
   expect(header().blob_bytes, blob_.size() + 1, EMBERT_STATUS_BLOB_TRUNCATED, "blob_bytes");
   EXPECT_EQ(open(), EMBERT_STATUS_OK);
   header().blob_bytes = 8;
   EXPECT_EQ(open(false), EMBERT_STATUS_BLOB_HEADER);
+}
+
+class ModelInN8K16 : public BlobFields {
+ protected:
+  ModelInN8K16() : BlobFields(in_n8k16()) {}
+
+  static SyntheticModel in_n8k16() {
+    SyntheticModel model = small_model();
+    model.weight_order = RhsOrder::kN8K16;
+    return model;
+  }
+};
+
+// Every weight is in the sum of its column. Of 20 inputs the last 4 lie as in n16k4.
+TEST_F(ModelInN8K16, HasTheSumsOfItsColumns) {
+  if (!kOpensN8K16) {
+    EXPECT_EQ(open(), EMBERT_STATUS_LAYOUT);
+    return;
+  }
+  ASSERT_EQ(open(), EMBERT_STATUS_OK);
+  auto* up = contents<std::int8_t>(kSectionFfnUp);
+  expect_dense(up, 24, 20);
+  expect_residual_dense(contents<std::int8_t>(kSectionAttnOut), 20, 20);
+  for (std::size_t n = 0; n < 24; ++n) {
+    for (std::size_t k = 0; k < 20; ++k) {
+      std::int8_t& weight = up[n8k16_index(n, k, 20)];
+      bad_value(weight, weight > 0 ? weight - 1 : weight + 1, "weight");
+      std::int8_t& other = up[n8k16_index((n + 1) % 24, k, 20)];
+      if (weight == other) continue;
+      std::swap(weight, other);
+      EXPECT_EQ(open(), EMBERT_STATUS_BLOB_VALUE) << n << ", " << k;
+      std::swap(weight, other);
+    }
+  }
+  EXPECT_EQ(open(), EMBERT_STATUS_OK);
 }
 
 TEST_F(ModelCheck, RefusesHeaderFieldsOutOfRange) {

@@ -123,6 +123,8 @@ TEST_F(Convert, RefusesWhatItCannotDo) {
   expect_refused(EMBERT_HOSTED_ARGUMENT, "embeddings \"2bit\": there are 8bit and 4bit");
   conversion_.options = R"({"precision": "best"})";
   expect_refused(EMBERT_HOSTED_ARGUMENT, "precision \"best\": there are fast, balanced and high");
+  conversion_.options = R"({"layout": "n4k4"})";
+  expect_refused(EMBERT_HOSTED_ARGUMENT, "layout \"n4k4\": there are n16k4 and n8k16");
   conversion_.options = R"({"speed": 1})";
   expect_refused(EMBERT_HOSTED_ARGUMENT, "convert: unknown option \"speed\"");
   EXPECT_TRUE(scratch_.names().empty());

@@ -412,6 +412,8 @@ def test_conversion(models, tmp_path):
         assert str(folder) in one_line(raised)
     with pytest.raises(ValueError, match="embeddings"):
         embert.convert(models.folder("sentence"), out, embeddings="2bit")
+    with pytest.raises(ValueError, match="layout"):
+        embert.convert(models.folder("sentence"), out, layout="n4k4")
     with pytest.raises(ValueError, match="rounding"):
         embert.convert(models.folder("sentence"), out, rounding="up")
     with pytest.raises(ValueError):

@@ -85,6 +85,7 @@ void plot_lengths(const BenchOptions& options, const ModelFile& file) {
 void run_bench(const BenchOptions& options) {
   const uint32_t isa_mask = isa_mask_of(options.isa);
   const ModelFile file(options.model, isa_mask);
+  file.require_kernels();
   require_task(file, Task::kEmbed);
   if (options.svg) return plot_lengths(options, file);
   const std::vector<uint32_t> lengths = lengths_to_measure(options, file.info().max_positions);

@@ -115,6 +115,13 @@ void add_convert_command(CLI::App& app) {
       ->type_name("LEVEL")
       ->capture_default_str();
   command
+      ->add_option("--layout", arguments->layout,
+                   "Order of the weights: n16k4 for all processors; n8k16 for those with i8mm "
+                   "alone, whose kernels then need not reorder it")
+      ->check(CLI::IsMember({"n16k4", "n8k16"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
       ->add_option("--max-tokens", arguments->max_tokens,
                    "Default length of a text, special tokens included, at most the model's "
                    "positions; default: as the folder says")

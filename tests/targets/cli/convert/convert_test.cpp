@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "embert/embert.h"
 #include "tests/support/model_folder.hpp"
 #include "tests/targets/cli/tool_runner.hpp"
 
@@ -89,6 +90,41 @@ TEST(Convert, WritesModelAndReport) {
   EXPECT_EQ(reported["sha256"], inspected["sha256"]);
   EXPECT_EQ(inspected["header"]["max_tokens"], 32);
   EXPECT_EQ(inspected["blob_bytes"], read_bytes(model).size());
+}
+
+TEST(Convert, OrdersWeightsForI8mm) {
+  const ScratchFolder scratch;
+  const auto convert = [&](const std::string& model, const std::string& layout) {
+    return run_tool({"convert", kBundledFolder, "-o", model, "--rounding", "nearest", "--layout",
+                     layout, "--report", scratch.path("report.html")});
+  };
+  const std::string all = scratch.path("all.emb"), i8mm = scratch.path("i8mm.emb");
+  for (const auto& [model, layout] : {std::pair{all, "n16k4"}, std::pair{i8mm, "n8k16"}}) {
+    ASSERT_EQ(convert(model, layout).exit_code, 0);
+    const auto inspected = nlohmann::json::parse(run_tool({"inspect", model, "--json"}).out);
+    EXPECT_EQ(inspected["header"]["layout"], layout);
+  }
+  EXPECT_EQ(read_bytes(all).size(), read_bytes(i8mm).size());
+  EXPECT_NE(read_bytes(all), read_bytes(i8mm));
+  EXPECT_NE(run_tool({"inspect", i8mm}).out.find("only processors with i8mm"), std::string::npos);
+  const std::vector<std::string> commands[] = {
+      {"classify", "MODEL", "wake me at six"},
+      {"checksum", "MODEL", "wake me at six"},
+      {"bench", "MODEL", "--tokens", "4", "--repeats", "1", "--isa", "auto", "--json"}};
+  const bool runs = (embert_isa_detect() & EMBERT_ISA_I8MM) != 0;
+  for (std::vector<std::string> command : commands) {
+    const bool measures = command[0] == "bench";
+    command[1] = all;
+    const ToolResult expected = run_tool(command);
+    command[1] = i8mm;
+    const ToolResult result = run_tool(command);
+    if (!runs) {
+      expect_refused(result, 2, "its weights are in the order of i8mm (EMBERT_STATUS_LAYOUT)");
+    } else if (!measures) {
+      EXPECT_EQ(result.out, expected.out);
+    }
+  }
+  EXPECT_EQ(convert(all, "n4k4").exit_code, 1);
 }
 
 TEST(Convert, SaysWhatEmbeddingsOf4BitsCost) {
