@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activation of 16 columns in 16-bit lanes. A saturating left shift moves the interval into the
-// upper byte of the magnitude and the fraction, in 1/256, into the lower one; UZP2 and UZP1
-// separate them. TBL looks up nodes and differences byte by byte, in pieces of 64 entries. It gives
-// 0 beyond the table; only a table of 256 intervals needs a comparison. About 50 instructions for
-// 16 elements (gelu).
+// Activation of 16 columns in 16-bit lanes. A saturating left shift moves the interval i into the
+// upper byte of the magnitude and the fraction f, in 1/256, into the lower one. TBL looks up nodes
+// and differences byte by byte, in pieces of 64 entries. It gives 0 beyond the table; only a table
+// of 256 intervals needs a comparison. Another shift by 7 leaves f, less 256 where i is odd: there
+// the table has node i + 1, which is a difference more. About 49 instructions for 16 elements
+// (gelu), 45 without a shift of the tensor.
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"
 
@@ -34,14 +35,18 @@ void make_table(const Activation& a, Table<Pieces>* t) {
   t->offset = vdupq_n_s16(static_cast<int16_t>(a.offset_q14));
   t->last = vdupq_n_s16(static_cast<int16_t>(sat16((256 << interval_shift) - 1)));
   t->upper = vdupq_n_s16(static_cast<int16_t>(2 << a.exponent));
+  const uint16x8_t odd = vreinterpretq_u16_u32(vdupq_n_u32(0xffff0000));
   for (size_t p = 0; p < Pieces; ++p) {
     uint8_t bytes[4][64];
-    for (size_t i = 0; i < 64; ++i) {
-      const int32_t node = a.nodes[64 * p + i], difference = a.nodes[64 * p + i + 1] - node;
-      bytes[0][i] = static_cast<uint8_t>(node & 0xff);
-      bytes[1][i] = static_cast<uint8_t>(node >> 8 & 0xff);
-      bytes[2][i] = static_cast<uint8_t>(difference & 0xff);
-      bytes[3][i] = static_cast<uint8_t>(difference >> 8 & 0xff);
+    for (size_t i = 0; i < 64; i += 8) {
+      const int16x8_t left = vld1q_s16(a.nodes + 64 * p + i);
+      const int16x8_t right = vld1q_s16(a.nodes + 64 * p + i + 1);
+      const uint16x8_t node = vreinterpretq_u16_s16(vbslq_s16(odd, right, left));
+      const uint16x8_t difference = vreinterpretq_u16_s16(vsubq_s16(right, left));
+      vst1_u8(bytes[0] + i, vmovn_u16(node));
+      vst1_u8(bytes[1] + i, vshrn_n_u16(node, 8));
+      vst1_u8(bytes[2] + i, vmovn_u16(difference));
+      vst1_u8(bytes[3] + i, vshrn_n_u16(difference, 8));
     }
     t->node_low.piece[p] = load_table(bytes[0]);
     t->node_high.piece[p] = load_table(bytes[1]);
@@ -68,20 +73,17 @@ EMBERT_INLINE int16x8_t words(uint8x16_t low, uint8x16_t high, bool second) {
 template <size_t Pieces>
 EMBERT_INLINE int16x8x2_t remainders(int16x8x2_t g, const Table<Pieces>& t) {
   const int16x8_t magnitude[2] = {vqabsq_s16(g.val[0]), vqabsq_s16(g.val[1])};
-  const uint8x16_t a =
-      vreinterpretq_u8_u16(vqshlq_u16(vreinterpretq_u16_s16(magnitude[0]), t.index_count));
-  const uint8x16_t b =
-      vreinterpretq_u8_u16(vqshlq_u16(vreinterpretq_u16_s16(magnitude[1]), t.index_count));
-  const uint8x16_t i = vuzp2q_u8(a, b), fraction = vuzp1q_u8(a, b);
+  const uint16x8_t position[2] = {vqshlq_u16(vreinterpretq_u16_s16(magnitude[0]), t.index_count),
+                                  vqshlq_u16(vreinterpretq_u16_s16(magnitude[1]), t.index_count)};
+  const uint8x16_t i =
+      vuzp2q_u8(vreinterpretq_u8_u16(position[0]), vreinterpretq_u8_u16(position[1]));
   const uint8x16_t node_low = look_up(t.node_low, i), node_high = look_up(t.node_high, i);
   const uint8x16_t low = look_up(t.low, i), high = look_up(t.high, i);
-  const uint16x8_t fractions[2] = {vshll_n_u8(vget_low_u8(fraction), 7),
-                                   vshll_high_n_u8(fraction, 7)};
   int16x8x2_t h;
 #pragma GCC unroll 2
   for (size_t v = 0; v < 2; ++v) {
-    const int16x8_t part =
-        vqrdmulhq_s16(words(low, high, v != 0), vreinterpretq_s16_u16(fractions[v]));
+    const int16x8_t fraction = vreinterpretq_s16_u16(vshlq_n_u16(position[v], 7));
+    const int16x8_t part = vqrdmulhq_s16(words(low, high, v != 0), fraction);
     h.val[v] = vaddq_s16(words(node_low, node_high, v != 0), part);
     if (Pieces == 4) {
       const uint16x8_t inside = vcleq_s16(magnitude[v], t.last);
@@ -109,7 +111,7 @@ EMBERT_INLINE int16x8_t combine(int16x8_t g, int16x8_t h, const Table<Pieces>& t
 
 // 16 columns from c on or, where kWhole is false, the rest of the row: acc and multiplier are
 // padded to 16.
-template <bool kRight, Kind kKind, size_t Pieces, bool kWhole>
+template <bool kRight, bool kLeft, Kind kKind, size_t Pieces, bool kWhole>
 EMBERT_INLINE void activate_columns(const RequantizeActivationArgs& args, size_t c,
                                     const Table<Pieces>& table) {
   const int32x4_t count = shift_count(args.factor);
@@ -117,7 +119,7 @@ EMBERT_INLINE void activate_columns(const RequantizeActivationArgs& args, size_t
   const int32_t* acc = args.acc + c;
   int16_t* dst = reinterpret_cast<int16_t*>(args.dst) + c;
   for (size_t i = args.m; i > 0; --i, acc += args.acc_stride, dst += args.dst_stride) {
-    const int16x8x2_t g = requantize16<kRight>(acc, multiplier, count);
+    const int16x8x2_t g = requantize16<kRight, kLeft>(acc, multiplier, count);
     int16x8x2_t u = {{vdupq_n_s16(0), vdupq_n_s16(0)}};
     if constexpr (Pieces > 0) u = remainders<Pieces>(g, table);
     u.val[0] = combine<kKind>(g.val[0], u.val[0], table);
@@ -130,22 +132,24 @@ EMBERT_INLINE void activate_columns(const RequantizeActivationArgs& args, size_t
   }
 }
 
-template <bool kRight, Kind kKind, size_t Pieces>
+template <bool kRight, bool kLeft, Kind kKind, size_t Pieces>
 void run(RequantizeActivationArgs args) {  // a copy, which no store can change
   Table<Pieces> table;
   make_table<Pieces>(args.activation, &table);
   size_t c = 0;
-  for (; c + 16 <= args.n; c += 16) activate_columns<kRight, kKind, Pieces, true>(args, c, table);
-  if (c < args.n) activate_columns<kRight, kKind, Pieces, false>(args, c, table);
+  for (; c + 16 <= args.n; c += 16) {
+    activate_columns<kRight, kLeft, kKind, Pieces, true>(args, c, table);
+  }
+  if (c < args.n) activate_columns<kRight, kLeft, kKind, Pieces, false>(args, c, table);
 }
 
 template <bool kRight>
 void run_kind(const RequantizeActivationArgs& args) {
   const int32_t intervals = args.activation.intervals;
-  if (intervals == 0) return run<kRight, Kind::kEven, 0>(args);
-  if (intervals == 64) return run<kRight, Kind::kEven, 1>(args);
-  if (intervals == 128) return run<kRight, Kind::kOdd, 2>(args);
-  run<kRight, Kind::kEven, 4>(args);
+  if (intervals == 0) return run<kRight, !kRight, Kind::kEven, 0>(args);
+  if (intervals == 64) return run<kRight, !kRight, Kind::kEven, 1>(args);
+  if (intervals == 128) return run<kRight, !kRight, Kind::kOdd, 2>(args);
+  run<kRight, !kRight, Kind::kEven, 4>(args);
 }
 
 }  // namespace
@@ -153,8 +157,10 @@ void run_kind(const RequantizeActivationArgs& args) {
 void requantize_activation_neon(const RequantizeActivationArgs& args) {
   if (args.factor.right != 0) {
     run_kind<true>(args);
-  } else {
+  } else if (args.factor.left != 0 || args.activation.intervals != 64) {
     run_kind<false>(args);
+  } else {
+    run<false, false, Kind::kEven, 1>(args);  // gelu, the usual one
   }
 }
 

@@ -26,22 +26,22 @@ EMBERT_INLINE int32x4_t shift_count(const Requantize& factor) {
   return vdupq_n_s32(factor.left - factor.right);
 }
 
-/// requantize() of fixed_point.hpp.
-template <bool kRight>
+/// requantize() of fixed_point.hpp. Neither kRight nor kLeft: the tensor has no shift.
+template <bool kRight, bool kLeft = !kRight>
 EMBERT_INLINE int32x4_t requantize(int32x4_t x, int32x4_t multiplier, int32x4_t count) {
   if (kRight) return vrshlq_s32(vqrdmulhq_s32(x, multiplier), count);
-  return vqrdmulhq_s32(vqshlq_s32(x, count), multiplier);
+  return vqrdmulhq_s32(kLeft ? vqshlq_s32(x, count) : x, multiplier);
 }
 
 /// requantize() of 16 columns, saturated to 16 bits.
-template <bool kRight>
+template <bool kRight, bool kLeft = !kRight>
 EMBERT_INLINE int16x8x2_t requantize16(const int32_t* acc, const int32x4x4_t& m, int32x4_t count) {
   const int32x4x4_t x = vld1q_s32_x4(acc);
   int16x8x2_t y;
-  y.val[0] = vqmovn_high_s32(vqmovn_s32(requantize<kRight>(x.val[0], m.val[0], count)),
-                             requantize<kRight>(x.val[1], m.val[1], count));
-  y.val[1] = vqmovn_high_s32(vqmovn_s32(requantize<kRight>(x.val[2], m.val[2], count)),
-                             requantize<kRight>(x.val[3], m.val[3], count));
+  y.val[0] = vqmovn_high_s32(vqmovn_s32(requantize<kRight, kLeft>(x.val[0], m.val[0], count)),
+                             requantize<kRight, kLeft>(x.val[1], m.val[1], count));
+  y.val[1] = vqmovn_high_s32(vqmovn_s32(requantize<kRight, kLeft>(x.val[2], m.val[2], count)),
+                             requantize<kRight, kLeft>(x.val[3], m.val[3], count));
   return y;
 }
 
