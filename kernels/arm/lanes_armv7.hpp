@@ -21,6 +21,9 @@ EMBERT_INLINE int16x8_t vmull_high_s8(int8x16_t a, int8x16_t b) {
 EMBERT_INLINE int16x8_t vmlal_high_s8(int16x8_t sum, int8x16_t a, int8x16_t b) {
   return vmlal_s8(sum, vget_high_s8(a), vget_high_s8(b));
 }
+EMBERT_INLINE int32x4_t vmull_high_s16(int16x8_t a, int16x8_t b) {
+  return vmull_s16(vget_high_s16(a), vget_high_s16(b));
+}
 EMBERT_INLINE int32x4_t vmlal_high_s16(int32x4_t sum, int16x8_t a, int16x8_t b) {
   return vmlal_s16(sum, vget_high_s16(a), vget_high_s16(b));
 }
