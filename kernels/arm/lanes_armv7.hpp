@@ -96,6 +96,12 @@ EMBERT_INLINE uint8x16_t vzip1q_u8(uint8x16_t a, uint8x16_t b) { return vzipq_u8
 EMBERT_INLINE uint8x16_t vzip2q_u8(uint8x16_t a, uint8x16_t b) { return vzipq_u8(a, b).val[1]; }
 EMBERT_INLINE uint8x16_t vuzp1q_u8(uint8x16_t a, uint8x16_t b) { return vuzpq_u8(a, b).val[0]; }
 EMBERT_INLINE uint8x16_t vuzp2q_u8(uint8x16_t a, uint8x16_t b) { return vuzpq_u8(a, b).val[1]; }
+EMBERT_INLINE int64x2_t vzip1q_s64(int64x2_t a, int64x2_t b) {
+  return vcombine_s64(vget_low_s64(a), vget_low_s64(b));
+}
+EMBERT_INLINE int64x2_t vzip2q_s64(int64x2_t a, int64x2_t b) {
+  return vcombine_s64(vget_high_s64(a), vget_high_s64(b));
+}
 EMBERT_INLINE int8x16_t vuzp1q_s8(int8x16_t a, int8x16_t b) { return vuzpq_s8(a, b).val[0]; }
 
 // Two lists as VTBX reads them, so that no look-up has to copy registers into a list.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries, keys and values. Queries: 16 columns at a time with a loop over the rows inside, tails
 // by the reference arithmetic; about 23 instructions for 16 elements. Keys and values: 4 tokens x
-// 16 columns at a time. ST4 transposes: single lanes of words for keys, where the 4 inputs of a
-// token stay together, and bytes for values, where the 4 tokens of a column come together. About
-// 150 instructions for 64 keys, 135 for 64 values.
+// 16 columns at a time. TRN and ZIP transpose the words of keys, where the 4 inputs of a token stay
+// together, and ST4 the bytes of values, where the 4 tokens of a column come together. About 90
+// instructions for 64 keys, 135 for 64 values.
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"
 
@@ -86,16 +86,19 @@ void run_query_s8x2(RequantizeQueryArgs args) {  // a copy, which no store can c
   }
 }
 
-// Stores step kStep of 4 vectors of keys. A template, because a lane index must be a constant.
-template <int kStep>
-EMBERT_INLINE void store_key_step(int8_t* dst, const int32x4x4_t& tokens, size_t m) {
-  int32_t words[4];
-  if (m == 4) {
-    vst4q_lane_s32(reinterpret_cast<int32_t*>(dst), tokens, kStep);
-    return;
+// Word v of each token in vector v.
+EMBERT_INLINE int32x4x4_t transpose(const int32x4x4_t& tokens) {
+  const int32x4x2_t a = vtrnq_s32(tokens.val[0], tokens.val[1]);
+  const int32x4x2_t b = vtrnq_s32(tokens.val[2], tokens.val[3]);
+  int32x4x4_t words;
+#pragma GCC unroll 2
+  for (size_t v = 0; v < 2; ++v) {
+    const int64x2_t first = vreinterpretq_s64_s32(a.val[v]);
+    const int64x2_t second = vreinterpretq_s64_s32(b.val[v]);
+    words.val[v] = vreinterpretq_s32_s64(vzip1q_s64(first, second));
+    words.val[v + 2] = vreinterpretq_s32_s64(vzip2q_s64(first, second));
   }
-  vst4q_lane_s32(words, tokens, kStep);
-  memcpy(dst, words, 4 * m);
+  return words;
 }
 
 // Keeps the first left lanes, the others become 0.
@@ -106,40 +109,63 @@ EMBERT_INLINE int8x16_t first_lanes(int8x16_t x, size_t left) {
   return vandq_s8(x, vreinterpretq_s8_u8(first));
 }
 
-// Keys of up to 4 tokens, in one plane or two. In a step their 4 words lie side by side; those of
-// other tokens stay as they are.
+// The sums of m tokens, in some columns.
+struct Tokens {
+  const int32_t* acc;
+  size_t stride, m;
+};
+
+// 16 columns, or the last left ones, of the keys of up to 4 tokens, in one plane or two. In a step
+// their 4 words lie side by side; those of other tokens stay as they are.
+template <bool kRight, size_t kPlanes>
+EMBERT_INLINE void key_columns(const Tokens& tokens, const int32x4x4_t& factor, int32x4_t count,
+                               size_t left, int8_t* dst, size_t plane_bytes, int16x8_t (&sums)[4]) {
+  int32x4x4_t words[kPlanes];
+#pragma GCC unroll 4
+  for (size_t t = 0; t < 4; ++t) {
+    const size_t from = t < tokens.m ? t : 0;
+    Bytes<kPlanes> bytes =
+        bytes_of<kPlanes>(requantize16<kRight>(tokens.acc + from * tokens.stride, factor, count));
+#pragma GCC unroll 2
+    for (size_t p = 0; p < kPlanes; ++p) {
+      if (left < 16) bytes.plane[p] = first_lanes(bytes.plane[p], left);
+      sums[t] = vpadalq_s8(sums[t], bytes.plane[p]);
+      words[p].val[t] = vreinterpretq_s32_s8(bytes.plane[p]);
+    }
+  }
+#pragma GCC unroll 2
+  for (size_t p = 0; p < kPlanes; ++p) {
+    const int32x4x4_t steps = transpose(words[p]);
+#pragma GCC unroll 4
+    for (size_t v = 0; v < 4; ++v) {
+      int8_t* at = dst + p * plane_bytes + v * kStepBytes;
+      if (4 * v >= left) break;
+      store_first(at, vreinterpretq_u8_s32(steps.val[v]), 4 * tokens.m);
+    }
+  }
+}
+
+// Keys of up to 4 tokens.
 template <bool kRight, size_t kPlanes>
 EMBERT_INLINE void key_group(const RequantizeKeyArgs& args, size_t row, size_t m, int32x4_t count) {
   const size_t k = pad_inputs(args.n), token = args.row0 + row;
-  const int32_t* acc = args.acc + row * args.acc_stride;
+  Tokens tokens = {args.acc + row * args.acc_stride, args.acc_stride, m};
   int8_t* dst = args.dst + n16k4_index(token, 0, kPlanes * k);
-  int16x8_t sums[4] = {vdupq_n_s16(0), vdupq_n_s16(0), vdupq_n_s16(0), vdupq_n_s16(0)};
-  for (size_t c = 0; c < args.n; c += 16, dst += 256) {
-    const size_t left = args.n - c;
-    const int32x4x4_t factor = vld1q_s32_x4(args.factor.multiplier + c);
-    int32x4x4_t tokens[kPlanes];
-#pragma GCC unroll 4
-    for (size_t t = 0; t < 4; ++t) {
-      const size_t from = t < m ? t : 0;
-      Bytes<kPlanes> bytes =
-          bytes_of<kPlanes>(requantize16<kRight>(acc + from * args.acc_stride + c, factor, count));
-#pragma GCC unroll 2
-      for (size_t p = 0; p < kPlanes; ++p) {
-        if (left < 16) bytes.plane[p] = first_lanes(bytes.plane[p], left);
-        sums[t] = vpadalq_s8(sums[t], bytes.plane[p]);
-        tokens[p].val[t] = vreinterpretq_s32_s8(bytes.plane[p]);
-      }
-    }
-#pragma GCC unroll 2
-    for (size_t p = 0; p < kPlanes; ++p) {
-      int8_t* at = dst + p * k * kPanelColumns;
-      store_key_step<0>(at, tokens[p], m);
-      if (left > 4) store_key_step<1>(at + 64, tokens[p], m);
-      if (left > 8) store_key_step<2>(at + 128, tokens[p], m);
-      if (left > 12) store_key_step<3>(at + 192, tokens[p], m);
-    }
+  const int16x8_t zero = vdupq_n_s16(0);
+  int16x8_t sums[4] = {zero, zero, zero, zero};
+  size_t c = 0;
+  for (; c + 16 <= args.n; c += 16, tokens.acc += 16, dst += 4 * kStepBytes) {
+    key_columns<kRight, kPlanes>(tokens, vld1q_s32_x4(args.factor.multiplier + c), count, 16, dst,
+                                 k * kPanelColumns, sums);
   }
-  for (size_t t = 0; t < m; ++t) args.sums[token + t] = vaddlvq_s16(sums[t]);
+  if (c < args.n) {
+    key_columns<kRight, kPlanes>(tokens, vld1q_s32_x4(args.factor.multiplier + c), count,
+                                 args.n - c, dst, k * kPanelColumns, sums);
+  }
+#pragma GCC unroll 4
+  for (size_t t = 0; t < 4; ++t) {
+    if (t < m) args.sums[token + t] = vaddlvq_s16(sums[t]);
+  }
 }
 
 template <bool kRight, size_t kPlanes>
@@ -169,11 +195,6 @@ EMBERT_INLINE void add_sums(int32_t* dst, bool first, const Sums& sums) {
   }
 }
 
-// The sums of m tokens, in some columns.
-struct Tokens {
-  const int32_t* acc;
-  size_t stride, m;
-};
 struct Plane {
   int8_t* dst;
   Sums sums;
