@@ -20,6 +20,7 @@ template <typename Source, typename Pack, typename One>
 EMBERT_INLINE void row_to_bytes(const Source* src, size_t k, uint8_t* dst, Pack pack, One one) {
   constexpr uint8_t flip = Source(-1) < Source(0) ? kSignedLhsFlip : kUnsignedLhsFlip;
   size_t c = 0;
+#pragma GCC unroll 2
   for (; c + 64 <= k; c += 64) {
     const int16x8x4_t x = load32(src + c), y = load32(src + c + 32);
     const uint8x16x4_t bytes = {{pack(x.val[0], x.val[1]), pack(x.val[2], x.val[3]),
