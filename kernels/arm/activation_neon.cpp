@@ -5,6 +5,7 @@
 // it gives 0. Another shift by 7 leaves f, less 256 where i is odd: there the table has node i + 1,
 // which is a difference more. About 48 instructions for 16 elements (gelu), 44 without a shift of
 // the tensor.
+#include "kernels/arithmetic/layout.hpp"
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"
 
@@ -130,12 +131,12 @@ EMBERT_INLINE int16x8_t combine(int16x8_t g, int16x8_t h, const Constants& k) {
 
 // 16 columns of kN rows; acc is padded to 16.
 template <bool kRight, bool kLeft, Kind kKind, size_t Pieces, size_t kN>
-EMBERT_INLINE void activate(const int32_t* acc, size_t stride, const int32x4x4_t& multiplier,
+EMBERT_INLINE void activate(MatrixView<const int32_t> acc, const int32x4x4_t& multiplier,
                             const Constants& k, const Table<Pieces>& table, int16x8x2_t (&u)[kN]) {
   int16x8x2_t g[kN];
 #pragma GCC unroll 2
   for (size_t r = 0; r < kN; ++r) {
-    g[r] = requantize16<kRight, kLeft>(acc + r * stride, multiplier, k.count);
+    g[r] = requantize16<kRight, kLeft>(acc.data + r * acc.stride, multiplier, k.count);
     u[r] = Pieces > 0 ? g[r] : int16x8x2_t{{vdupq_n_s16(0), vdupq_n_s16(0)}};
   }
   if constexpr (Pieces > 0) remainders(table, k.index_count, u);
@@ -158,7 +159,7 @@ template <bool kRight, bool kLeft, Kind kKind, size_t Pieces>
       const int32_t* acc = args.acc + row * args.acc_stride + c;
       int16_t* dst = reinterpret_cast<int16_t*>(args.dst) + row * args.dst_stride + c;
       int16x8x2_t u[1];
-      activate<kRight, kLeft, kKind>(acc, 0, multiplier, k, table, u);
+      activate<kRight, kLeft, kKind>({acc, 0}, multiplier, k, table, u);
       if (c + 16 <= args.n) {
         store16(dst, u[0]);
       } else {
@@ -181,7 +182,7 @@ void run(RequantizeActivationArgs args) {  // a copy, which no store can change
     int16_t* dst = reinterpret_cast<int16_t*>(args.dst) + c;
     for (size_t i = 0; i < rows; i += kRows) {
       int16x8x2_t u[kRows];
-      activate<kRight, kLeft, kKind>(acc, acc_stride, multiplier, k, table, u);
+      activate<kRight, kLeft, kKind>({acc, acc_stride}, multiplier, k, table, u);
 #pragma GCC unroll 2
       for (size_t r = 0; r < kRows; ++r) store16(dst + r * dst_stride, u[r]);
       acc += kRows * acc_stride, dst += kRows * dst_stride;

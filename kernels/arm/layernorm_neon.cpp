@@ -84,10 +84,16 @@ EMBERT_INLINE int32x4_t normalise(int32x4_t centred, const int32x4x4_t& row, int
   return vrshlq_s32(vaddq_s32(vqrdmulhq_s32(vshlq_n_s32(normal_q21, 3), gain), bias), count);
 }
 
+struct Rows {
+  const int16_t* src;
+  int16_t* dst;
+  size_t m;
+};
+
 // Of the columns c .. c + kN - 1.
 template <bool kNarrow, size_t kN>
-EMBERT_INLINE void normalise_columns(const LayerNormArgs& args, const Block& block, size_t c,
-                                     const int16_t* src, int16_t* dst, size_t m) {
+EMBERT_INLINE void normalise_columns(const LayerNormArgs& args, const Block& block,
+                                     const Rows& rows, size_t c) {
   const int32x4_t count = vdupq_n_s32(7 - args.shift);
   int32x4_t gain[kN / 4], bias[kN / 4];
 #pragma GCC unroll 8
@@ -95,8 +101,9 @@ EMBERT_INLINE void normalise_columns(const LayerNormArgs& args, const Block& blo
     gain[v] = vld1q_s32(args.gain + c + 4 * v);
     bias[v] = vld1q_s32(args.bias + c + 4 * v);
   }
-  src += c, dst += c;
-  for (size_t i = 0; i < m; ++i, src += args.stride, dst += args.stride) {
+  const int16_t* src = rows.src + c;
+  int16_t* dst = rows.dst + c;
+  for (size_t i = 0; i < rows.m; ++i, src += args.stride, dst += args.stride) {
     const int32x4x4_t row = vld4q_dup_s32(&block.rows[i].factor);
     int16x8_t x[kN / 8];
 #pragma GCC unroll 4
@@ -115,22 +122,21 @@ EMBERT_INLINE void normalise_columns(const LayerNormArgs& args, const Block& blo
 }
 
 template <bool kNarrow>
-void normalise_block(LayerNormArgs args, const Block& block, const int16_t* src, int16_t* dst,
-                     size_t m) {
+void normalise_block(LayerNormArgs args, const Block& block, const Rows& rows) {
   const int32_t n = static_cast<int32_t>(args.n);
   size_t c = 0;
   for (; c + kColumns <= args.n; c += kColumns) {
-    normalise_columns<kNarrow, kColumns>(args, block, c, src, dst, m);
+    normalise_columns<kNarrow, kColumns>(args, block, rows, c);
   }
   if (c + 16 <= args.n) {
-    normalise_columns<kNarrow, 16>(args, block, c, src, dst, m);
+    normalise_columns<kNarrow, 16>(args, block, rows, c);
     c += 16;
   }
   for (; c < args.n; ++c) {
-    for (size_t i = 0; i < m; ++i) {
+    for (size_t i = 0; i < rows.m; ++i) {
       const size_t at = i * args.stride + c;
-      dst[at] = static_cast<int16_t>(layernorm_value(src[at], n, block.reference[i],
-                                                     {args.gain[c], args.bias[c], args.shift}));
+      rows.dst[at] = static_cast<int16_t>(layernorm_value(
+          rows.src[at], n, block.reference[i], {args.gain[c], args.bias[c], args.shift}));
     }
   }
 }
@@ -139,15 +145,14 @@ void normalise_block(LayerNormArgs args, const Block& block, const int16_t* src,
 
 void layernorm_s16_neon(const LayerNormArgs& args) {
   for (size_t i = 0; i < args.m; i += kRows) {
-    const size_t m = args.m - i < kRows ? args.m - i : kRows;
-    const int16_t* src = args.src + i * args.stride;
-    int16_t* dst = args.dst + i * args.stride;
+    const Rows rows = {args.src + i * args.stride, args.dst + i * args.stride,
+                       args.m - i < kRows ? args.m - i : kRows};
     Block block;
-    prepare_block(args, src, m, &block);
+    prepare_block(args, rows.src, rows.m, &block);
     if (block.narrow) {
-      normalise_block<true>(args, block, src, dst, m);
+      normalise_block<true>(args, block, rows);
     } else {
-      normalise_block<false>(args, block, src, dst, m);
+      normalise_block<false>(args, block, rows);
     }
   }
 }

@@ -116,11 +116,19 @@ struct Tokens {
   size_t stride, m;
 };
 
-// 16 columns, or the last left ones, of the keys of up to 4 tokens, in one plane or two. In a step
-// their 4 words lie side by side; those of other tokens stay as they are.
+// Some columns of up to 4 tokens, and where their keys go.
+struct KeyColumns {
+  Tokens tokens;
+  int8_t* dst;
+  size_t plane_bytes;
+};
+
+// 16 columns, or the last left ones, in one plane or two. In a step the 4 words of the tokens lie
+// side by side; those of other tokens stay as they are.
 template <bool kRight, size_t kPlanes>
-EMBERT_INLINE void key_columns(const Tokens& tokens, const int32x4x4_t& factor, int32x4_t count,
-                               size_t left, int8_t* dst, size_t plane_bytes, int16x8_t (&sums)[4]) {
+EMBERT_INLINE void key_columns(const KeyColumns& columns, const int32x4x4_t& factor,
+                               int32x4_t count, size_t left, int16x8_t (&sums)[4]) {
+  const Tokens& tokens = columns.tokens;
   int32x4x4_t words[kPlanes];
 #pragma GCC unroll 4
   for (size_t t = 0; t < 4; ++t) {
@@ -139,7 +147,7 @@ EMBERT_INLINE void key_columns(const Tokens& tokens, const int32x4x4_t& factor, 
     const int32x4x4_t steps = transpose(words[p]);
 #pragma GCC unroll 4
     for (size_t v = 0; v < 4; ++v) {
-      int8_t* at = dst + p * plane_bytes + v * kStepBytes;
+      int8_t* at = columns.dst + p * columns.plane_bytes + v * kStepBytes;
       if (4 * v >= left) break;
       store_first(at, vreinterpretq_u8_s32(steps.val[v]), 4 * tokens.m);
     }
@@ -150,18 +158,20 @@ EMBERT_INLINE void key_columns(const Tokens& tokens, const int32x4x4_t& factor, 
 template <bool kRight, size_t kPlanes>
 EMBERT_INLINE void key_group(const RequantizeKeyArgs& args, size_t row, size_t m, int32x4_t count) {
   const size_t k = pad_inputs(args.n), token = args.row0 + row;
-  Tokens tokens = {args.acc + row * args.acc_stride, args.acc_stride, m};
-  int8_t* dst = args.dst + n16k4_index(token, 0, kPlanes * k);
+  KeyColumns columns = {{args.acc + row * args.acc_stride, args.acc_stride, m},
+                        args.dst + n16k4_index(token, 0, kPlanes * k),
+                        k * kPanelColumns};
   const int16x8_t zero = vdupq_n_s16(0);
   int16x8_t sums[4] = {zero, zero, zero, zero};
   size_t c = 0;
-  for (; c + 16 <= args.n; c += 16, tokens.acc += 16, dst += 4 * kStepBytes) {
-    key_columns<kRight, kPlanes>(tokens, vld1q_s32_x4(args.factor.multiplier + c), count, 16, dst,
-                                 k * kPanelColumns, sums);
+  for (; c + 16 <= args.n; c += 16) {
+    key_columns<kRight, kPlanes>(columns, vld1q_s32_x4(args.factor.multiplier + c), count, 16,
+                                 sums);
+    columns.tokens.acc += 16, columns.dst += 4 * kStepBytes;
   }
   if (c < args.n) {
-    key_columns<kRight, kPlanes>(tokens, vld1q_s32_x4(args.factor.multiplier + c), count,
-                                 args.n - c, dst, k * kPanelColumns, sums);
+    key_columns<kRight, kPlanes>(columns, vld1q_s32_x4(args.factor.multiplier + c), count,
+                                 args.n - c, sums);
   }
 #pragma GCC unroll 4
   for (size_t t = 0; t < 4; ++t) {

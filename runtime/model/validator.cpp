@@ -3,13 +3,12 @@
 // checked.
 // FORMAT.md lists the same rules. Checks run in the order magic, version, size, checksum, header
 // fields, sections, so that a damaged file gets the status of a damaged file.
-#include "runtime/model/validator.hpp"
-#include "runtime/model/built_flags.hpp"
-
 #include <string.h>
 
 #include "embert/embert_inspect.h"
 #include "kernels/dispatch.hpp"
+#include "runtime/model/built_flags.hpp"
+#include "runtime/model/model.hpp"
 #include "runtime/model/optional_sections.hpp"
 #include "runtime/model/record_checks.hpp"
 #include "runtime/model/scale.hpp"
@@ -336,8 +335,9 @@ bool tokenizer_fits(const TokenizerHeader& tokenizer, const BlobStack& model) {
   return ok;
 }
 
-}  // namespace
-
+/// Validates a blob of unknown origin. After EMBERT_STATUS_OK everything that the functions of
+/// model.hpp return lies inside the blob, and its values keep the bounds with which the kernels'
+/// arithmetic can not overflow. Code below needs no further checks.
 embert_status check_blob(const uint8_t* blob, size_t blob_bytes, Crc32cFn crc32c) {
   if (reinterpret_cast<uintptr_t>(blob) % kBlobAlignment != 0) return EMBERT_STATUS_BLOB_MISALIGNED;
   if (blob_bytes < sizeof(BlobHeader)) return EMBERT_STATUS_BLOB_TRUNCATED;
@@ -362,6 +362,7 @@ embert_status check_blob(const uint8_t* blob, size_t blob_bytes, Crc32cFn crc32c
   return check_sections(blob, header);
 }
 
+}  // namespace
 }  // namespace embert
 
 embert_status embert_model_open(const void* blob, size_t blob_bytes, uint32_t isa_mask,
