@@ -139,18 +139,17 @@ void pack_panel(const GemmArgs& args, const I8mmChunk& chunk, size_t j, int8_t* 
   const size_t groups = chunk.k / kGroupInputs, left = chunk.k % kGroupInputs;
   const size_t half = groups * kGroupInputs * kHalfColumns;  // bytes
   const int8_t* panel = args.rhs + j * args.k;
-  const int8_t* rhs = panel + chunk.c * kPanelColumns;  // in n16k4
   int8_t* high = dst + kHalfColumns * round_up(chunk.k, kGroupInputs);
   if (args.rhs_order == RhsOrder::kN8K16) {
     const size_t grouped = args.k / kGroupInputs * kGroupInputs;
     memcpy(dst, panel + kHalfColumns * chunk.c, half);
     memcpy(high, panel + kHalfColumns * (grouped + chunk.c), half);
   } else {
-    pack_groups(rhs, groups, dst, high);
+    pack_groups(panel + chunk.c * kPanelColumns, groups, dst, high);
   }
-  if (left > 0) {
+  if (left > 0) {  // the last inputs, which lie in the same place in both orders
     int8_t last[4 * kStepBytes] = {};
-    memcpy(last, rhs + groups * sizeof(last), left * kPanelColumns);
+    memcpy(last, panel + (chunk.c + groups * kGroupInputs) * kPanelColumns, left * kPanelColumns);
     pack_groups(last, 1, dst + half, high + half);
   }
 }
@@ -375,8 +374,10 @@ void i8mm_multiply(const GemmArgs& args, const I8mmChunk& chunk, size_t j, size_
   int8_t* packed = chunk.packed + packed_rows_bytes(chunk);
   int32_t start[kMaxPanels * kPanelColumns];
   if (chunk.c == 0) prepare_start(args, j, n, start);
-  for (size_t column = 0; column < n && !in_place; column += kPanelColumns) {
-    pack_panel(args, chunk, j + column, packed + column * inputs);
+  if (!in_place) {
+    for (size_t column = 0; column < n; column += kPanelColumns) {
+      pack_panel(args, chunk, j + column, packed + column * inputs);
+    }
   }
   for (size_t row = 0; row < chunk.m; row += tile_rows(chunk.m - row)) {
     multiply(tile_rows(chunk.m - row),

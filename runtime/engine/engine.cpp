@@ -167,12 +167,12 @@ embert_status embert_engine_init(const embert_model* model, const embert_options
   size_t needed = 0;
   const embert_status status = embert_arena_bytes(model, options, &needed);
   if (status != EMBERT_STATUS_OK) return status;
+  if (!has_kernels(model_of(*model))) return EMBERT_STATUS_LAYOUT;
   if (reinterpret_cast<uintptr_t>(arena) % kBlobAlignment != 0) {
     return EMBERT_STATUS_ARENA_MISALIGNED;
   }
   if (arena_bytes < needed) return EMBERT_STATUS_ARENA_TOO_SMALL;
   if (overlaps_blob(*model, arena, needed)) return EMBERT_STATUS_INVALID_OPTION;
-  if (!has_kernels(model_of(*model))) return EMBERT_STATUS_LAYOUT;
 
   // In place: an engine on the stack would take 840 bytes on a Cortex-M.
   embert_engine* made = static_cast<embert_engine*>(arena);

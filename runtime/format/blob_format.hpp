@@ -251,9 +251,9 @@ struct BlobSection {
 /// N(x) is x padded to 16 columns, K(x) padded to 4 inputs. H hidden, I intermediate, A heads of
 /// the layer, D head size. Parts of a section follow each other without gaps:
 ///
-///   dense [N] x [K]           s8 n16k4 weights (kernels/arithmetic/layout.hpp), s32 bias [N],
-///                             sums [N] (the weights' column sums), multipliers [N]
-///   residual dense [N] x [K]  s8 n16k4 weights, s32 sums [N], multipliers [N], residual [N],
+///   dense [N] x [K]           s8 weights in the header's layout, s32 bias [N], sums [N] (the
+///                             weights' column sums), multipliers [N]
+///   residual dense [N] x [K]  s8 weights, likewise, s32 sums [N], multipliers [N], residual [N],
 ///                             constants [N]
 ///   norm                      s32 gain [H], bias [H]
 ///

@@ -31,11 +31,12 @@ bool is_open(const Model& model);
 /// of a pair first.
 embert_tokenize_options run_tokenize_options(uint32_t max_tokens);
 
-/// Whether the model's kernels read the order of its weights. Only desktops open other models.
+/// Whether the model's kernels read the order of its weights, which any engine needs.
 inline bool has_kernels(const Model& model) {
   return !kOpensN8K16 || model.header->layout == kLayoutN16K4 || (model.isa_mask & kIsaI8mm) != 0;
 }
-/// The order of the weights of all dense layers.
+/// What the GEMM is told of the weights of dense layers, in an engine. A constant in builds without
+/// kernels that read another order.
 inline RhsOrder weight_order(const Model& model) {
   return kHasN8K16 && model.header->layout == kLayoutN8K16 ? RhsOrder::kN8K16 : RhsOrder::kN16K4;
 }

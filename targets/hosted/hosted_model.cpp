@@ -15,7 +15,7 @@ HostedModel::HostedModel(const std::string& path, const ModelOptions& options)
     : file_(path, isa_mask_of(options.isa), options.memory),
       process_(getpid()),
       refuse_long_(options.refuse_long) {
-  file_.require_kernels();
+  if (!options.tokens_alone) file_.require_kernels();
   const embert_model_info& info = file_.info();
   max_tokens_ = options.max_tokens != 0 ? options.max_tokens : info.max_tokens;
   if (max_tokens_ > info.max_positions) {

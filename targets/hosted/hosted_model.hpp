@@ -18,7 +18,8 @@ struct ModelOptions {
   uint32_t max_tokens = 0;  ///< longest text; 0: the model's own
   std::string isa = "auto";
   ModelMemory memory = ModelMemory::kPrivate;
-  bool refuse_long = false;  ///< a text that exceeds the length fails instead of being cut
+  bool refuse_long = false;   ///< a text that exceeds the length fails instead of being cut
+  bool tokens_alone = false;  ///< no pass will run: the kernels need not read the weights
 };
 
 class HostedModel {

@@ -182,29 +182,30 @@ TEST_F(DenseTest, ResidualEqualsTwoSteps) {
     args.dst = expected.data(), args.dst_stride = s.n;
     requantize_residual_scalar(args);
     for (const auto& variant : variants) {
-      const GemmArgs in_order = product.in_order(orders_of(variant.isa).back());
-      SCOPED_TRACE(testing::Message() << variant.name << " m " << s.m << " n " << s.n << " k "
-                                      << s.k << " turn " << turn);
-      Guarded<int16_t> actual(expected.size()), in_place(expected.size());
-      args.acc = nullptr, args.residual = residual.data(), args.dst = actual.data();
-      const size_t columns = variant.function({in_order, args});
-      ASSERT_LE(columns, s.n);
-      expect_columns_taken(variant.isa, s, columns);
-      expect_columns(actual, expected, s, columns);
-      in_place.copy_from(residual);
-      args.residual = args.dst = in_place.data();
-      EXPECT_EQ(variant.function({product.args, args}), columns);  // the other order
-      for (size_t i = 0; i < s.m; ++i) {
-        const size_t row = i * s.n;
-        EXPECT_EQ(memcmp(in_place.data() + row, expected.data() + row, columns * sizeof(int16_t)),
-                  0);
-        EXPECT_EQ(memcmp(in_place.data() + row + columns, residual.data() + row + columns,
-                         (s.n - columns) * sizeof(int16_t)),
-                  0);
+      for (const RhsOrder order : orders_of(variant.isa)) {
+        SCOPED_TRACE(testing::Message() << variant.name << " m " << s.m << " n " << s.n << " k "
+                                        << s.k << " turn " << turn << " order " << int(order));
+        Guarded<int16_t> actual(expected.size()), in_place(expected.size());
+        args.acc = nullptr, args.residual = residual.data(), args.dst = actual.data();
+        const size_t columns = variant.function({product.in_order(order), args});
+        ASSERT_LE(columns, s.n);
+        expect_columns_taken(variant.isa, s, columns);
+        expect_columns(actual, expected, s, columns);
+        in_place.copy_from(residual);
+        args.residual = args.dst = in_place.data();
+        EXPECT_EQ(variant.function({product.in_order(order), args}), columns);
+        for (size_t i = 0; i < s.m; ++i) {
+          const size_t row = i * s.n;
+          EXPECT_EQ(memcmp(in_place.data() + row, expected.data() + row, columns * sizeof(int16_t)),
+                    0);
+          EXPECT_EQ(memcmp(in_place.data() + row + columns, residual.data() + row + columns,
+                           (s.n - columns) * sizeof(int16_t)),
+                    0);
+        }
+        EXPECT_TRUE(product.is_intact());
+        taken += columns;
+        isas |= variant.isa;
       }
-      EXPECT_TRUE(product.is_intact());
-      taken += columns;
-      isas |= variant.isa;
     }
   }
   expect_taken(isas, taken);

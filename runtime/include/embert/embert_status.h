@@ -32,39 +32,39 @@ typedef enum embert_status EMBERT_ENUM_TYPE {
   EMBERT_STATUS_TRUNCATION = 18,         /**< the text can not be cut as asked, or the stride is not
                                           * smaller than the room for text */
   EMBERT_STATUS_WINDOW_OUT_OF_RANGE = 19,
-  EMBERT_STATUS_BLOB_TRUNCATED = 20,  /**< fewer bytes than a header has, or than it says */
-  EMBERT_STATUS_BLOB_MISALIGNED = 21, /**< not at a 64-byte aligned address */
-  EMBERT_STATUS_BLOB_MAGIC = 22,      /**< not a model blob */
-  EMBERT_STATUS_BLOB_VERSION = 23,    /**< a format version that this build does not read */
+  EMBERT_STATUS_BLOB_TRUNCATED = 20,     /**< fewer bytes than a header has, or than it says */
+  EMBERT_STATUS_BLOB_MISALIGNED = 21,    /**< not at a 64-byte aligned address */
+  EMBERT_STATUS_BLOB_MAGIC = 22,         /**< not a model blob */
+  EMBERT_STATUS_BLOB_VERSION = 23,       /**< a format version that this build does not read */
   EMBERT_STATUS_BLOB_CHECKSUM = 24,
-  EMBERT_STATUS_BLOB_HEADER = 25,    /**< a header field outside its range */
-  EMBERT_STATUS_BLOB_SECTION = 26,   /**< a section missing, out of place or of a wrong size */
-  EMBERT_STATUS_BLOB_VALUE = 27,     /**< a table value outside its range */
-  EMBERT_STATUS_BLOB_TOKENIZER = 28, /**< the tokenizer section is broken */
-  EMBERT_STATUS_NOT_BUILT = 29,      /**< a tokenizer or family that this build leaves out */
+  EMBERT_STATUS_BLOB_HEADER = 25,        /**< a header field outside its range */
+  EMBERT_STATUS_BLOB_SECTION = 26,       /**< a section missing, out of place or of a wrong size */
+  EMBERT_STATUS_BLOB_VALUE = 27,         /**< a table value outside its range */
+  EMBERT_STATUS_BLOB_TOKENIZER = 28,     /**< the tokenizer section is broken */
+  EMBERT_STATUS_NOT_BUILT = 29,          /**< a tokenizer or family that this build leaves out */
   EMBERT_STATUS_ARENA_TOO_SMALL = 30,
   EMBERT_STATUS_ARENA_MISALIGNED = 31,
-  EMBERT_STATUS_NO_TOKENIZER = 40, /**< the model was converted without one */
+  EMBERT_STATUS_NO_TOKENIZER = 40,       /**< the model was converted without one */
   EMBERT_STATUS_NO_POOLER = 41,
   EMBERT_STATUS_NO_CLASSIFIER = 42,
-  EMBERT_STATUS_LAYOUT = 43, /**< weights in an order that these kernels do not read */
-  EMBERT_STATUS_ISA = 44,    /**< the mask names ISA extensions without kernels here */
+  EMBERT_STATUS_LAYOUT = 43,             /**< no kernel of these ISAs reads weights in this order */
+  EMBERT_STATUS_ISA = 44,                /**< the mask names ISA extensions without kernels here */
   EMBERT_STATUS_NO_TOKEN_CLASSIFIER = 45,
-  EMBERT_STATUS_NO_LM = 46,         /**< no language model head */
-  EMBERT_STATUS_NOT_A_DECODER = 47, /**< the call is for models with a KV cache */
+  EMBERT_STATUS_NO_LM = 46,              /**< no language model head */
+  EMBERT_STATUS_NOT_A_DECODER = 47,      /**< the call is for models with a KV cache */
   EMBERT_STATUS_NO_CROSS_ATTENTION = 48,
-  EMBERT_STATUS_NO_ENCODER = 49, /**< static embeddings: the call is for models with layers */
+  EMBERT_STATUS_NO_ENCODER = 49,         /**< static embeddings: the call is for models with layers */
   EMBERT_STATUS_POSITION_OUT_OF_RANGE = 50, /**< a position id outside the table */
-  EMBERT_STATUS_INVALID_MASK = 51,          /**< a mask that this model or call does not take, or a
+  EMBERT_STATUS_INVALID_MASK = 51,       /**< a mask that this model or call does not take, or a
                                           * head factor over 2 */
-  EMBERT_STATUS_CACHE_FULL = 52,       /**< more than options.max_tokens in a text's KV cache */
-  EMBERT_STATUS_NO_SOURCE = 53,        /**< cross-attention without as many source texts */
-  EMBERT_STATUS_INVALID_SCALE = 54,    /**< a scale that is not positive, normal and finite */
-  EMBERT_STATUS_ROW_OUT_OF_RANGE = 55, /**< a token that the last call did not compute */
-  EMBERT_STATUS_NO_MASK_TOKEN = 56,    /**< neither text nor vocabulary has a mask token */
-  EMBERT_STATUS_NO_CHOICES = 57,       /**< a prompt without choices */
-  EMBERT_STATUS_NO_SELFTEST = 58,      /**< the model was made without one */
-  EMBERT_STATUS_SELFTEST_FAILED = 60   /**< other bits than where the model was made: trust no
+  EMBERT_STATUS_CACHE_FULL = 52,         /**< more than options.max_tokens in a text's KV cache */
+  EMBERT_STATUS_NO_SOURCE = 53,          /**< cross-attention without as many source texts */
+  EMBERT_STATUS_INVALID_SCALE = 54,      /**< a scale that is not positive, normal and finite */
+  EMBERT_STATUS_ROW_OUT_OF_RANGE = 55,   /**< a token that the last call did not compute */
+  EMBERT_STATUS_NO_MASK_TOKEN = 56,      /**< neither text nor vocabulary has a mask token */
+  EMBERT_STATUS_NO_CHOICES = 57,         /**< a prompt without choices */
+  EMBERT_STATUS_NO_SELFTEST = 58,        /**< the model was made without one */
+  EMBERT_STATUS_SELFTEST_FAILED = 60     /**< other bits than where the model was made: trust no
                                           * result of this machine */
 } embert_status;
 

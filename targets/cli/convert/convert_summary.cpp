@@ -4,6 +4,7 @@
 #include "converter/convert.hpp"
 #include "targets/cli/io/output.hpp"
 #include "targets/hosted/convert/convert_report.hpp"
+#include "targets/hosted/model/model_file.hpp"
 
 namespace embert::cli {
 
@@ -72,8 +73,10 @@ void write_summary(const convert::ConvertResult& result, const std::string& outp
   output().line("  encoder weights " + grouped(result.sizes.encoder_weights) + ", embeddings " +
                 grouped(result.sizes.embeddings) + ", vocabulary " +
                 grouped(result.sizes.vocabulary) + ", tables " + grouped(result.sizes.tables));
+  const ModelFile file("the new model", result.blob, EMBERT_ISA_SCALAR);
+  if (file.for_i8mm()) output().line("  weights in n8k16: only processors with i8mm run the model");
   std::string arena = "  arena";
-  for (const auto& [length, bytes] : arena_sizes_of_blob(result.blob)) {
+  for (const auto& [length, bytes] : arena_sizes(*file.model())) {
     arena += (arena.back() == 'a' ? " " : ", ") + grouped(bytes) + " at " + std::to_string(length);
   }
   output().line(arena + " tokens");

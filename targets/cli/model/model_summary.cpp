@@ -158,9 +158,7 @@ void write_memory(const ModelFile& file, const Json& arena_bytes) {
         (arena.empty() ? "" : ", ") + grouped(bytes.get<unsigned long long>()) + " at " + length;
   }
   write_fact("file", grouped(file.bytes()) + " bytes, which may stay in flash");
-  if (file.layout() != std::string("n16k4")) {
-    write_fact("weights", std::string(file.layout()) + ": only processors with i8mm run the model");
-  }
+  if (file.for_i8mm()) write_fact("weights", "n8k16: only processors with i8mm run the model");
   write_fact("arena", arena + " tokens: bytes of RAM, one text, one thread");
 }
 

@@ -36,6 +36,10 @@ convert::ConvertOptions converter_options(const ConvertArguments& arguments) {
   if (arguments.layout != "n16k4" && arguments.layout != "n8k16") {
     throw UsageError("layout \"" + one_line(arguments.layout) + "\": there are n16k4 and n8k16");
   }
+  if (arguments.layout == "n8k16" && !kOpensN8K16) {
+    throw UsageError(
+        "layout \"n8k16\": not in builds for this processor; convert on x86-64 or arm64");
+  }
   const uint32_t processors = allowed_processors();
   convert::ConvertOptions options;
   options.folder = arguments.paths.folder;

@@ -93,11 +93,6 @@ bool has_cross_attention(const convert::LayerErrors& layer) {
   return layer.cross_query + layer.cross_key_value + layer.cross_out > 0;
 }
 
-std::map<uint32_t, size_t> arena_sizes_of_blob(const std::vector<uint8_t>& blob) {
-  const ModelFile file("the new model", blob, EMBERT_ISA_SCALAR);
-  return arena_sizes(*file.model());
-}
-
 std::vector<std::string> quality_warnings(const convert::ConvertResult& result) {
   std::vector<std::string> warnings;
   const Json certificate = new_certificate(result);
@@ -121,8 +116,9 @@ std::vector<std::string> quality_warnings(const convert::ConvertResult& result) 
 
 Json convert_report(const convert::ConvertResult& result, const std::string& rounding,
                     double seconds) {
+  const ModelFile file("the new model", result.blob, EMBERT_ISA_SCALAR);
   Json arena = Json::object();
-  for (const auto& [length, bytes] : arena_sizes_of_blob(result.blob)) {
+  for (const auto& [length, bytes] : arena_sizes(*file.model())) {
     arena[std::to_string(length)] = bytes;
   }
   Json report = {{"blob_bytes", result.blob.size()},

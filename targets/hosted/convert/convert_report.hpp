@@ -17,9 +17,6 @@ struct LayerErrors;
 
 namespace embert::hosted {
 
-/// Returns the arena bytes by length in tokens of a blob in memory.
-std::map<uint32_t, size_t> arena_sizes_of_blob(const std::vector<uint8_t>& blob);
-
 /// Warns if the new model is far from float32 or was calibrated on few texts.
 std::vector<std::string> quality_warnings(const convert::ConvertResult& result);
 

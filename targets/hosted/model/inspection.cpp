@@ -28,7 +28,7 @@ std::string pooling_names(const ModelFile& file) {
 
 Json header_of(const ModelFile& file) {
   const embert_model_info& info = file.info();
-  return {{"layout", file.layout()},
+  return {{"layout", file.for_i8mm() ? "n8k16" : "n16k4"},
           {"stacks", info.num_stacks},
           {"decoder", info.is_decoder != 0},
           {"cross_hidden_size", info.cross_hidden_size},

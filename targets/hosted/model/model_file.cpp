@@ -139,15 +139,18 @@ void ModelFile::release() {
   memory_ == ModelMemory::kMapped ? void(munmap(data_, bytes_)) : std::free(data_);
 }
 
-const char* ModelFile::layout() const { return info_.layout == 1 ? "n16k4" : "n8k16"; }
+bool ModelFile::for_i8mm() const { return info_.layout == 2; }
 
 bool ModelFile::has_kernels() const { return info_.has_kernels != 0; }
 
 void ModelFile::require_kernels() const {
   if (has_kernels()) return;
-  throw InputError(quoted_path(path_) + ": its weights are in the order of i8mm (" +
-                   embert_status_name(EMBERT_STATUS_LAYOUT) + "), and the kernels are those of " +
-                   embert_isa_name(info_.isa_mask) + "; convert it with `--layout n16k4`");
+  const bool is_here = (embert_isa_detect() & EMBERT_ISA_I8MM) != 0;
+  throw InputError(
+      quoted_path(path_) + ": its weights are in the order of i8mm (" +
+      embert_status_name(EMBERT_STATUS_LAYOUT) + "), and the kernels are those of " +
+      embert_isa_name(info_.isa_mask) + "; " +
+      (is_here ? "allow i8mm, which this processor has" : "convert it with `--layout n16k4`"));
 }
 
 void ModelFile::require_tokenizer() const {

@@ -34,8 +34,8 @@ class ModelFile {
   size_t bytes() const { return bytes_; }
   const std::string& path() const { return path_; }
 
-  /// The order of the weights: "n16k4" or "n8k16".
-  const char* layout() const;
+  /// Whether the weights are in n8k16, not in n16k4.
+  bool for_i8mm() const;
   /// Whether the kernels of the mask read that order.
   bool has_kernels() const;
   /// Throws InputError if they do not.

@@ -27,6 +27,7 @@ const MEANINGS = {
   EMBERT_STATUS_BLOB_SECTION: "the model file is broken: convert the model again",
   EMBERT_STATUS_BLOB_VALUE: "the model file is broken: convert the model again",
   EMBERT_STATUS_BLOB_TOKENIZER: "the model file is broken: convert the model again",
+  EMBERT_STATUS_LAYOUT: "the weights are in an order for other processors: convert the model with `--layout n16k4`",
   EMBERT_STATUS_NOT_BUILT: "this module leaves out the model's family or tokenizer",
   EMBERT_STATUS_NO_TOKENIZER: "the model was converted without a tokenizer",
   EMBERT_STATUS_NO_CLASSIFIER: "the model has no classifier: use embed()",

@@ -103,6 +103,8 @@ void run_fit(const FitOptions& options) {
   std::error_code error;
   if (std::filesystem::is_directory(options.model, error)) return fit_folder(options, question);
   const ModelFile file(options.model, EMBERT_ISA_SCALAR);
+  // No board that the tool knows has i8mm.
+  file.require_kernels();
   question.model = {file.model(), {file.data(), file.bytes()}, 0};
   answer_question(options, question);
 }

@@ -17,8 +17,10 @@ struct TokenizeOptions {
 };
 
 void run_tokenize(const TokenizeOptions& options) {
-  HostedModel model(options.call.model,
-                    {.threads = 1, .isa = "scalar", .refuse_long = options.call.refuses_long()});
+  HostedModel model(options.call.model, {.threads = 1,
+                                         .isa = "scalar",
+                                         .refuse_long = options.call.refuses_long(),
+                                         .tokens_alone = true});
   run_text_task(
       options.call, kTextForm, prepare_tokenize(model), [&](const std::vector<Record>& records) {
         TextList list;

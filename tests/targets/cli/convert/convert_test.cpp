@@ -107,23 +107,33 @@ TEST(Convert, OrdersWeightsForI8mm) {
   EXPECT_EQ(read_bytes(all).size(), read_bytes(i8mm).size());
   EXPECT_NE(read_bytes(all), read_bytes(i8mm));
   EXPECT_NE(run_tool({"inspect", i8mm}).out.find("only processors with i8mm"), std::string::npos);
+  const auto run = [](std::vector<std::string> command, const std::string& model) {
+    command[1] = model;
+    return run_tool(command);
+  };
+  const std::string refusal = "its weights are in the order of i8mm (EMBERT_STATUS_LAYOUT)";
+  const bool runs = (embert_isa_detect() & EMBERT_ISA_I8MM) != 0;
   const std::vector<std::string> commands[] = {
       {"classify", "MODEL", "wake me at six"},
       {"checksum", "MODEL", "wake me at six"},
-      {"bench", "MODEL", "--tokens", "4", "--repeats", "1", "--isa", "auto", "--json"}};
-  const bool runs = (embert_isa_detect() & EMBERT_ISA_I8MM) != 0;
-  for (std::vector<std::string> command : commands) {
-    const bool measures = command[0] == "bench";
-    command[1] = all;
-    const ToolResult expected = run_tool(command);
-    command[1] = i8mm;
-    const ToolResult result = run_tool(command);
+      {"bench", "MODEL", "--tokens", "4", "--repeats", "1", "--json"}};
+  for (const std::vector<std::string>& command : commands) {
+    const ToolResult expected = run(command, all), result = run(command, i8mm);
+    EXPECT_EQ(expected.exit_code, 0) << expected.err;
     if (!runs) {
-      expect_refused(result, 2, "its weights are in the order of i8mm (EMBERT_STATUS_LAYOUT)");
-    } else if (!measures) {
+      expect_refused(result, 2, refusal);
+      continue;
+    }
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    if (command[0] != "bench") {
       EXPECT_EQ(result.out, expected.out);
     }
   }
+  // Tokens need no kernels that read the weights; a board has none.
+  const std::vector<std::string> tokenize = {"tokenize", "MODEL", "wake me at six"};
+  EXPECT_EQ(run(tokenize, i8mm).out, run(tokenize, all).out);
+  EXPECT_EQ(run(tokenize, i8mm).exit_code, 0);
+  expect_refused(run({"fit", "MODEL", "--board", "raspberry-pi-5"}, i8mm), 2, refusal);
   EXPECT_EQ(convert(all, "n4k4").exit_code, 1);
 }
 
