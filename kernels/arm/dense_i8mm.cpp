@@ -8,7 +8,8 @@ namespace embert {
 namespace {
 
 // The product of a dense layer of n columns, finish(j, n) behind each n of them, whose sums lie in
-// product.dst. Two steps do what does not fit one chunk, and a single row, for which packing does not pay.
+// product.dst. Two steps do what does not fit one chunk, and a single row, for which packing does
+// not pay.
 template <typename Finish>
 size_t dense(const GemmArgs& product, size_t n, Finish finish) {
   const size_t m = product.m;
