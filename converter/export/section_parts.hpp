@@ -57,8 +57,7 @@ struct SectionParts {
   SectionParts& codes(const CodeMatrix& m) {
     if (m.outputs == 0) return *this;  // memset takes no null pointer
     std::uint8_t* to = grow(m.outputs * pad_inputs(m.inputs));
-    const auto pack = order == RhsOrder::kN8K16 ? pack_n8k16 : pack_n16k4;
-    pack(m.codes.data(), m.outputs, m.inputs, reinterpret_cast<std::int8_t*>(to));
+    pack_rhs(order, m.codes.data(), m.outputs, m.inputs, reinterpret_cast<std::int8_t*>(to));
     return *this;
   }
   SectionParts& sums(const CodeMatrix& m) {

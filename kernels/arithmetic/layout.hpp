@@ -79,6 +79,10 @@ static constexpr size_t n8k16_index(size_t n, size_t k, size_t k_padded) {
          pair * 16 + second * 8 + k % 8;
 }
 
+static constexpr size_t rhs_index(RhsOrder order, size_t n, size_t k, size_t k_padded) {
+  return order == RhsOrder::kN8K16 ? n8k16_index(n, k, k_padded) : n16k4_index(n, k, k_padded);
+}
+
 /// Rows of a matrix, stride elements apart.
 template <typename T>
 struct MatrixView {

@@ -5,22 +5,13 @@
 
 namespace embert {
 
-void pack_n16k4(const int8_t* weights, size_t outputs, size_t inputs, int8_t* packed) {
+void pack_rhs(RhsOrder order, const int8_t* weights, size_t outputs, size_t inputs,
+              int8_t* packed) {
   const size_t k_padded = pad_inputs(inputs);
   memset(packed, 0, pad_columns(outputs) * k_padded);
   for (size_t n = 0; n < outputs; ++n) {
     for (size_t k = 0; k < inputs; ++k) {
-      packed[n16k4_index(n, k, k_padded)] = weights[n * inputs + k];
-    }
-  }
-}
-
-void pack_n8k16(const int8_t* weights, size_t outputs, size_t inputs, int8_t* packed) {
-  const size_t k_padded = pad_inputs(inputs);
-  memset(packed, 0, pad_columns(outputs) * k_padded);
-  for (size_t n = 0; n < outputs; ++n) {
-    for (size_t k = 0; k < inputs; ++k) {
-      packed[n8k16_index(n, k, k_padded)] = weights[n * inputs + k];
+      packed[rhs_index(order, n, k, k_padded)] = weights[n * inputs + k];
     }
   }
 }

@@ -9,12 +9,9 @@
 
 namespace embert {
 
-/// weights [outputs][inputs], row-major -> packed n16k4 [pad_columns(outputs)] x
+/// weights [outputs][inputs], row-major -> packed, in the order, [pad_columns(outputs)] x
 /// [pad_inputs(inputs)] bytes, padding zero; no overlap.
-void pack_n16k4(const int8_t* weights, size_t outputs, size_t inputs, int8_t* packed);
-
-/// The same to n8k16.
-void pack_n8k16(const int8_t* weights, size_t outputs, size_t inputs, int8_t* packed);
+void pack_rhs(RhsOrder order, const int8_t* weights, size_t outputs, size_t inputs, int8_t* packed);
 
 /// sums[n] = sum over k of weights[n][k], zero for n from outputs to pad_columns(outputs). |sum|
 /// stays in int32 for any inputs below 2^24.

@@ -35,8 +35,8 @@ embert_tokenize_options run_tokenize_options(uint32_t max_tokens);
 inline bool has_kernels(const Model& model) {
   return !kOpensN8K16 || model.header->layout == kLayoutN16K4 || (model.isa_mask & kIsaI8mm) != 0;
 }
-/// What the GEMM is told of the weights of dense layers, in an engine. A constant in builds without
-/// kernels that read another order.
+/// An engine passes this order of the dense layers' weights to its GEMM. Builds without kernels for
+/// n8k16 return a constant, so that the compiler drops the choice.
 inline RhsOrder weight_order(const Model& model) {
   return kHasN8K16 && model.header->layout == kLayoutN8K16 ? RhsOrder::kN8K16 : RhsOrder::kN16K4;
 }

@@ -26,7 +26,8 @@ bool sums_ok(const int8_t* weights, size_t columns, size_t inputs, const int32_t
   return true;
 }
 
-// The same for weights in n8k16.
+// Adds 8 inputs of half a panel at a time, then the inputs behind the last whole group, which lie
+// as in n16k4, and compares the sums of the panel's columns.
 bool sums_ok_n8k16(const int8_t* weights, size_t columns, size_t inputs, const int32_t* sums) {
   const size_t grouped = inputs / kGroupInputs * kGroupInputs;
   constexpr size_t kBytes = 8 * kHalfColumns;  // 8 inputs of half a panel

@@ -209,7 +209,7 @@ TEST_F(PlanesTest, ProductsOfPlanesAreTheLayer) {
     for (int16_t& x : src) x = draws.in16(-32768, 32767);
     for (int8_t& w : weights) w = static_cast<int8_t>(draws.in(-127, 127));
     for (int32_t& b : bias) b = draws.in32(-(1 << 29), 1 << 29);
-    pack_n16k4(weights.data(), n, k, packed.data());
+    pack_rhs(RhsOrder::kN16K4, weights.data(), n, k, packed.data());
     column_sums(weights.data(), n, k, sums.data());
     ConvertS8x2S16Args split = {.m = m,
                                 .k = k,

@@ -212,7 +212,7 @@ TEST_F(SoftmaxTest, PlanesTimesValuesAreExact) {
     for (size_t i = 0; i < columns * n; ++i) {
       values[i] = static_cast<int8_t>(i < n ? 127 : i < 2 * n ? -127 : draws.in(-127, 127));
     }
-    pack_n16k4(values.data(), columns, n, packed.data());
+    pack_rhs(RhsOrder::kN16K4, values.data(), columns, n, packed.data());
     column_sums(values.data(), columns, n, of_values.data());
     softmax_u8x2_s32_scalar({.m = m,
                              .n = n,

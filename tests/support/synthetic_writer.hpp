@@ -53,10 +53,10 @@ class Writer {
   std::vector<std::int8_t> weights(std::size_t n, std::size_t k, std::vector<std::int32_t>& sums) {
     return packed(weight_order_, n, k, sums);
   }
-  /// The same in an order.
+  /// Draws weights and packs them in an order, as the table of relative positions has one of its
+  /// own.
   std::vector<std::int8_t> packed(RhsOrder order, std::size_t n, std::size_t k,
                                   std::vector<std::int32_t>& sums) {
-    const auto index = order == RhsOrder::kN8K16 ? n8k16_index : n16k4_index;
     const std::size_t inputs = pad_inputs(k);
     std::vector<std::int8_t> packed(pad_columns(n) * inputs, 0);
     sums.assign(pad_columns(n), 0);
@@ -64,7 +64,7 @@ class Writer {
     for (std::size_t j = 0; j < n; ++j) {
       for (std::size_t c = 0; c < k; ++c) {
         const int value = pick(random_);
-        packed[index(j, c, inputs)] = static_cast<std::int8_t>(value);
+        packed[rhs_index(order, j, c, inputs)] = static_cast<std::int8_t>(value);
         sums[j] += value;
       }
     }

@@ -174,7 +174,7 @@ TEST(WriteBlob, PacksAndSumsWeights) {
   for (std::int8_t& w : weights) w = static_cast<std::int8_t>(127 * random.next());
   std::vector<std::int8_t> packed(pad_columns(outputs) * pad_inputs(inputs), 99);
   std::vector<std::int32_t> sums(pad_columns(outputs), 99);
-  pack_n16k4(weights.data(), outputs, inputs, packed.data());
+  pack_rhs(RhsOrder::kN16K4, weights.data(), outputs, inputs, packed.data());
   column_sums(weights.data(), outputs, inputs, sums.data());
   std::vector<bool> seen(packed.size());
   for (std::size_t n = 0; n < pad_columns(outputs); ++n) {

@@ -83,7 +83,7 @@ std::vector<std::uint8_t> section_bytes(TestVector& test) {
       dense.bias[i] = static_cast<std::int32_t>(random.uniform(-100000, 100000));
     }
     std::vector<std::int8_t> packed(columns * pad_inputs(inputs));
-    pack_n16k4(rows.data(), columns, inputs, packed.data());
+    pack_rhs(RhsOrder::kN16K4, rows.data(), columns, inputs, packed.data());
     std::vector<std::int32_t> sums(columns);
     column_sums(rows.data(), columns, inputs, sums.data());
     append(bytes, packed);
