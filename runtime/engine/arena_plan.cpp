@@ -139,12 +139,6 @@ StackPlan plan_static(Cursor arena, const Model& opened, const embert_options& o
   plan.products_stride = static_cast<uint32_t>(pad_columns(keys + block + kPanelColumns - 1));
   const uint64_t context_bytes = tokens * plan.context_stride * 2;
   const uint64_t ffn_row_bytes = uint64_t{options.threads} * plan.ffn_stride * 2;
-  // A larger feed-forward block reads the weights less often. It uses the room that the context
-  // needs anyway, and no more: whole GEMM tiles of 8 rows, 16 to 32 rows.
-  const uint64_t room = context_bytes / ffn_row_bytes / 8 * 8;
-  const uint64_t ffn_rows = smallest(largest(room, block / 2), block);
-  plan.ffn_rows = static_cast<uint32_t>(smallest(ffn_rows, tokens));
-
   Cursor scratch = {0};
   const uint64_t score_planes = has_score_planes(stack) ? 2 : 1;
   scratch.take(score_planes * length * score_planes * inputs);  // plan.query
@@ -152,23 +146,29 @@ StackPlan plan_static(Cursor arena, const Model& opened, const embert_options& o
     plan.kv_slot = plan_slot(config.head_size, score_planes * inputs, length);
     plan.kv = scratch.take(plan.kv_slot.bytes);
   }
-  plan.reciprocals = scratch.take(block * sizeof(Reciprocal));
-  plan.row_max = scratch.take(block * 4);
-  Cursor dense = scratch, attention = scratch;
-  plan.pool_sums = scratch.take(largest(hidden, vector) * 4);
+  static_assert(kLastBlockRows * 4 <= kBlockRows * (sizeof(Reciprocal) + 4));
+  plan.reciprocals = plan.row_max = scratch.take(block * (sizeof(Reciprocal) + 4));
+  Cursor attention = scratch, pooling = scratch;
+  plan.pool_sums = pooling.take(largest(hidden, vector) * 4);
   // A row is copied here before its planes take its place.
   const uint64_t copied_row =
       has_planes ? 2 * largest(plan.context_stride, plan.ffn_stride) : uint64_t{0};
-  plan.lhs = dense.take(largest(block * plan.lhs_stride, copied_row));
-  // Two more rows have the planes of a text's first token.
-  plan.acc = dense.take((block + (has_planes ? 2 : 0)) * plan.acc_columns * 4);
   const uint64_t head_rows =
       (header.task_heads & kHeadTokenTransform) != 0 ? block / 2 * hidden : 0;
   const uint64_t embeddings = block / 2 * (stack.has_projection() ? stack.embedding_size : words);
-  plan.row = dense.take(largest(widest, largest(head_rows, embeddings)) * 2);
-  plan.chunks = dense.take(causal ? batch * kChunkBytes : 0);
-  plan.vocab_sums =
-      dense.take((header.task_heads & kHeadLm) != 0 ? uint64_t{2} * kVocabBlock * 4 : 0);
+  // Returns where the buffers of dense layers end.
+  const auto plan_dense = [&](uint64_t rows) {
+    Cursor dense = scratch;
+    plan.dense_rows = static_cast<uint32_t>(rows);
+    plan.lhs = dense.take(largest(rows * plan.lhs_stride, copied_row));
+    // Two more rows have the planes of a text's first token.
+    plan.acc = dense.take((rows + (has_planes ? 2 : 0)) * plan.acc_columns * 4);
+    plan.row = dense.take(largest(widest, largest(head_rows, embeddings)) * 2);
+    plan.chunks = dense.take(causal ? batch * kChunkBytes : 0);
+    plan.vocab_sums =
+        dense.take((header.task_heads & kHeadLm) != 0 ? uint64_t{2} * kVocabBlock * 4 : 0);
+    return dense.at;
+  };
   plan.scores = attention.take(block * pad_columns(keys) * 4);
   plan.context_acc = attention.take(block * 2 * head_columns * 4);
   if (relative) {
@@ -177,7 +177,13 @@ StackPlan plan_static(Cursor arena, const Model& opened, const embert_options& o
   } else if (has(config.flags, kStackLocalAttention)) {
     plan.products = attention.take(2 * head_columns * 4);
   }
-  plan.scratch_bytes = largest(largest(scratch.at, attention.at), dense.at);
+  plan.scratch_bytes = largest(largest(pooling.at, attention.at), plan_dense(block));
+  // A larger block reads the weights less often. It uses the room that context and scores need
+  // anyway, and no more: in a feed-forward network whole GEMM tiles of 8 rows, 16 rows or more.
+  const uint64_t room = largest(context_bytes / ffn_row_bytes / 8 * 8, block / 2);
+  const bool has_room = room >= kLastBlockRows && plan_dense(kLastBlockRows) <= plan.scratch_bytes;
+  if (!has_room) plan_dense(block);
+  plan.ffn_rows = static_cast<uint32_t>(smallest(smallest(room, plan.dense_rows), tokens));
 
   plan.residual = arena.take(tokens * hidden * 2);
   plan.normalized = pre_norm ? arena.take(tokens * hidden * 2) : plan.residual;

@@ -91,13 +91,14 @@ void embed(const Run& run, const LayerInput& then) {
   });
 }
 
-/// Columns of a dense layer, of n, whose sums fit the accumulators at a time, for m rows. A layer
-/// that does not fit goes in equal parts, as a kernel prepares the inputs anew for each, also for a
-/// small one.
-size_t columns_at_a_time(const StackPlan& plan, size_t m, size_t n) {
-  const size_t most = kBlockRows * plan.acc_columns / m / kPanelColumns * kPanelColumns;
+/// Columns of a dense layer, of n, whose sums fit the accumulators at a time, for m rows of so many
+/// planes: whole tiles, a multiple of kGemmColumns or of half of it. A layer that does not fit goes
+/// in equal parts, as a kernel prepares the inputs anew for each, also for a small one.
+size_t columns_at_a_time(const StackPlan& plan, size_t m, size_t planes, size_t n) {
+  const size_t least = kGemmColumns / planes;
+  const size_t most = plan.dense_rows * plan.acc_columns / (planes * m) / least * least;
   const size_t times = (n + most - 1) / most;
-  return times == 1 ? most : pad_columns((n + times - 1) / times);
+  return round_up((n + times - 1) / times, least);
 }
 
 /// The rows of a residual from `row` on.
@@ -111,7 +112,7 @@ void add_dense(const Run& run, size_t task, const ResidualDense& out, const Quan
                const SumRows& to) {
   const Kernels& kernels = run.engine.kernels;
   const size_t width = to.stream.width, lhs_rows = rows.planes * rows.m;
-  const size_t block = columns_at_a_time(run.plan, lhs_rows, width);
+  const size_t block = columns_at_a_time(run.plan, rows.m, rows.planes, width);
   int16_t* sum = run.at<int16_t>(to.stream.residual) + to.row * width;
   const int16_t* residual =
       out.adds_to_input ? run.at<int16_t>(to.stream.normalized) + to.row * width : sum;
@@ -202,7 +203,7 @@ void attention_output(const Run& run, const ResidualDense& out, size_t width, co
 
     size_t m = 0;
     for (size_t row = rows.begin; row < rows.end; row += m) {
-      m = block_rows(rows.end - row, kBlockRows);
+      m = block_rows(rows.end - row, plan.dense_rows);
       int16_t* block = context + row * stride;
       const RowsInPlace in = {block, stride, m, width};
       add_dense(run, rows.task, out,
@@ -233,8 +234,8 @@ void feed_forward_rows(const Run& run, const TaskRows& rows, const FeedForward& 
 
   size_t m = 0;
   for (size_t row = rows.begin; row < rows.end; row += m) {
-    m = block_rows(rows.end - row, smaller(plan.ffn_rows, kBlockRows / planes));
-    const size_t block = columns_at_a_time(plan, planes * m, inner);
+    m = block_rows(rows.end - row, smaller(plan.ffn_rows, plan.dense_rows / planes));
+    const size_t block = columns_at_a_time(plan, m, planes, inner);
     make_lhs(run, task, {normalized + row * width, m, width}, planes, ffn.copied);
     // Of n columns of `up` from `column` on: the product, its factors, and the activations.
     const auto product = [&](size_t column, size_t n) {

@@ -72,14 +72,15 @@ RowRange share_rows(const RowShares& shares, size_t share);
 
 static inline size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/// Rows of the next block of `left` rows: at most `most`, which is `left` or more, or a multiple of
-/// 4 from 12 to 32. A block of one row takes as long as one of 4. So where at most 4 rows would be
-/// left for the last block, the one before it takes about half of the rows, at most 16 (two GEMM
-/// tiles of 8 rows) and a multiple of the 4 tokens that keys and values are stored in: 33 rows are
-/// 16 and 17, not 32 and 1.
+/// Rows of the next block of `left` rows: all where at most `most` are left, else kBlockRows or
+/// `most`, which is a multiple of 4 from 12 up. A block of one row takes as long as one of 4. So
+/// where at most 4 rows would be left for the last block, the one before it takes about half of the
+/// rows, at most 16 (two GEMM tiles of 8 rows) and a multiple of the 4 tokens that keys and values
+/// are stored in: 33 rows are 16 and 17, not 32 and 1.
 static inline size_t block_rows(size_t left, size_t most) {
-  const bool shares = left > most && left <= most + kStepInputs;
-  return shares ? smaller(round_up((left + 1) / 2, kStepInputs), 16) : smaller(left, most);
+  if (left <= most) return left;
+  const size_t block = smaller(most, kBlockRows);
+  return left > block + kStepInputs ? block : smaller(round_up((left + 1) / 2, kStepInputs), 16);
 }
 
 /// Runs task(argument, i) for i in 0 .. threads-1.

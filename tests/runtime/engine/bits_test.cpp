@@ -7,6 +7,7 @@
 #include "embert/embert_lm.h"
 #include "kernels/arithmetic/fixed_point.hpp"
 #include "kernels/variants.hpp"
+#include "runtime/engine/arena_plan.hpp"
 #include "tests/runtime/generation/decoder_models.hpp"
 #include "tests/support/system/isa_masks.hpp"
 
@@ -15,7 +16,8 @@ namespace {
 
 struct Setting {
   std::uint32_t threads, max_batch;
-  std::uint8_t dirt;  ///< fills the arena before
+  std::uint8_t dirt;             ///< fills the arena before
+  std::uint32_t max_tokens = 0;  ///< 0: those of the longest text
 };
 
 /// Hidden states of all texts, one after another.
@@ -23,7 +25,9 @@ std::vector<std::int16_t> encode(const embert_model& model, const SyntheticModel
                                  const Texts& texts, const Setting& setting) {
   const std::uint32_t max_batch = setting.max_batch;
   embert_options options = embert_options_default(&model);
-  options.max_tokens = *std::max_element(texts.lengths.begin(), texts.lengths.end());
+  options.max_tokens = setting.max_tokens != 0
+                           ? setting.max_tokens
+                           : *std::max_element(texts.lengths.begin(), texts.lengths.end());
   options.max_batch = max_batch;
   options.threads = setting.threads;
   options.parallel_for = run_threads;
@@ -239,6 +243,34 @@ TEST(GoldenBits, OfTextsAround256Tokens) {
       const std::vector<std::int16_t> hidden = encode(open_model(blob, isa), model, texts, setting);
       const auto* bytes = reinterpret_cast<const std::uint8_t*>(hidden.data());
       EXPECT_EQ(crc32c_scalar(0, bytes, 2 * hidden.size()), 1884113102u) << embert_isa_name(isa);
+    }
+  }
+}
+
+// Where the arena has room, the last block of a dense layer has up to kLastBlockRows rows.
+TEST(LastBlock, HasTheSameBitsWithAndWithoutRoom) {
+  const SyntheticModel plain = shape(100, 5, 20, 150, kActivationGelu);
+  for (SyntheticModel model :
+       {plain, with_planes(plain, {kPlanesAll, kPlanesAll, kPlanesAll, kPlanesAll}),
+        with_planes(plain, {.ffn_down = kPlanesAll, .first_columns = 32}),
+        modern(18, 104, kActivationGelu)}) {
+    model.max_positions = 512;
+    const AlignedBytes blob(make_synthetic_blob(model));
+    const auto dense_rows = [&](std::uint32_t max_tokens) {
+      const embert_model opened = open_model(blob);
+      embert_options options = embert_options_default(&opened);
+      options.max_tokens = max_tokens;
+      return plan_arena(model_of(opened), options).stacks[0].dense_rows;
+    };
+    EXPECT_EQ(dense_rows(512), kLastBlockRows);
+    EXPECT_EQ(dense_rows(41), kBlockRows);
+    for (const std::uint32_t tokens : {32u, 33u, 37u, 40u, 41u, 65u, 72u, 73u}) {
+      const Texts texts(model, {tokens}, tokens);
+      const std::vector<std::int16_t> expected = encode(open_model(blob), model, texts, {1, 1, 0});
+      for (const std::uint32_t isa : isa_masks()) {
+        EXPECT_TRUE(encode(open_model(blob, isa), model, texts, {1, 1, 0xAA, 512}) == expected)
+            << embert_isa_name(isa) << ", " << tokens << " tokens";
+      }
     }
   }
 }
