@@ -178,11 +178,10 @@ StackPlan plan_static(Cursor arena, const Model& opened, const embert_options& o
     plan.products = attention.take(2 * head_columns * 4);
   }
   plan.scratch_bytes = largest(largest(pooling.at, attention.at), plan_dense(block));
-  // A larger block reads the weights less often. It uses the room that context and scores need
+  // A larger block reads the weights less often. It uses the room that scores and context need
   // anyway, and no more: in a feed-forward network whole GEMM tiles of 8 rows, 16 rows or more.
+  if (plan_dense(kLastBlockRows) > plan.scratch_bytes) plan_dense(block);
   const uint64_t room = largest(context_bytes / ffn_row_bytes / 8 * 8, block / 2);
-  const bool has_room = room >= kLastBlockRows && plan_dense(kLastBlockRows) <= plan.scratch_bytes;
-  if (!has_room) plan_dense(block);
   plan.ffn_rows = static_cast<uint32_t>(smallest(smallest(room, plan.dense_rows), tokens));
 
   plan.residual = arena.take(tokens * hidden * 2);

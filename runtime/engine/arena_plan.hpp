@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of the arena: where every buffer lies. It follows from the model and the options alone,
-// so it is the same on every machine. The engine computes it once, when it is made.
+// The plan of the arena: where every buffer lies. Its size follows from the model and the options
+// alone, so it is the same on every machine. The engine computes it once, when it is made.
 //
 //   engine | KV caches | residual | with bottlenecks: the rows inside a layer |
 //   shared: context, or the feed-forward blocks | scratch of task 0 | scratch of task 1 ...
@@ -22,10 +22,11 @@ namespace embert {
 static constexpr size_t kEngineBytes = 1024;
 /// Rows of a tile: four passes of an 8-row GEMM over one panel of weights.
 static constexpr size_t kBlockRows = 32;
-/// Rows of the last block of a dense layer, at most, where the arena has room: 33 to 40 rows read
-/// the weights once. With AVX512-VNNI on an Intel Xeon (family 6, model 207) a pass of 33 tokens
-/// takes 5 to 9 % less time than in blocks of 16 and 17. Longer blocks save nothing more, as their
-/// sums leave L1: with 88 rows 128 tokens took 3 % longer. I8MM takes 32 rows in one step.
+/// Rows of the last block of attention's output or a feed-forward network, at most, where the arena
+/// has room; of every block with two planes half of them. 33 to 40 rows read the weights from L2 or
+/// L3 once. With AVX512-VNNI on an Intel Xeon (family 6, model 207) a pass of 33 tokens takes 5 to
+/// 9 % less time than in blocks of 16 and 17. Longer blocks save nothing more, as their sums leave
+/// L1: with 88 rows 128 tokens took 3 % longer. I8MM takes 32 rows in one step.
 static constexpr size_t kLastBlockRows = EMBERT_X86 != 0 ? 40 : kBlockRows;
 /// Queries of a tile with many keys, or with BlobPlanes::probabilities, whose exponentials have two
 /// planes; with kPlanesScores, whose scores have two planes as well.
@@ -105,9 +106,9 @@ struct StackPlan {
   uint32_t acc_columns;      ///< max(kGemmColumns, 3 N(D))
   uint32_t context_stride;   ///< elements: heads * D, at least 4; with BlobPlanes a multiple of 4
   uint32_t products_stride;  ///< elements: N(keys + kBlockRows + 15)
-  uint32_t dense_rows;  ///< kLastBlockRows where context and scores leave room, else kBlockRows
-  uint32_t ffn_rows;    ///< rows of a feed-forward block
-  uint32_t ffn_stride;  ///< elements: I, as context_stride
+  uint32_t dense_rows;       ///< kLastBlockRows where the scores leave room, else kBlockRows
+  uint32_t ffn_rows;         ///< of a feed-forward block: dense_rows, or what fits the context
+  uint32_t ffn_stride;       ///< elements: I, as context_stride
 };
 
 /// The arena of an engine. The caches belong to the last stack.

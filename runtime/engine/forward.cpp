@@ -92,8 +92,8 @@ void embed(const Run& run, const LayerInput& then) {
 }
 
 /// Columns of a dense layer, of n, whose sums fit the accumulators at a time, for m rows of so many
-/// planes: whole tiles, a multiple of kGemmColumns or of half of it. A layer that does not fit goes
-/// in equal parts, as a kernel prepares the inputs anew for each, also for a small one.
+/// planes: a multiple of kGemmColumns or of half of it. A layer that does not fit goes in as few
+/// parts as such multiples allow, as a kernel prepares the inputs anew for each.
 size_t columns_at_a_time(const StackPlan& plan, size_t m, size_t planes, size_t n) {
   const size_t least = kGemmColumns / planes;
   const size_t most = plan.dense_rows * plan.acc_columns / (planes * m) / least * least;

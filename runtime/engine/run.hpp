@@ -76,7 +76,7 @@ static inline size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 /// `most`, which is a multiple of 4 from 12 up. A block of one row takes as long as one of 4. So
 /// where at most 4 rows would be left for the last block, the one before it takes about half of the
 /// rows, at most 16 (two GEMM tiles of 8 rows) and a multiple of the 4 tokens that keys and values
-/// are stored in: 33 rows are 16 and 17, not 32 and 1.
+/// are stored in: of at most 32, 33 rows are 16 and 17, not 32 and 1.
 static inline size_t block_rows(size_t left, size_t most) {
   if (left <= most) return left;
   const size_t block = smaller(most, kBlockRows);

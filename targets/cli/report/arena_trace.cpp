@@ -97,8 +97,7 @@ std::vector<ArenaArea> areas_of(const ArenaPlan& plan, const embert_options& opt
 std::vector<ArenaArea> scratch_of(const StackPlan& plan) {
   std::vector<ArenaArea> buffers = {{"query", plan.query, 0},
                                     {"keys and values", plan.kv, 0},
-                                    {"reciprocals", plan.reciprocals, 0},
-                                    {"row maxima", plan.row_max, 0},
+                                    {"reciprocals, row maxima", plan.row_max, 0},
                                     {"quantised rows", plan.lhs, 0},
                                     {"accumulators", plan.acc, 0},
                                     {"scores", plan.scores, 0},

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arena's size is exact: every model runs between guard pages in an arena of that size.
+#include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "embert/embert_run.h"
+#include "runtime/engine/arena_plan.hpp"
 #include "tests/runtime/engine/engine_session.hpp"
 #include "tests/support/system/guarded_buffer.hpp"
 
@@ -46,6 +49,52 @@ TEST(Arena, IsExactBetweenGuardPages) {
         EXPECT_EQ(embert_classify(engine, &input, logits, nullptr), EMBERT_STATUS_OK);
       }
     }
+  }
+}
+
+// From some length on, blocks of kLastBlockRows rows fit where the scores lie, then just so.
+TEST(Arena, HasRoomForLongLastBlocks) {
+  SyntheticModel shape;
+  shape.hidden_size = 64;
+  shape.num_heads = 4;
+  shape.head_size = 16;
+  shape.intermediate_size = 128;
+  shape.max_positions = 200;
+  for (const bool planes : {false, true}) {
+    if (planes) {
+      shape.flags = kStackPlanes;
+      shape.planes = {kPlanesAll, kPlanesAll, kPlanesAll, kPlanesAll};
+    }
+    const AlignedBytes blob(make_synthetic_blob(shape));
+    const embert_model model = open_model(blob, embert_isa_detect());
+    std::set<std::uint32_t> dense_rows, ffn_rows;
+    for (std::uint32_t tokens = 33; tokens < 200; tokens += 5) {
+      for (const std::uint32_t threads : {1u, 2u}) {
+        embert_options options = embert_options_default(&model);
+        options.max_tokens = tokens;
+        options.max_batch = 2;
+        options.threads = threads;
+        options.parallel_for = run_threads;
+        const StackPlan plan = plan_arena(model_of(model), options).stacks[0];
+        dense_rows.insert(plan.dense_rows);
+        ffn_rows.insert(plan.ffn_rows);
+        EXPECT_LE(plan.acc + plan.dense_rows * plan.acc_columns * sizeof(std::int32_t), plan.row);
+        EXPECT_LE(plan.row + 2 * shape.hidden_size, plan.scratch_bytes);
+        GuardedBuffer<std::uint8_t> arena(arena_bytes(model, options), 64);
+        embert_engine* engine = nullptr;
+        ASSERT_EQ(embert_engine_init(&model, &options, arena.data(), arena.size(), &engine),
+                  EMBERT_STATUS_OK);
+        // On two threads a share of 80 rows is 40.
+        const std::uint32_t second = threads == 1 ? 1 : std::min(tokens, 80 - 33u);
+        const Texts texts(shape, {33, second}, tokens);
+        const embert_input input = texts.input();
+        std::vector<std::int16_t> rows(2 * shape.hidden_size);
+        EXPECT_EQ(embert_embed(engine, &input, EMBERT_POOLING_MODEL, rows.data(), nullptr),
+                  EMBERT_STATUS_OK);
+      }
+    }
+    EXPECT_EQ(dense_rows, (std::set<std::uint32_t>{kBlockRows, kLastBlockRows}));
+    EXPECT_TRUE(ffn_rows.contains(kLastBlockRows));
   }
 }
 

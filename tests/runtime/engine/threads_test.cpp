@@ -51,7 +51,7 @@ TEST(RowShares, AreEqualAndSmallAtTheEnd) {
 
 // Blocks begin where keys and values can be stored; none is as small as the rest that they share.
 TEST(BlockRows, HaveEachRowOnce) {
-  for (const std::size_t most : std::initializer_list<std::size_t>{12, 16, 24, 32, 40}) {
+  for (const std::size_t most : std::initializer_list<std::size_t>{12, 16, 20, 24, 32, 40}) {
     for (std::size_t rows = 1; rows <= 300; ++rows) {
       for (std::size_t row = 0, m = 0; row < rows; row += m) {
         m = block_rows(rows - row, most);
