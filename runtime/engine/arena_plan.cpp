@@ -139,6 +139,7 @@ StackPlan plan_static(Cursor arena, const Model& opened, const embert_options& o
   plan.products_stride = static_cast<uint32_t>(pad_columns(keys + block + kPanelColumns - 1));
   const uint64_t context_bytes = tokens * plan.context_stride * 2;
   const uint64_t ffn_row_bytes = uint64_t{options.threads} * plan.ffn_stride * 2;
+
   Cursor scratch = {0};
   const uint64_t score_planes = has_score_planes(stack) ? 2 : 1;
   scratch.take(score_planes * length * score_planes * inputs);  // plan.query

@@ -246,7 +246,7 @@ TEST(GoldenBits, OfTextsAround256Tokens) {
   }
 }
 
-// Where the arena has room, the last block of a dense layer has up to kLastBlockRows rows.
+// Where the arena has room, the last block of rows has up to kLastBlockRows.
 TEST(LastBlock, HasTheSameBitsWithAndWithoutRoom) {
   const SyntheticModel plain = shape(100, 5, 20, 150, kActivationGelu);
   for (SyntheticModel model :
