@@ -255,9 +255,9 @@ TEST(LastBlock, HasTheSameBitsWithAndWithoutRoom) {
         modern(18, 104, kActivationGelu)}) {
     model.max_positions = 512;
     const AlignedBytes blob(make_synthetic_blob(model));
-    for (const std::uint32_t tokens : {32u, 33u, 37u, 40u, 41u, 65u, 72u, 73u}) {
+    for (const std::uint32_t tokens : {33u, 40u, 72u}) {
       const Texts texts(model, {tokens}, tokens);
-      // Each of 8 threads has 10 rows at most.
+      // Each of 8 threads has 12 rows at most.
       const std::vector<std::int16_t> expected = encode(open_model(blob), model, texts, {8, 1, 0});
       for (const std::uint32_t isa : isa_masks()) {
         EXPECT_TRUE(encode(open_model(blob, isa), model, texts, {1, 1, 0xAA, 512}) == expected)
