@@ -96,7 +96,8 @@ void embed(const Run& run, const LayerInput& then) {
 /// parts as such multiples allow, as a kernel prepares the inputs anew for each.
 size_t columns_at_a_time(const StackPlan& plan, size_t m, size_t planes, size_t n) {
   const size_t least = kGemmColumns / planes;
-  const size_t most = plan.dense_rows * plan.acc_columns / (planes * m) / least * least;
+  const size_t sums = size_t{plan.dense_rows} * plan.acc_columns;
+  const size_t most = sums / (planes * m) / least * least;
   const size_t times = (n + most - 1) / most;
   return round_up((n + times - 1) / times, least);
 }

@@ -78,7 +78,7 @@ TEST(Arena, HasRoomForLongLastBlocks) {
         const StackPlan plan = plan_arena(model_of(model), options).stacks[0];
         dense_rows.insert(plan.dense_rows);
         ffn_rows.insert(plan.ffn_rows);
-        EXPECT_LE(plan.acc + plan.dense_rows * plan.acc_columns * sizeof(std::int32_t), plan.row);
+        EXPECT_LE(plan.acc + sizeof(std::int32_t) * plan.dense_rows * plan.acc_columns, plan.row);
         EXPECT_LE(plan.row + 2 * shape.hidden_size, plan.scratch_bytes);
         GuardedBuffer<std::uint8_t> arena(arena_bytes(model, options), 64);
         embert_engine* engine = nullptr;
