@@ -52,7 +52,8 @@ TEST(Arena, IsExactBetweenGuardPages) {
   }
 }
 
-// From some length on, blocks of kLastBlockRows rows fit where the scores lie, then just so.
+// Engines for short texts have no room for kLastBlockRows rows, those for long ones do: both kinds
+// run between guard pages.
 TEST(Arena, HasRoomForLongLastBlocks) {
   SyntheticModel shape;
   shape.hidden_size = 64;

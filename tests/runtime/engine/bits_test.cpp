@@ -246,7 +246,7 @@ TEST(GoldenBits, OfTextsAround256Tokens) {
   }
 }
 
-// Where the arena has room, the last block of rows has up to kLastBlockRows.
+// An arena for long texts has room for kLastBlockRows rows in the last block; the bits stay.
 TEST(LastBlock, HasTheSameBitsWithAndWithoutRoom) {
   const SyntheticModel plain = shape(100, 5, 20, 150, kActivationGelu);
   for (SyntheticModel model :
