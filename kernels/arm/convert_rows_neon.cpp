@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 16 bits to 8, one saturating rounding shift. About 19 instructions for 64 elements. Planes are
+// 16 bits to 8, one saturating rounding shift. 17 instructions for 64 elements. Planes are
 // the upper and the lower bytes, 14 instructions for 16 columns. Their sums are joined in 64-bit
 // lanes, 12 instructions for 4. The scalar kernel does the tails of all rows.
 #include "kernels/arm/row_to_bytes_neon.hpp"

@@ -5,7 +5,7 @@
 // 64 n + f. RS(T[f], 7 + n) depends on T only through u = T / 2^6 - 256, which is a byte: it is
 // RS(u + 256, n + 1), that is RS(u, n + 1) plus 2^(7 - n) or, for n = 8, 1. So a TBL each looks up
 // u and the power, in which the flip is included, and URSHL and ADD do the rest in 8-bit lanes.
-// 108 instructions for 64 keys, 26 for their maximum. 14 bits take a TBL for each byte of T
+// 105 instructions for 64 keys, 22 for their maximum. 14 bits take a TBL for each byte of T
 // and URSHL in 16-bit lanes.
 #include "kernels/arithmetic/layout.hpp"
 #include "kernels/arm/lanes_neon.hpp"
@@ -62,9 +62,8 @@ EMBERT_INLINE int32_t row_maximum(const int32_t* scores, size_t n) {
 #pragma GCC unroll 4
   for (int32x4_t& x : highest) x = vdupq_n_s32(scores[0]);
   size_t j = n / 64 * 64;
-  for (const int32_t *p = scores, *end = scores + j; p != end; p += 64) {
-    const int32x4x4_t a = vld1q_s32_x4(p), b = vld1q_s32_x4(p + 16), c = vld1q_s32_x4(p + 32),
-                      d = vld1q_s32_x4(p + 48);
+  for (const int32_t *p = scores, *end = scores + j; p != end;) {
+    const int32x4x4_t a = next16(p), b = next16(p), c = next16(p), d = next16(p);
 #pragma GCC unroll 4
     for (size_t v = 0; v < 4; ++v) {
       const int32x4_t first = vmaxq_s32(highest[v], vmaxq_s32(a.val[v], b.val[v]));
@@ -88,9 +87,8 @@ EMBERT_INLINE uint8x16_t shift_down(uint8x16_t t, uint16x8_t s) {
 }
 // 16 keys to 16 bytes of the left operand in each plane.
 template <size_t kPlanes>
-EMBERT_INLINE void key_block(const int32_t* scores, const Row& row, const Tables& table,
+EMBERT_INLINE void key_block(const int32x4x4_t& x, const Row& row, const Tables& table,
                              uint8x16_t (&e)[kPlanes]) {
-  const int32x4x4_t x = vld1q_s32_x4(scores);
   const uint16x8_t s0 = vaddhn_high_u32(vaddhn_u32(product(x.val[0], row), row.base),
                                         product(x.val[1], row), row.base);
   const uint16x8_t s1 = vaddhn_high_u32(vaddhn_u32(product(x.val[2], row), row.base),
@@ -141,10 +139,10 @@ EMBERT_INLINE Sums<kPlanes> whole_blocks(Keys keys, size_t n, const Row& row,
   for (; n > 0; n -= 64, keys.dst += 64) {
     int16x8_t pairs[kPlanes];
 #pragma GCC unroll 2
-    for (size_t half = 0; half < 2; ++half, keys.scores += 32) {
+    for (size_t half = 0; half < 2; ++half) {
       uint8x16_t e[kPlanes], next[kPlanes];
-      key_block(keys.scores, row, tables, e);
-      key_block(keys.scores + 16, row, tables, next);
+      key_block(next16(keys.scores), row, tables, e);
+      key_block(next16(keys.scores), row, tables, next);
 #pragma GCC unroll 2
       for (size_t p = 0; p < kPlanes; ++p) {
         uint8_t* to = keys.dst + p * keys.stride + 32 * half;
@@ -175,7 +173,7 @@ void softmax(const SoftmaxArgs& all) {
     Sums<kPlanes> sums = whole_blocks<kPlanes>({scores, dst, args.dst_stride}, j, row, tables);
     for (; j < args.n; j += 16) {
       uint8x16_t e[kPlanes];
-      key_block(scores + j, row, tables, e);
+      key_block(vld1q_s32_x4(scores + j), row, tables, e);
       const size_t left = args.n - j;
 #pragma GCC unroll 2
       for (size_t p = 0; p < kPlanes; ++p) {
