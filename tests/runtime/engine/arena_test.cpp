@@ -86,7 +86,7 @@ TEST(Arena, HasRoomForLongLastBlocks) {
         ASSERT_EQ(embert_engine_init(&model, &options, arena.data(), arena.size(), &engine),
                   EMBERT_STATUS_OK);
         // On two threads a share of 80 rows is 40.
-        const std::uint32_t second = threads == 1 ? 1 : std::min(tokens, 80 - 33u);
+        const std::uint32_t second = threads == 1 ? 1 : std::min<std::uint32_t>(tokens, 80 - 33);
         const Texts texts(shape, {33, second}, tokens);
         const embert_input input = texts.input();
         std::vector<std::int16_t> rows(2 * shape.hidden_size);
