@@ -51,12 +51,18 @@ EMBERT_INLINE int8x16_t to_bytes(int16x8x2_t x) {
   return vmaxq_s8(bytes, vdupq_n_s8(-127));
 }
 
-/// Loads 16 sums and moves p behind them. The empty asm keeps gcc 12 from computing the addresses
-/// of later loads from that of the first: each load is post-indexed and needs no ADD.
+/// Moves p by n values. The empty asm keeps gcc 12 from computing the addresses of later loads from
+/// that of the first: each load is post-indexed and needs no ADD.
+template <typename T>
+EMBERT_INLINE void advance(const T*& p, size_t n) {
+  p += n;
+  asm("" : "+r"(p));
+}
+
+/// Loads 16 sums and moves p behind them.
 EMBERT_INLINE int32x4x4_t next16(const int32_t*& p) {
   const int32x4x4_t x = vld1q_s32_x4(p);
-  p += 16;
-  asm("" : "+r"(p));
+  advance(p, 16);
   return x;
 }
 

@@ -14,12 +14,11 @@ EMBERT_INLINE int16x8x4_t load32(const uint16_t* p) {
   return vld1q_s16_x4(reinterpret_cast<const int16_t*>(p));  // below 2^15
 }
 
-/// Loads 32 values and moves p behind them, as next16() does.
+/// Loads 32 values and moves p behind them.
 template <typename Source>
 EMBERT_INLINE int16x8x4_t next32(const Source*& p) {
   const int16x8x4_t x = load32(p);
-  p += 32;
-  asm("" : "+r"(p));
+  advance(p, 32);
   return x;
 }
 
