@@ -90,6 +90,7 @@ set(isa_flags_neon_armv7 -mfpu=neon)
 set(kernel_sources_aarch64
   ${kernel_sources_armv7}
   arm/crc32c_dotprod.cpp
+  arm/dense_dotprod.cpp
   arm/dot_rows_dotprod.cpp
   arm/gemm_dotprod.cpp
   arm/dense_i8mm.cpp

@@ -1,60 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dense layer packs its rows once for all columns, and requantises some columns as soon as it has
-// their sums.
+// Rows of SMMLA, all of one chunk.
+#include "kernels/arm/dense_packed.hpp"
 #include "kernels/arm/gemm_i8mm.hpp"
-#include "kernels/variants.hpp"
 
 namespace embert {
 namespace {
 
-// The product of a dense layer of n columns, finish(j, n) behind each n of them, whose sums lie in
-// product.dst. Two steps do what does not fit one chunk, and a single row, for which packing does
-// not pay.
-template <typename Finish>
-size_t dense(const GemmArgs& product, size_t n, Finish finish) {
-  const size_t m = product.m;
-  if (m == 1 || m > kI8mmRows || product.k > i8mm_most_inputs(m)) return 0;
-  alignas(64) int8_t packed[kI8mmBytes];
-  const I8mmChunk all = {0, m, 0, product.k, packed};
-  i8mm_pack_rows(product, all);
-  const size_t most = i8mm_most_columns(all);
-  const size_t run = most < product.dst_stride ? most : product.dst_stride;
-  for (size_t j = 0; j < n; j += run) {
-    const size_t left = n - j;
-    i8mm_multiply(product, all, j, left < run ? pad_columns(left) : run, product.dst);
-    finish(j, left < run ? left : run);
+class Rows {
+ public:
+  // For a single row, packing does not pay.
+  static bool fit(const GemmArgs& args) {
+    return args.m > 1 && args.m <= kI8mmRows && args.k <= i8mm_most_inputs(args.m);
   }
-  return n;
-}
+  explicit Rows(const GemmArgs& args) : args_(args), all_{0, args.m, 0, args.k, packed_} {
+    i8mm_pack_rows(args, all_);
+  }
+  size_t columns() const { return i8mm_most_columns(all_); }
+  void multiply(size_t j, size_t n) const { i8mm_multiply(args_, all_, j, n, args_.dst); }
 
-// The second step of columns j .. j + n - 1, whose sums lie in product.dst.
-template <typename RequantizeArgs>
-RequantizeArgs columns_of(const RequantizeArgs& args, const GemmArgs& product, size_t j, size_t n) {
-  RequantizeArgs columns = args;
-  columns.n = n;
-  columns.acc = product.dst;
-  columns.acc_stride = product.dst_stride;
-  columns.factor.multiplier += j;
-  columns.dst += j;
-  return columns;
-}
+ private:
+  const GemmArgs& args_;
+  alignas(64) int8_t packed_[kI8mmBytes];
+  I8mmChunk all_;
+};
 
 }  // namespace
 
 size_t dense_activation_i8mm(const DenseActivationArgs& args) {
-  return dense(args.product, args.activation.n, [&](size_t j, size_t n) {
-    requantize_activation_neon(columns_of(args.activation, args.product, j, n));
-  });
+  return dense_activation<Rows>(args);
 }
-
-size_t dense_residual_i8mm(const DenseResidualArgs& args) {
-  return dense(args.product, args.residual.n, [&](size_t j, size_t n) {
-    RequantizeResidualArgs columns = columns_of(args.residual, args.product, j, n);
-    columns.residual += j;
-    columns.residual_multiplier += j;
-    columns.constant += j;
-    requantize_residual_neon(columns);
-  });
-}
+size_t dense_residual_i8mm(const DenseResidualArgs& args) { return dense_residual<Rows>(args); }
 
 }  // namespace embert

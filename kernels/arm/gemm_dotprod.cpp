@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// SDOT by lane, tiles of 4 rows x 16 columns. The 4 rows of a tile are packed once for all panels:
-// a register then holds one step of the 4 rows, one row a lane. An iteration (32 steps) is 512 SDOT
-// for 8192 multiply-adds, 40 loads of 4 registers and 2 more instructions: 0.068 instructions a
-// multiply-add, nothing spilled. The last rows, fewer than 4, are read in place. The two SDOT pipes
-// of Neoverse N1, the server core of Cortex-A76, take 256 cycles for an iteration, and all of it
-// 256.0 (llvm-mca 19): fewer loads would save no time there.
+// SDOT by lane, tiles of 6 or 4 rows x 16 columns. The rows of a tile are packed once for all
+// panels, the words of a step side by side. An iteration (32 steps) of 6 rows is 768 SDOT for 12288
+// multiply-adds, 44 loads of 4 registers and 2 more instructions: 0.066 instructions for each,
+// nothing spilled; of 4 rows it is 512 SDOT, 40 loads and 2. The last rows, fewer than 4, are read
+// in place. The two SDOT pipes of Neoverse N1, the server core of Cortex-A76, take 384 cycles for
+// an iteration of 6 rows, and all of it 384.2 (llvm-mca 19).
 #if !defined(__ARM_FEATURE_DOTPROD)
 #error "this file needs the flags of dotprod (kernels/sources.cmake)"
 #endif
+#include "kernels/arm/gemm_dotprod.hpp"
+
 #include "kernels/arm/lanes_neon.hpp"
 #include "kernels/variants.hpp"
 
 namespace embert {
 namespace {
 
-constexpr size_t kTileRows = 4;
-constexpr size_t kVectors = 4;       // of 4 columns in a panel
-constexpr size_t kRun = 16;          // inputs of a register
-constexpr size_t kMaxInputs = 4224;  // of a packed tile; longer rows stay in place
-constexpr size_t kRunColumns = 256;  // columns of a run, whose starts are prepared together
+constexpr size_t kVectors = 4;  // of 4 columns in a panel
+constexpr size_t kRun = 16;     // inputs of a register
 
 // The right operand of one panel or of several, one behind the other.
 struct Panels {
@@ -79,38 +78,85 @@ template <size_t Rows>
   }
 }
 
-// Packs 4 rows: the words of a step side by side. Two runs at a time, as LDP loads two registers.
-void pack_rows(const uint8_t* lhs, size_t stride, size_t k, int32_t* dst) {
-  const uint8_t* row[kTileRows];
-  for (size_t r = 0; r < kTileRows; ++r) row[r] = lhs + r * stride;
-  size_t twos = k / (2 * kRun);
-  if (twos > 0) {
-    asm volatile(
-        "1:\n"
-        "ldp q0, q4, [%[a]], #32\n"
-        "ldp q1, q5, [%[b]], #32\n"
-        "ldp q2, q6, [%[c]], #32\n"
-        "ldp q3, q7, [%[d]], #32\n"
-        "st4 {v0.4s-v3.4s}, [%[dst]], #64\n"
-        "st4 {v4.4s-v7.4s}, [%[dst]], #64\n"
-        "subs %[twos], %[twos], #1\n"
-        "b.ne 1b\n"
-        : [a] "+r"(row[0]), [b] "+r"(row[1]), [c] "+r"(row[2]), [d] "+r"(row[3]), [dst] "+r"(dst),
-          [twos] "+r"(twos)
-        :
-        : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7");
-  }
-  for (size_t c = 0; c < k % (2 * kRun); c += kStepInputs, dst += kTileRows) {
-    for (size_t r = 0; r < kTileRows; ++r) memcpy(dst + r, row[r] + c, kStepInputs);
+// Packs the inputs behind the first c of kRows rows, a step at a time.
+template <size_t kRows>
+void pack_rest(MatrixView<const uint8_t> rows, size_t c, size_t k, int32_t* dst) {
+  for (; c < k; c += kStepInputs, dst += kRows) {
+    for (size_t r = 0; r < kRows; ++r) {
+      memcpy(dst + r, rows.data + r * rows.stride + c, kStepInputs);
+    }
   }
 }
 
-// Full tiles of all panels. Registers: v0-v3 and v8-v11 weights of a step, v4-v7 and v12-v15 inputs
-// of 4 steps, v16-v31 sums, 4 of a row. Loads run one step ahead of their use, because cores that
-// run in order would wait. Where k is 32, as in the scores of heads of 32, the inputs stay in their
-// registers for all panels: 6 % fewer cycles on Cortex-A510, 8 % on A55 (llvm-mca 19). In assembly,
-// because gcc 12 spills sums where registers come in lists of four.
-void full_tiles(size_t count, const int32_t* lhs, const Panels& panels, MatrixView<int32_t> view) {
+// Packs 4 rows: ST4 puts the words of 4 steps side by side. Two runs at a time, as LDP loads two
+// registers.
+void pack_4(MatrixView<const uint8_t> rows, size_t k, int32_t* dst) {
+  const uint8_t *r0 = rows.data, *r1 = r0 + rows.stride;
+  const uint8_t *r2 = r1 + rows.stride, *r3 = r2 + rows.stride;
+  const size_t twos = k / (2 * kRun);
+  if (twos > 0) {
+    size_t left = twos;
+    asm volatile(
+        "1:\n"
+        "ldp q0, q4, [%[r0]], #32\n"
+        "ldp q1, q5, [%[r1]], #32\n"
+        "ldp q2, q6, [%[r2]], #32\n"
+        "ldp q3, q7, [%[r3]], #32\n"
+        "st4 {v0.4s-v3.4s}, [%[dst]], #64\n"
+        "st4 {v4.4s-v7.4s}, [%[dst]], #64\n"
+        "subs %[left], %[left], #1\n"
+        "b.ne 1b\n"
+        : [r0] "+r"(r0), [r1] "+r"(r1), [r2] "+r"(r2), [r3] "+r"(r3), [dst] "+r"(dst),
+          [left] "+r"(left)
+        :
+        : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7");
+  }
+  pack_rest<4>(rows, 2 * kRun * twos, k, dst);
+}
+
+// Packs 6 rows: ZIP makes pairs of words, ST3 puts those of two steps side by side.
+void pack_6(MatrixView<const uint8_t> rows, size_t k, int32_t* dst) {
+  const uint8_t *r0 = rows.data, *r1 = r0 + rows.stride, *r2 = r1 + rows.stride;
+  const uint8_t *r3 = r2 + rows.stride, *r4 = r3 + rows.stride, *r5 = r4 + rows.stride;
+  const size_t twos = k / (2 * kRun);
+  if (twos > 0) {
+    size_t left = twos;
+    asm volatile(
+        ".macro embert_two_steps zip, x0, x1, x2, x3, x4, x5\n"
+        "\\zip v24.4s, v\\x0\\().4s, v\\x1\\().4s\n"
+        "\\zip v25.4s, v\\x2\\().4s, v\\x3\\().4s\n"
+        "\\zip v26.4s, v\\x4\\().4s, v\\x5\\().4s\n"
+        "st3 {v24.2d-v26.2d}, [%[dst]], #48\n"
+        ".endm\n"
+        "1:\n"
+        "ldp q0, q16, [%[r0]], #32\n"
+        "ldp q1, q17, [%[r1]], #32\n"
+        "ldp q2, q18, [%[r2]], #32\n"
+        "ldp q3, q19, [%[r3]], #32\n"
+        "ldp q4, q20, [%[r4]], #32\n"
+        "ldp q5, q21, [%[r5]], #32\n"
+        "embert_two_steps zip1, 0, 1, 2, 3, 4, 5\n"
+        "embert_two_steps zip2, 0, 1, 2, 3, 4, 5\n"
+        "embert_two_steps zip1, 16, 17, 18, 19, 20, 21\n"
+        "embert_two_steps zip2, 16, 17, 18, 19, 20, 21\n"
+        "subs %[left], %[left], #1\n"
+        "b.ne 1b\n"
+        ".purgem embert_two_steps\n"
+        : [r0] "+r"(r0), [r1] "+r"(r1), [r2] "+r"(r2), [r3] "+r"(r3), [r4] "+r"(r4), [r5] "+r"(r5),
+          [dst] "+r"(dst), [left] "+r"(left)
+        :
+        : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v16", "v17", "v18", "v19", "v20",
+          "v21", "v24", "v25", "v26");
+  }
+  pack_rest<6>(rows, 2 * kRun * twos, k, dst);
+}
+
+// Tiles of 4 rows with all panels. Registers: v0-v3 and v8-v11 weights of a step, v4-v7 and v12-v15
+// inputs of 4 steps, v16-v31 sums, 4 of a row. Loads run one step ahead of their use, because cores
+// that run in order would wait. Where k is 32, as in the scores of heads of 32, the inputs stay in
+// their registers for all panels: 6 % fewer cycles on Cortex-A510, 8 % on A55 (llvm-mca 19). In
+// assembly, because gcc 12 spills sums where registers come in lists of four.
+void tiles_4(size_t count, const int32_t* lhs, const Panels& panels, MatrixView<int32_t> view) {
   const int8_t* rhs = panels.rhs;
   const int32_t* start = panels.start;
   int32_t* dst = view.data;
@@ -240,6 +286,118 @@ void full_tiles(size_t count, const int32_t* lhs, const Panels& panels, MatrixVi
         "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
 
+// Tiles of 6 rows with all panels. Registers: v0-v3 weights of a step, v4-v7 inputs, 16 words of
+// the 48 of 8 steps, v8-v31 sums, 4 of a row. No register is left for loads ahead of their use; 24
+// SDOT behind each load of weights make up for it also on cores that run in order: 229 cycles for
+// 128 SDOT on A55, 230 in tiles of 4 rows (llvm-mca 19).
+void tiles_6(size_t count, const int32_t* lhs, const Panels& panels, MatrixView<int32_t> view) {
+  const int8_t* rhs = panels.rhs;
+  const int32_t* start = panels.start;
+  int32_t* dst = view.data;
+  const int32_t* inputs;
+  const size_t steps = panels.k / kStepInputs, stride = 4 * view.stride;
+  size_t left;
+  asm volatile(
+      ".macro embert_row s0, s1, s2, s3, x, lane\n"
+      "sdot v\\s0\\().4s, v0.16b, v\\x\\().4b[\\lane]\n"
+      "sdot v\\s1\\().4s, v1.16b, v\\x\\().4b[\\lane]\n"
+      "sdot v\\s2\\().4s, v2.16b, v\\x\\().4b[\\lane]\n"
+      "sdot v\\s3\\().4s, v3.16b, v\\x\\().4b[\\lane]\n"
+      ".endm\n"
+      ".macro embert_load_inputs\n"
+      "ld1 {v4.4s-v7.4s}, [%[inputs]], #64\n"
+      ".endm\n"
+      // A step whose words are lanes 0-3 of x and 0-1 of y. Behind v7 come the next 16 words.
+      ".macro embert_even x, y\n"
+      "ld1 {v0.16b-v3.16b}, [%[rhs]], #64\n"
+      "embert_row 8, 9, 10, 11, \\x, 0\n"
+      "embert_row 12, 13, 14, 15, \\x, 1\n"
+      "embert_row 16, 17, 18, 19, \\x, 2\n"
+      "embert_row 20, 21, 22, 23, \\x, 3\n"
+      ".ifeq \\x - 7\n"
+      "embert_load_inputs\n"
+      ".endif\n"
+      "embert_row 24, 25, 26, 27, \\y, 0\n"
+      "embert_row 28, 29, 30, 31, \\y, 1\n"
+      ".endm\n"
+      // Lanes 2-3 of x and 0-3 of y.
+      ".macro embert_odd x, y\n"
+      "ld1 {v0.16b-v3.16b}, [%[rhs]], #64\n"
+      "embert_row 8, 9, 10, 11, \\x, 2\n"
+      "embert_row 12, 13, 14, 15, \\x, 3\n"
+      ".ifeq \\x - 7\n"
+      "embert_load_inputs\n"
+      ".endif\n"
+      "embert_row 16, 17, 18, 19, \\y, 0\n"
+      "embert_row 20, 21, 22, 23, \\y, 1\n"
+      "embert_row 24, 25, 26, 27, \\y, 2\n"
+      "embert_row 28, 29, 30, 31, \\y, 3\n"
+      ".endm\n"
+      ".macro embert_eight\n"
+      "embert_load_inputs\n"
+      "embert_even 4, 5\n"
+      "embert_odd 5, 6\n"
+      "embert_even 7, 4\n"
+      "embert_odd 4, 5\n"
+      "embert_even 6, 7\n"
+      "embert_odd 7, 4\n"
+      "embert_even 5, 6\n"
+      "embert_odd 6, 7\n"
+      ".endm\n"
+      "0:\n"
+      "ld1 {v8.4s-v11.4s}, [%[start]]\n"
+      "ld1 {v12.4s-v15.4s}, [%[start]]\n"
+      "ld1 {v16.4s-v19.4s}, [%[start]]\n"
+      "ld1 {v20.4s-v23.4s}, [%[start]]\n"
+      "ld1 {v24.4s-v27.4s}, [%[start]]\n"
+      "ld1 {v28.4s-v31.4s}, [%[start]], #64\n"
+      "mov %[inputs], %[lhs]\n"
+      "lsr %[left], %[steps], #5\n"
+      "cbz %[left], 2f\n"
+      "1:\n"
+      ".rept 4\n"
+      "embert_eight\n"
+      ".endr\n"
+      "subs %[left], %[left], #1\n"
+      "b.ne 1b\n"
+      "2:\n"
+      "ands %[left], %[steps], #24\n"
+      "b.eq 4f\n"
+      "3:\n"
+      "embert_eight\n"
+      "subs %[left], %[left], #8\n"
+      "b.ne 3b\n"
+      "4:\n"
+      "ands %[left], %[steps], #7\n"
+      "b.eq 6f\n"
+      "5:\n"
+      "ldr q4, [%[inputs]], #16\n"
+      "ldr d5, [%[inputs]], #8\n"
+      "embert_even 4, 5\n"
+      "subs %[left], %[left], #1\n"
+      "b.ne 5b\n"
+      "6:\n"
+      "st1 {v8.4s-v11.4s}, [%[dst]], %[stride]\n"
+      "st1 {v12.4s-v15.4s}, [%[dst]], %[stride]\n"
+      "st1 {v16.4s-v19.4s}, [%[dst]], %[stride]\n"
+      "st1 {v20.4s-v23.4s}, [%[dst]], %[stride]\n"
+      "st1 {v24.4s-v27.4s}, [%[dst]], %[stride]\n"
+      "st1 {v28.4s-v31.4s}, [%[dst]], %[next]\n"
+      "subs %[panels], %[panels], #1\n"
+      "b.ne 0b\n"
+      ".purgem embert_row\n"
+      ".purgem embert_load_inputs\n"
+      ".purgem embert_even\n"
+      ".purgem embert_odd\n"
+      ".purgem embert_eight\n"
+      : [inputs] "=&r"(inputs), [rhs] "+&r"(rhs), [left] "=&r"(left), [start] "+&r"(start),
+        [dst] "+&r"(dst), [panels] "+&r"(count)
+      : [lhs] "r"(lhs), [steps] "r"(steps), [stride] "r"(stride), [next] "r"(64 - 5 * stride)
+      : "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11",
+        "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24",
+        "v25", "v26", "v27", "v28", "v29", "v30", "v31");
+}
+
 void last_rows(size_t rows, MatrixView<const uint8_t> lhs, const Panels& panel,
                MatrixView<int32_t> dst) {
   switch (rows) {
@@ -268,33 +426,63 @@ const int32_t* prepare_start(const GemmArgs& args, size_t j, size_t n, int32_t* 
   return start;
 }
 
+// The tiles of m rows of k inputs: as many of 6 rows as leave whole tiles of 4 and at most one row;
+// 3 rows or fewer have none. With 32 inputs all have 4 rows, whose inputs stay in registers.
+struct Tiles {
+  size_t sixes, fours;
+};
+Tiles tiles_of(size_t m, size_t k) {
+  if (m < 4) return {0, 0};
+  if (k == 8 * kStepInputs) return {0, m / 4};
+  const size_t even = m / 2 * 2;
+  return {even / 6 - (even % 6 == 2 ? 1 : 0), even % 3};
+}
+
 }  // namespace
 
+void dotprod_pack_rows(const GemmArgs& args, int32_t* packed) {
+  const Tiles tiles = tiles_of(args.m, args.k);
+  const size_t steps = args.k / kStepInputs;
+  MatrixView<const uint8_t> rows = {args.lhs, args.lhs_stride};
+  for (size_t i = 0; i < tiles.sixes; ++i, packed += 6 * steps, rows.data += 6 * rows.stride) {
+    pack_6(rows, args.k, packed);
+  }
+  for (size_t i = 0; i < tiles.fours; ++i, packed += 4 * steps, rows.data += 4 * rows.stride) {
+    pack_4(rows, args.k, packed);
+  }
+}
+
+void dotprod_multiply(const GemmArgs& args, const int32_t* packed, size_t j, size_t n,
+                      int32_t* dst) {
+  int32_t zeros_or_sums[kDotprodColumns];
+  const Panels panels = {args.rhs + j * args.k, args.k, prepare_start(args, j, n, zeros_or_sums)};
+  const Tiles tiles = tiles_of(args.m, args.k);
+  const size_t steps = args.k / kStepInputs, stride = args.dst_stride;
+  for (size_t i = 0; i < tiles.sixes; ++i, packed += 6 * steps, dst += 6 * stride) {
+    tiles_6(n / kPanelColumns, packed, panels, {dst, stride});
+  }
+  for (size_t i = 0; i < tiles.fours; ++i, packed += 4 * steps, dst += 4 * stride) {
+    tiles_4(n / kPanelColumns, packed, panels, {dst, stride});
+  }
+  const size_t done = 6 * tiles.sixes + 4 * tiles.fours;
+  if (done == args.m) return;
+  for (size_t c = 0; c < n; c += kPanelColumns) {
+    last_rows(args.m - done, {args.lhs + done * args.lhs_stride, args.lhs_stride},
+              {panels.rhs + c * args.k, args.k, panels.start + c}, {dst + c, stride});
+  }
+}
+
 void gemm_s32_n16k4_dotprod(const GemmArgs& all) {
-  const GemmArgs args = all;  // a copy, which no store can change
-  int32_t packed[kMaxInputs], zeros_or_sums[kRunColumns];
-  for (size_t j = 0; j < args.n; j += kRunColumns) {
-    const size_t n = args.n - j < kRunColumns ? args.n - j : kRunColumns;
-    const int32_t* start = prepare_start(args, j, n, zeros_or_sums);
-    const int8_t* rhs = args.rhs + j * args.k;
-    const uint8_t* lhs = args.lhs;
-    int32_t* dst = args.dst + j;
-    size_t m = args.m;
-    for (; m >= kTileRows && args.k <= kMaxInputs; m -= kTileRows) {
-      pack_rows(lhs, args.lhs_stride, args.k, packed);
-      full_tiles(n / kPanelColumns, packed, {rhs, args.k, start}, {dst, args.dst_stride});
-      lhs += kTileRows * args.lhs_stride;
-      dst += kTileRows * args.dst_stride;
-    }
-    while (m > 0) {
-      const size_t rows = m < kTileRows ? m : kTileRows - 1;
-      for (size_t c = 0; c < n; c += kPanelColumns) {
-        last_rows(rows, {lhs, args.lhs_stride}, {rhs + c * args.k, args.k, start + c},
-                  {dst + c, args.dst_stride});
-      }
-      lhs += rows * args.lhs_stride;
-      dst += rows * args.dst_stride;
-      m -= rows;
+  GemmArgs args = all;  // a copy, which no store can change
+  int32_t packed[kDotprodBytes / sizeof(int32_t)];
+  const size_t most = kDotprodBytes / args.k / 2 * 2;  // even, so that no row is left
+  for (size_t i = 0; i < all.m; i += most) {
+    args.m = all.m - i < most ? all.m - i : most;
+    args.lhs = all.lhs + i * all.lhs_stride;
+    dotprod_pack_rows(args, packed);
+    for (size_t j = 0; j < args.n; j += kDotprodColumns) {
+      const size_t n = args.n - j < kDotprodColumns ? args.n - j : kDotprodColumns;
+      dotprod_multiply(args, packed, j, n, all.dst + i * all.dst_stride + j);
     }
   }
 }

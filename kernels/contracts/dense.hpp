@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contract of a dense layer in one step: the GEMM, and the requantisation of its sums. Only some
-// ISA extensions have it, for some shapes; the same bits come from the two steps. I8MM packs the
-// rows of the input once, not once for each GEMM of as many columns as the accumulators hold:
-// 1.2 % fewer instructions of a pass of MiniLM at 128 tokens. AVX512-VNNI requantises the sums of
-// one tile beside the products of the next, which pays where the products leave vector pipes free.
-// On AMD, where products use two of four pipes, a pass of MiniLM takes less time: 1.0 % at 16
-// tokens, 0.5 % at 128, 0.4 % at 512 on Zen 4, 1.6 % at 128 and 2.5 % at 512 on Zen 5. On an Intel
-// Xeon (family 6, model 207) products fill both 512-bit pipes, and two steps take less time: by
-// 1.4 % at 16 tokens, 5.2 % at 128, 3.5 % at 512. So the variant belongs to kIsaAvx512FreePipes.
+// ISA extensions have it, for some shapes; the same bits come from the two steps. Dotprod and I8MM
+// pack the rows of the input once, not once for each GEMM of as many columns as the accumulators
+// hold: 0.9 % and 1.2 % fewer instructions of a pass of MiniLM at 128 tokens. AVX512-VNNI
+// requantises the sums of one tile beside the products of the next, which pays where the products
+// leave vector pipes free. On AMD, where products use two of four pipes, a pass of MiniLM takes
+// less time: 1.0 % at 16 tokens, 0.5 % at 128, 0.4 % at 512 on Zen 4, 1.6 % at 128 and 2.5 % at 512
+// on Zen 5. On an Intel Xeon (family 6, model 207) products fill both 512-bit pipes, and two steps
+// take less time: by 1.4 % at 16 tokens, 5.2 % at 128, 3.5 % at 512. So the variant belongs to
+// kIsaAvx512FreePipes.
 #pragma once
 
 #include <stddef.h>

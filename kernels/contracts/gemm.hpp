@@ -18,7 +18,7 @@ namespace embert {
 struct GemmArgs {
   size_t m;            ///< rows, >= 1
   size_t n;            ///< columns, a multiple of 16
-  size_t k;            ///< inputs, a multiple of 4, >= 4
+  size_t k;            ///< inputs, a multiple of 4 in 4..16384
   const uint8_t* lhs;  ///< [m][k], row stride lhs_stride
   size_t lhs_stride;   ///< bytes, >= k
   LhsType lhs_type;

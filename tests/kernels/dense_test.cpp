@@ -10,7 +10,7 @@ struct DenseShape {
   size_t m, n, k;
 };
 
-// The longest rows that I8MM packs at once.
+// The longest rows that I8MM packs at once; the first are those of dotprod, too.
 constexpr DenseShape kLongestOfI8mm[] = {{32, 48, 1536}, {4, 48, 3680}};
 
 std::vector<DenseShape> dense_shapes(Draws& draws) {
@@ -25,7 +25,7 @@ std::vector<DenseShape> dense_shapes(Draws& draws) {
     shapes.push_back(s);
     shapes.push_back({s.m, s.n, s.k + kStepInputs});
   }
-  shapes.push_back({8, 320, 64});  // more columns than the i8mm variant multiplies at a time
+  shapes.push_back({8, 320, 64});  // more columns than a variant of Arm multiplies at a time
   return shapes;
 }
 
@@ -106,13 +106,18 @@ void expect_columns(const Guarded<T>& actual, const Guarded<T>& expected, const 
 
 // How many columns the variants took in all: a test whose variants take none shows nothing.
 void expect_taken(uint32_t isas, size_t columns) { EXPECT_EQ(columns > 0, isas != kIsaScalar); }
-// A multiple of 32, or all. I8MM takes all of a layer whose packed rows fit its stack.
+// A multiple of 32, or all. Dotprod and I8MM take all of a layer whose packed rows fit their stack.
 void expect_columns_taken(uint32_t isa, const DenseShape& s, size_t columns) {
   EXPECT_TRUE(columns % 32 == 0 || columns == s.n) << columns;
-  if ((isa & kIsaI8mm) == 0) return;
   bool fits = s.m > 1 && s.m <= 32;
-  for (const DenseShape& longest : kLongestOfI8mm) {
-    if (s.m == longest.m && s.k > longest.k) fits = false;
+  if ((isa & kIsaI8mm) != 0) {
+    for (const DenseShape& longest : kLongestOfI8mm) {
+      if (s.m == longest.m && s.k > longest.k) fits = false;
+    }
+  } else if ((isa & kIsaDotprod) != 0) {
+    fits = s.m > 3 && s.m * s.k <= 48 * 1024;
+  } else {
+    return;
   }
   EXPECT_EQ(columns, fits ? s.n : 0);
 }
