@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows in the tiles of SDOT.
+// Packed rows of SDOT.
 #include "kernels/arm/dense_packed.hpp"
 #include "kernels/arm/gemm_dotprod.hpp"
 
@@ -8,11 +8,10 @@ namespace {
 
 class Rows {
  public:
-  // Fewer rows than a tile are read in place.
-  static bool fit(const GemmArgs& args) { return args.m > 3 && args.m * args.k <= kDotprodBytes; }
+  static bool fit(const GemmArgs& args) { return args.m * args.k <= kDotprodBytes; }
   explicit Rows(const GemmArgs& args) : args_(args) { dotprod_pack_rows(args, packed_); }
   size_t columns() const { return kDotprodColumns; }
-  void multiply(size_t j, size_t n) const { dotprod_multiply(args_, packed_, j, n, args_.dst); }
+  void multiply(size_t j, size_t n) { dotprod_multiply(args_, packed_, j, n, args_.dst); }
 
  private:
   const GemmArgs& args_;

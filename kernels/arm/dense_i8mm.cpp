@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of SMMLA, all of one chunk.
+// Packed rows of SMMLA, all in one chunk.
 #include "kernels/arm/dense_packed.hpp"
 #include "kernels/arm/gemm_i8mm.hpp"
 
@@ -16,7 +16,7 @@ class Rows {
     i8mm_pack_rows(args, all_);
   }
   size_t columns() const { return i8mm_most_columns(all_); }
-  void multiply(size_t j, size_t n) const { i8mm_multiply(args_, all_, j, n, args_.dst); }
+  void multiply(size_t j, size_t n) { i8mm_multiply(args_, all_, j, n, args_.dst); }
 
  private:
   const GemmArgs& args_;

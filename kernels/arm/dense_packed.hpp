@@ -26,7 +26,7 @@ RequantizeArgs columns_of(const RequantizeArgs& args, const GemmArgs& product, s
 template <typename Rows, typename Finish>
 size_t dense(const GemmArgs& product, size_t n, Finish finish) {
   if (!Rows::fit(product)) return 0;
-  const Rows rows(product);
+  Rows rows(product);
   const size_t most = rows.columns();
   const size_t run = most < product.dst_stride ? most : product.dst_stride;
   for (size_t j = 0; j < n; j += run) {

@@ -78,11 +78,11 @@ template <size_t Rows>
   }
 }
 
-// Packs the inputs behind the first c of kRows rows, a step at a time.
-template <size_t kRows>
+// Packs the inputs behind the first c of some rows, a step at a time.
+template <size_t Rows>
 void pack_rest(MatrixView<const uint8_t> rows, size_t c, size_t k, int32_t* dst) {
-  for (; c < k; c += kStepInputs, dst += kRows) {
-    for (size_t r = 0; r < kRows; ++r) {
+  for (; c < k; c += kStepInputs, dst += Rows) {
+    for (size_t r = 0; r < Rows; ++r) {
       memcpy(dst + r, rows.data + r * rows.stride + c, kStepInputs);
     }
   }
@@ -434,8 +434,8 @@ struct Tiles {
 Tiles tiles_of(size_t m, size_t k) {
   if (m < 4) return {0, 0};
   if (k == 8 * kStepInputs) return {0, m / 4};
-  const size_t even = m / 2 * 2;
-  return {even / 6 - (even % 6 == 2 ? 1 : 0), even % 3};
+  const size_t even = m / 2 * 2, fours = even % 3;  // 6 divides even - 4 * fours
+  return {(even - 4 * fours) / 6, fours};
 }
 
 }  // namespace
@@ -472,17 +472,19 @@ void dotprod_multiply(const GemmArgs& args, const int32_t* packed, size_t j, siz
   }
 }
 
-void gemm_s32_n16k4_dotprod(const GemmArgs& all) {
-  GemmArgs args = all;  // a copy, which no store can change
+void gemm_s32_n16k4_dotprod(const GemmArgs& args) {
   int32_t packed[kDotprodBytes / sizeof(int32_t)];
-  const size_t most = kDotprodBytes / args.k / 2 * 2;  // even, so that no row is left
-  for (size_t i = 0; i < all.m; i += most) {
-    args.m = all.m - i < most ? all.m - i : most;
-    args.lhs = all.lhs + i * all.lhs_stride;
-    dotprod_pack_rows(args, packed);
+  // Rows of a chunk: as many as fit, even, so that only the last chunk can leave one over.
+  const size_t most = kDotprodBytes / args.k / 2 * 2;
+  for (size_t i = 0; i < args.m; i += most) {
+    GemmArgs chunk = args;
+    chunk.m = args.m - i < most ? args.m - i : most;
+    chunk.lhs += i * args.lhs_stride;
+    chunk.dst += i * args.dst_stride;
+    dotprod_pack_rows(chunk, packed);
     for (size_t j = 0; j < args.n; j += kDotprodColumns) {
       const size_t n = args.n - j < kDotprodColumns ? args.n - j : kDotprodColumns;
-      dotprod_multiply(args, packed, j, n, all.dst + i * all.dst_stride + j);
+      dotprod_multiply(chunk, packed, j, n, chunk.dst + j);
     }
   }
 }

@@ -7,13 +7,13 @@
 
 namespace embert {
 
-/// Packed rows on the stack: 32 of 1536 inputs.
+/// Bytes of packed rows on the stack: 32 rows of 1536 inputs.
 constexpr size_t kDotprodBytes = 48 * 1024;
 /// The most columns at a time, whose sums' starts are prepared together.
 constexpr size_t kDotprodColumns = 256;
 
-/// Packs the rows, but for those that fit no tile. m * k is at most kDotprodBytes, or m at most 3:
-/// so few rows are all read in place. packed: [kDotprodBytes / 4].
+/// Packs the rows, m * k at most kDotprodBytes, but for up to 3 that fit no tile.
+/// packed: [kDotprodBytes / 4].
 void dotprod_pack_rows(const GemmArgs& args, int32_t* packed);
 /// The sums of columns j .. j + n - 1, n a multiple of 16 up to kDotprodColumns. dst is the sum of
 /// row 0 and column j, with rows args.dst_stride apart.

@@ -12,13 +12,13 @@
 namespace embert {
 
 /// dst[i][j] = bias[j] + lhs_correction(lhs_type) * sums[j] + sum over c of lhs[i][c] * rhs[c][j],
-/// with lhs bytes read unsigned on x86 and signed elsewhere (layout.hpp). The sums are exact: the
-/// caller keeps every partial sum inside int32 (k <= 4224 does). A kernel reads and writes nothing
-/// outside the extents below.
+/// with lhs bytes read unsigned on x86 and signed elsewhere (layout.hpp). The sums are exact: with
+/// a bias below 2^30 every partial sum of at most 4224 inputs fits int32. A kernel reads and writes
+/// nothing outside the extents below.
 struct GemmArgs {
   size_t m;            ///< rows, >= 1
   size_t n;            ///< columns, a multiple of 16
-  size_t k;            ///< inputs, a multiple of 4 in 4..16384
+  size_t k;            ///< inputs, a multiple of 4 in 4..4224
   const uint8_t* lhs;  ///< [m][k], row stride lhs_stride
   size_t lhs_stride;   ///< bytes, >= k
   LhsType lhs_type;

@@ -109,17 +109,15 @@ void expect_taken(uint32_t isas, size_t columns) { EXPECT_EQ(columns > 0, isas !
 // A multiple of 32, or all. Dotprod and I8MM take all of a layer whose packed rows fit their stack.
 void expect_columns_taken(uint32_t isa, const DenseShape& s, size_t columns) {
   EXPECT_TRUE(columns % 32 == 0 || columns == s.n) << columns;
-  bool fits = s.m > 1 && s.m <= 32;
   if ((isa & kIsaI8mm) != 0) {
+    bool fits = s.m > 1 && s.m <= 32;
     for (const DenseShape& longest : kLongestOfI8mm) {
       if (s.m == longest.m && s.k > longest.k) fits = false;
     }
+    EXPECT_EQ(columns, fits ? s.n : 0);
   } else if ((isa & kIsaDotprod) != 0) {
-    fits = s.m > 3 && s.m * s.k <= 48 * 1024;
-  } else {
-    return;
+    EXPECT_EQ(columns, s.m * s.k <= 48 * 1024 ? s.n : 0);
   }
-  EXPECT_EQ(columns, fits ? s.n : 0);
 }
 
 class DenseTest : public SeededTest {};

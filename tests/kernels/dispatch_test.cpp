@@ -54,6 +54,7 @@ TEST(Dispatch, MasksGetTheBestOfTheirExtensions) {
   EXPECT_EQ(chosen(kIsaNeon, "gemm"), "gemm_s32_n16k4_neon");
   EXPECT_EQ(chosen(kIsaNeon | kIsaDotprod, "gemm"), "gemm_s32_n16k4_dotprod");
   EXPECT_EQ(chosen(kIsaNeon | kIsaDotprod, "softmax"), "softmax_u8_s32_neon");
+  EXPECT_EQ(chosen(kIsaNeon | kIsaDotprod, "dense_activation"), "dense_activation_dotprod");
   EXPECT_EQ(chosen(kIsaNeon | kIsaDotprod, "dense_residual"), "dense_residual_dotprod");
   EXPECT_EQ(chosen(kIsaNeon | kIsaDotprod | kIsaI8mm, "gemm"), "gemm_s32_n16k4_i8mm");
   EXPECT_EQ(chosen(kIsaNeon | kIsaDotprod | kIsaI8mm, "dot_rows"), "dot_rows_dotprod");
