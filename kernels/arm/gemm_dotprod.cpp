@@ -82,8 +82,8 @@ template <size_t Rows>
 template <size_t Rows>
 void pack_rest(MatrixView<const uint8_t> rows, size_t c, size_t k, int32_t* dst) {
   for (; c < k; c += kStepInputs, dst += Rows) {
-    for (size_t r = 0; r < Rows; ++r) {
-      memcpy(dst + r, rows.data + r * rows.stride + c, kStepInputs);
+    for (size_t row = 0; row < Rows; ++row) {
+      memcpy(dst + row, rows.data + row * rows.stride + c, kStepInputs);
     }
   }
 }
