@@ -17,13 +17,14 @@ struct Table {
 };
 
 struct Constants {
-  __m128i interval_shift, fraction_shift;  // counts
+  __m512i interval_shift, fraction_shift;  // counts
   __m512i output_factor;                   // 2^(15 - output shift) for VPMULHRSW
   __m512i offset, upper;                   // upper: of the odd kind, for g >= 0
 };
 
 EMBERT_INLINE Constants load_constants(const Activation& a) {
-  return {_mm_cvtsi32_si128(a.exponent - 4), _mm_cvtsi32_si128(19 - a.exponent),
+  return {_mm512_set1_epi16(static_cast<int16_t>(a.exponent - 4)),
+          _mm512_set1_epi16(static_cast<int16_t>(19 - a.exponent)),
           _mm512_set1_epi16(static_cast<int16_t>(1 << (a.exponent + 1))),
           _mm512_set1_epi16(static_cast<int16_t>(a.offset_q14)),
           _mm512_set1_epi16(static_cast<int16_t>(2 << a.exponent))};
@@ -47,9 +48,9 @@ EMBERT_INLINE Table<kBlocks> load_table(const Activation& a) {
 template <int kBlocks>
 EMBERT_INLINE __m512i remainder(__m512i magnitude, const Table<kBlocks>& table,
                                 const Constants& k) {
-  const __m512i i = _mm512_srl_epi16(magnitude, k.interval_shift);
+  const __m512i i = _mm512_srlv_epi16(magnitude, k.interval_shift);
   const __m512i fraction =
-      _mm512_and_si512(_mm512_sll_epi16(magnitude, k.fraction_shift), _mm512_set1_epi16(0x7fff));
+      _mm512_and_si512(_mm512_sllv_epi16(magnitude, k.fraction_shift), _mm512_set1_epi16(0x7fff));
   __m512i node = _mm512_setzero_si512(), difference = _mm512_setzero_si512();
   for (int b = 0; b < kBlocks; ++b) {
     const __mmask32 here =

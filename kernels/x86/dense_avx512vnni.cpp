@@ -91,17 +91,27 @@ struct FinishResidual {
 
   inline __attribute__((always_inline)) void operator()(const int32_t* sums, size_t i,
                                                         size_t j) const {
-    const __m512i row_max = _mm512_set1_epi32(args.row_max[i]);
-    const size_t row = i * args.dst_stride;
+    const ResidualRow row = make_residual_row(args.row_max[i]);
+    const size_t at = i * args.dst_stride + j;
+    const __m512i x[kPanels] = {_mm512_load_si512(sums), _mm512_load_si512(sums + kPanelColumns)};
+    const __m512i small = _mm512_set1_epi32(shifts.small);
+    const __m512i joined =
+        _mm512_or_si512(_mm512_add_epi32(x[0], small), _mm512_add_epi32(x[1], small));
+    const auto store = [&](auto sum16) {
 #pragma GCC unroll 2
-    for (size_t c = j; c < j + kColumns; c += kPanelColumns, sums += kPanelColumns) {
-      const __m256i residual =
-          _mm256_loadu_si256(reinterpret_cast<const __m256i*>(args.residual + row + c));
-      const __m512i sum =
-          residual_sum16<true>(_mm512_load_si512(sums), _mm512_cvtepu16_epi32(residual), row_max,
-                               load_columns(args, c), shifts);
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(args.dst + row + c),
-                          _mm512_cvtsepi32_epi16(sum));
+      for (size_t p = 0; p < kPanels; ++p) {
+        const size_t c = p * kPanelColumns;
+        const __m512i residual = _mm512_cvtepu16_epi32(
+            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(args.residual + at + c)));
+        _mm256_storeu_si256(
+            reinterpret_cast<__m256i*>(args.dst + at + c),
+            _mm512_cvtsepi32_epi16(sum16(x[p], residual, row, load_columns(args, j + c), shifts)));
+      }
+    };
+    if (are_small(joined, shifts)) {
+      store(small_residual_sum16);
+    } else {
+      store(residual_sum16);
     }
   }
 };
@@ -125,7 +135,7 @@ size_t dense_residual_avx512vnni(const DenseResidualArgs& args) {
   const RequantizeResidualArgs& r = args.residual;
   if (!has_least_rows(args.product.m)) return 0;
   const size_t n = r.n / kColumns * kColumns;
-  dense(args.product, n, FinishResidual{r, make_residual_shifts<true>(r.factor)});
+  dense(args.product, n, FinishResidual{r, make_residual_shifts(r.factor)});
   return n;
 }
 

@@ -73,7 +73,7 @@ template <size_t Rows, size_t Panels, typename Beside>
   __m512i sum[Rows][Panels];
 #pragma GCC unroll 9
   for (size_t r = 0; r < Rows; ++r) {
-#pragma GCC unroll 3
+#pragma GCC unroll 4
     for (size_t p = 0; p < Panels; ++p) sum[r][p] = start[p];
   }
   const size_t part = beside.rows == 0 ? k : k / kStepInputs / beside.rows * kStepInputs;
@@ -83,14 +83,14 @@ template <size_t Rows, size_t Panels, typename Beside>
     for (; c < end; c += kStepInputs, rhs += kStepBytes) {
       _mm_prefetch(rhs + ahead, _MM_HINT_T1);
       __m512i weights[Panels];
-#pragma GCC unroll 3
+#pragma GCC unroll 4
       for (size_t p = 0; p < Panels; ++p) weights[p] = _mm512_load_si512(rhs + p * panel_stride);
 #pragma GCC unroll 9
       for (size_t r = 0; r < Rows; ++r) {
         int32_t inputs;
         __builtin_memcpy(&inputs, lhs + r * lhs_stride + c, sizeof(inputs));
         const __m512i broadcast = _mm512_set1_epi32(inputs);
-#pragma GCC unroll 3
+#pragma GCC unroll 4
         for (size_t p = 0; p < Panels; ++p) {
           sum[r][p] = _mm512_dpbusd_epi32(sum[r][p], broadcast, weights[p]);
         }
@@ -102,7 +102,7 @@ template <size_t Rows, size_t Panels, typename Beside>
   int32_t* dst = at.dst;
 #pragma GCC unroll 9
   for (size_t r = 0; r < Rows; ++r, dst += at.dst_stride) {
-#pragma GCC unroll 3
+#pragma GCC unroll 4
     for (size_t p = 0; p < Panels; ++p) _mm512_store_si512(dst + p * kPanelColumns, sum[r][p]);
   }
 }

@@ -64,14 +64,13 @@ EMBERT_INLINE Multipliers512 load_multipliers(const int32_t* multiplier) {
   return {m, odd_lanes(m)};
 }
 
-/// requantize() for a caller that clamps the result to less than 2^30 - 1. The saturating left
-/// shift gives 2^31 here instead of 2^31 - 1: for |m| <= 2^30 the result is the same, otherwise
-/// both results are beyond the clamp.
+/// requantize() without the saturating left shift. even and odd columns are the lower halves of
+/// 64-bit lanes.
 template <bool kRight>
-EMBERT_INLINE __m512i requantize(__m512i x, const Multipliers512& m, const Shifts512& s) {
-  if (!kRight) x = _mm512_max_epi32(_mm512_min_epi32(x, s.highest), s.lowest);
-  const __m512i even = _mm512_add_epi64(_mm512_mul_epi32(x, m.even), s.round);
-  const __m512i odd = _mm512_add_epi64(_mm512_mul_epi32(odd_lanes(x), m.odd), s.round);
+EMBERT_INLINE __m512i requantize_lanes(__m512i even, __m512i odd, const Multipliers512& m,
+                                       const Shifts512& s) {
+  even = _mm512_add_epi64(_mm512_mul_epi32(even, m.even), s.round);
+  odd = _mm512_add_epi64(_mm512_mul_epi32(odd, m.odd), s.round);
   if (kRight) {  // the result starts in or above the upper half
     const __m512i upper = _mm512_castps_si512(
         _mm512_mask_movehdup_ps(_mm512_castsi512_ps(odd), 0x5555, _mm512_castsi512_ps(even)));
@@ -79,6 +78,15 @@ EMBERT_INLINE __m512i requantize(__m512i x, const Multipliers512& m, const Shift
   }
   return _mm512_mask_blend_epi32(0xaaaa, _mm512_srlv_epi64(even, s.even),
                                  _mm512_sllv_epi64(odd, s.odd));
+}
+
+/// requantize() for a caller that clamps the result to less than 2^30 - 1. The saturating left
+/// shift gives 2^31 here instead of 2^31 - 1: for |m| <= 2^30 the result is the same, otherwise
+/// both results are beyond the clamp.
+template <bool kRight>
+EMBERT_INLINE __m512i requantize(__m512i x, const Multipliers512& m, const Shifts512& s) {
+  if (!kRight) x = _mm512_max_epi32(_mm512_min_epi32(x, s.highest), s.lowest);
+  return requantize_lanes<kRight>(x, odd_lanes(x), m, s);
 }
 
 }  // namespace

@@ -37,10 +37,10 @@ void quantize_s8_s16_avx512vnni(const QuantizeS8S16Args& args) {
     const int16_t* src = args.src + i * args.src_stride;
     args.row_max[i] = row_maximum(src, args.k);
     const RowScale scale = row_scale(args.row_max[i], 127);
-    const __m128i z = _mm_cvtsi32_si128(scale.z);
+    const __m512i z = _mm512_set1_epi16(static_cast<int16_t>(scale.z));
     const __m512i r = _mm512_set1_epi16(static_cast<int16_t>(scale.r));
     row_to_bytes<true>(src, args.k, args.dst + i * args.dst_stride, [&](__m512i x) {
-      return _mm512_mulhrs_epi16(_mm512_mulhi_epi16(_mm512_sll_epi16(x, z), r), factor);
+      return _mm512_mulhrs_epi16(_mm512_mulhi_epi16(_mm512_sllv_epi16(x, z), r), factor);
     });
   }
 }
@@ -51,10 +51,10 @@ void quantize_u8_u16_avx512vnni(const QuantizeU8U16Args& args) {
     const uint16_t* src = args.src + i * args.src_stride;
     args.row_max[i] = row_maximum(src, args.k);
     const RowScale scale = row_scale(args.row_max[i], 255);
-    const __m128i z = _mm_cvtsi32_si128(scale.z);
+    const __m512i z = _mm512_set1_epi16(static_cast<int16_t>(scale.z));
     const __m512i r = _mm512_set1_epi16(static_cast<int16_t>(scale.r));
     row_to_bytes<false>(src, args.k, args.dst + i * args.dst_stride, [&](__m512i x) {
-      return _mm512_mulhrs_epi16(_mm512_mulhi_epu16(_mm512_sll_epi16(x, z), r), factor);
+      return _mm512_mulhrs_epi16(_mm512_mulhi_epu16(_mm512_sllv_epi16(x, z), r), factor);
     });
   }
 }

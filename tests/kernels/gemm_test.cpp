@@ -183,14 +183,15 @@ TEST_F(GemmTest, AllInputCounts) {
 }
 
 #if EMBERT_X86
-// The kernel of AMX leaves small products to that of AVX512-VNNI. Here are tiles of all numbers of
-// rows, inputs that fill a tile, some tiles, or end within one, and an odd panel behind pairs.
+// The kernel of AMX leaves small products and those of less than a tile of inputs to that of
+// AVX512-VNNI. Here are tiles of all numbers of rows, inputs that fill a tile, some tiles, or end
+// within one, and an odd panel behind pairs.
 TEST_F(GemmTest, LargeProductsOfAllRows) {
   Random random(8);
   constexpr size_t kTile = 64;
   for (size_t m = 4; m <= 50; ++m) {
     const size_t part = kStepInputs * (1 + random.below(15)), whole = kTile * (1 + random.below(3));
-    for (const size_t k : {part, whole, whole + part}) {
+    for (const size_t k : {kTile - kStepInputs, whole, whole + part}) {
       const size_t n = round_up((1u << 16) / (m * k) + 1, 2 * kPanelColumns);
       GemmShape shape{m, n + kPanelColumns * random.below(2), k};
       shape.lhs_padding = random.below(70);

@@ -50,5 +50,44 @@ TEST_F(RequantizeResidualTest, EqualsScalar) {
   }
 }
 
+// A kernel may compute small sums, those whose product can not reach kResidualBound, in another way
+// and asks that of many sums at once. Here are only small ones up to the largest, one of the next
+// larger among them, and sums of twice and four times the size.
+TEST_F(RequantizeResidualTest, SumsAroundTheBound) {
+  const auto variants = variants_of(&Kernels::requantize_residual);
+  Draws draws(3);
+  constexpr size_t m = 3, n = 96;
+  for (size_t turn = 0; turn < 47 * 24; ++turn) {
+    Guarded<int32_t> acc(m * n, 64);
+    const ResidualOperands operands(draws, m, n, m * n);
+    RequantizeResidualArgs args = {};
+    args.m = m, args.n = n;
+    args.acc = acc.data(), args.acc_stride = n;
+    operands.give_to(&args);
+    set_shifts(turn, &args.factor);
+    args.dst_stride = n;
+    const int64_t bound = kResidualBound >> args.factor.left;
+    const int64_t times = int64_t{1} << draws.below(3);
+    for (size_t i = 0; i < acc.size(); ++i) {
+      acc[i] = draws.in32(sat32(-bound * times), sat32(bound * times - 1));
+      if (draws.below(4) == 0) acc[i] = static_cast<int32_t>(acc[i] < 0 ? -bound : bound - 1);
+    }
+    if (draws.below(2) != 0) {
+      const bool negative = draws.below(2) != 0;
+      acc[draws.below(acc.size())] = static_cast<int32_t>(negative ? -bound - 1 : bound);
+    }
+    Guarded<int16_t> expected(m * n);
+    args.residual = operands.residual.data();
+    args.dst = expected.data();
+    variants[0].function(args);
+    for (size_t v = 1; v < variants.size(); ++v) {
+      Guarded<int16_t> actual(expected.size());
+      args.dst = actual.data();
+      variants[v].function(args);
+      ASSERT_TRUE(actual.same_as(expected)) << variants[v].name << " turn " << turn;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace embert
