@@ -15,35 +15,54 @@ EMBERT_INLINE __m512i signed_lhs(__m512i bytes) {
                           _mm512_set1_epi8(static_cast<char>(kSignedLhsFlip)));
 }
 
-template <bool kRight>
+// kRows rows of 64 / kRows columns at a time: with heads of 32, two rows fill the vectors.
+template <bool kRight, size_t kRows>
 void run_query(const RequantizeQueryArgs& args) {
+  constexpr size_t kColumns = 64 / kRows, kVectors = 4 / kRows;  // of a row
   const Shifts512 shifts = make_shifts<kRight>(args.factor);
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  for (size_t c = 0; c < args.n; c += 64) {
-    const size_t left = args.n - c;
-    const __mmask16 mask = mask16(pad_inputs(left) / 4);
-    Multipliers512 m[4];
-    size_t at[4];  // vectors beyond the row repeat its first one and are not stored
-    for (size_t v = 0; v < 4; ++v) {
+  for (size_t c = 0; c < args.n; c += kColumns) {
+    const size_t left = args.n - c < kColumns ? args.n - c : kColumns;
+    Multipliers512 m[kVectors];
+    size_t at[kVectors];  // vectors beyond the row repeat its first one and are not stored
+    for (size_t v = 0; v < kVectors; ++v) {
       at[v] = 16 * v < left ? 16 * v : 0;
       m[v] = load_multipliers(args.factor.multiplier + c + at[v]);
     }
-    const __mmask64 valid = mask64(left);
+    const __mmask64 row_valid = mask64(left);
+    const __mmask64 valid = kRows == 1 ? row_valid : row_valid | row_valid << 32;
+    const __mmask16 words = mask16(pad_inputs(left) / 4);
     const int32_t* acc = args.acc + c;
     uint8_t* dst = args.dst + c;
-    for (size_t i = 0; i < args.m; ++i, acc += args.acc_stride, dst += args.dst_stride) {
-      const __m512i x0 = requantize<kRight>(_mm512_load_si512(acc + at[0]), m[0], shifts);
-      const __m512i x1 = requantize<kRight>(_mm512_load_si512(acc + at[1]), m[1], shifts);
-      const __m512i x2 = requantize<kRight>(_mm512_load_si512(acc + at[2]), m[2], shifts);
-      const __m512i x3 = requantize<kRight>(_mm512_load_si512(acc + at[3]), m[3], shifts);
-      const __m512i bytes = _mm512_permutexvar_epi32(
-          order, _mm512_packs_epi16(_mm512_packs_epi32(x0, x1), _mm512_packs_epi32(x2, x3)));
-      if (left >= 64) {
-        _mm512_storeu_si512(dst, signed_lhs(bytes));
-      } else {
-        _mm512_mask_storeu_epi32(dst, mask, signed_lhs(_mm512_maskz_mov_epi8(valid, bytes)));
+    for (size_t i = 0; i < args.m; i += kRows) {
+      // Behind the last row, which is stored alone, it stands for the next one, too.
+      const bool two = kRows == 2 && i + 1 < args.m;
+      const auto x = [&](size_t v) {
+        const int32_t* row = v < kVectors || !two ? acc : acc + args.acc_stride;
+        return requantize<kRight>(_mm512_load_si512(row + at[v % kVectors]), m[v % kVectors],
+                                  shifts);
+      };
+      const __m512i packed =
+          _mm512_packs_epi16(_mm512_packs_epi32(x(0), x(1)), _mm512_packs_epi32(x(2), x(3)));
+      const __m512i bytes =
+          signed_lhs(_mm512_maskz_mov_epi8(valid, _mm512_permutexvar_epi32(order, packed)));
+      _mm512_mask_storeu_epi32(dst, words, bytes);
+      if (two) {
+        _mm256_mask_storeu_epi32(dst + args.dst_stride, static_cast<__mmask8>(words),
+                                 _mm512_extracti64x4_epi64(bytes, 1));
       }
+      acc += kRows * args.acc_stride;
+      dst += kRows * args.dst_stride;
     }
+  }
+}
+
+template <size_t kRows>
+void run_queries(const RequantizeQueryArgs& args) {
+  if (args.factor.right != 0) {
+    run_query<true, kRows>(args);
+  } else {
+    run_query<false, kRows>(args);
   }
 }
 
@@ -236,10 +255,10 @@ void run_value(const RequantizeValueArgs& args) {
 }  // namespace
 
 void requantize_query_avx512vnni(const RequantizeQueryArgs& args) {
-  if (args.factor.right != 0) {
-    run_query<true>(args);
+  if (args.n <= 32) {
+    run_queries<2>(args);
   } else {
-    run_query<false>(args);
+    run_queries<1>(args);
   }
 }
 
