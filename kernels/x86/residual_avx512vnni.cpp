@@ -15,15 +15,15 @@ struct Block {
   const ResidualRow* rows;  ///< [m]
 };
 
+// Of a block of 32 columns.
 EMBERT_INLINE bool block_is_small(const RequantizeResidualArgs& args, const Block& block,
                                   const ResidualShifts& shifts) {
-  const size_t second = args.n - block.column > 16 ? 16 : 0;  // the last group may be one vector
   const int32_t* acc = args.acc + block.row0 * args.acc_stride + block.column;
   const __m512i small = _mm512_set1_epi32(shifts.small);
   __m512i joined = _mm512_setzero_si512();
   for (size_t i = 0; i < block.m; ++i, acc += args.acc_stride) {
     joined = _mm512_or_si512(joined, _mm512_add_epi32(_mm512_load_si512(acc), small));
-    joined = _mm512_or_si512(joined, _mm512_add_epi32(_mm512_load_si512(acc + second), small));
+    joined = _mm512_or_si512(joined, _mm512_add_epi32(_mm512_load_si512(acc + 16), small));
   }
   return are_small(joined, shifts);
 }
@@ -32,8 +32,9 @@ EMBERT_INLINE bool block_is_small(const RequantizeResidualArgs& args, const Bloc
 template <bool kWhole, typename Sum16>
 EMBERT_INLINE void run_block(const RequantizeResidualArgs& args, const Block& block,
                              const Sum16& sum16) {
-  const size_t c = block.column, left = args.n - c, second = kWhole || left > 16 ? 16 : 0;
-  const __mmask16 mask0 = mask16(left), mask1 = second != 0 ? mask16(left - 16) : 0;
+  const size_t c = block.column, left = args.n - c;
+  const size_t second = kWhole || left > 16 ? 16 : 0;  // the last group may be one vector
+  const __mmask16 mask0 = mask16(left), mask1 = mask16(left - second);
   const __m512i order =
       _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);  // undoes the pack's interleaving
   const ResidualColumns k0 = load_columns(args, c), k1 = load_columns(args, c + second);

@@ -7,6 +7,25 @@ namespace {
 
 using RequantizeResidualTest = SeededTest;
 
+using Variants = decltype(variants_of(&Kernels::requantize_residual));
+
+// dst_stride == n.
+void expect_all_equal(const Variants& variants, RequantizeResidualArgs args,
+                      const Guarded<int16_t>& residual) {
+  Guarded<int16_t> expected(args.m * args.n);
+  args.residual = residual.data();
+  args.dst = expected.data();
+  variants[0].function(args);
+  for (size_t v = 1; v < variants.size(); ++v) {
+    Guarded<int16_t> actual(expected.size());
+    args.dst = actual.data();
+    variants[v].function(args);
+    ASSERT_TRUE(actual.same_as(expected))
+        << variants[v].name << " m " << args.m << " n " << args.n << " left " << args.factor.left
+        << " right " << args.factor.right;
+  }
+}
+
 TEST_F(RequantizeResidualTest, EqualsScalar) {
   const auto variants = variants_of(&Kernels::requantize_residual);
   Draws draws(2);
@@ -50,9 +69,30 @@ TEST_F(RequantizeResidualTest, EqualsScalar) {
   }
 }
 
+// Kernels take rows in chunks.
+TEST_F(RequantizeResidualTest, ManyRows) {
+  const auto variants = variants_of(&Kernels::requantize_residual);
+  Draws draws(4);
+  for (const size_t m : {size_t{31}, size_t{33}, size_t{64}, size_t{75}}) {
+    for (size_t turn = 0; turn < 47; ++turn) {
+      const size_t n = 16 + draws.below(81);
+      Guarded<int32_t> acc(extent(m, pad_columns(n), pad_columns(n)), 64);
+      fill_accumulators(draws, acc.data(), acc.size());
+      const ResidualOperands operands(draws, m, n, m * n);
+      RequantizeResidualArgs args = {};
+      args.m = m, args.n = n;
+      args.acc = acc.data(), args.acc_stride = pad_columns(n);
+      operands.give_to(&args);
+      set_shifts(turn, &args.factor);
+      args.dst_stride = n;
+      ASSERT_NO_FATAL_FAILURE(expect_all_equal(variants, args, operands.residual));
+    }
+  }
+}
+
 // A kernel may compute small sums, those whose product can not reach kResidualBound, in another way
-// and asks that of many sums at once. Here are only small ones up to the largest, one of the next
-// larger among them, and sums of twice and four times the size.
+// and asks that of many sums at once. Here are only small ones up to the largest; among them the
+// next larger one or 16 columns of larger ones; and sums of twice and four times the size.
 TEST_F(RequantizeResidualTest, SumsAroundTheBound) {
   const auto variants = variants_of(&Kernels::requantize_residual);
   Draws draws(3);
@@ -66,26 +106,21 @@ TEST_F(RequantizeResidualTest, SumsAroundTheBound) {
     operands.give_to(&args);
     set_shifts(turn, &args.factor);
     args.dst_stride = n;
-    const int64_t bound = kResidualBound >> args.factor.left;
-    const int64_t times = int64_t{1} << draws.below(3);
+    const int32_t bound = kResidualBound >> args.factor.left;
+    const int64_t most = int64_t{bound} << draws.below(3);
     for (size_t i = 0; i < acc.size(); ++i) {
-      acc[i] = draws.in32(sat32(-bound * times), sat32(bound * times - 1));
-      if (draws.below(4) == 0) acc[i] = static_cast<int32_t>(acc[i] < 0 ? -bound : bound - 1);
+      acc[i] = draws.in32(sat32(-most), sat32(most - 1));
+      if (draws.below(4) == 0) acc[i] = acc[i] < 0 ? -bound : bound - 1;
     }
-    if (draws.below(2) != 0) {
-      const bool negative = draws.below(2) != 0;
-      acc[draws.below(acc.size())] = static_cast<int32_t>(negative ? -bound - 1 : bound);
+    const size_t kind = draws.below(3);
+    if (kind == 1) acc[draws.below(acc.size())] = draws.below(2) != 0 ? -bound - 1 : bound;
+    if (kind == 2) {
+      const size_t column = 16 * draws.below(n / 16);
+      for (size_t i = 0; i < 16 * m; ++i) {
+        acc[i / 16 * n + column + i % 16] = draws.in32(bound, sat32(3 * int64_t{bound} - 1));
+      }
     }
-    Guarded<int16_t> expected(m * n);
-    args.residual = operands.residual.data();
-    args.dst = expected.data();
-    variants[0].function(args);
-    for (size_t v = 1; v < variants.size(); ++v) {
-      Guarded<int16_t> actual(expected.size());
-      args.dst = actual.data();
-      variants[v].function(args);
-      ASSERT_TRUE(actual.same_as(expected)) << variants[v].name << " turn " << turn;
-    }
+    ASSERT_NO_FATAL_FAILURE(expect_all_equal(variants, args, operands.residual));
   }
 }
 
