@@ -93,10 +93,13 @@ struct FinishResidual {
                                                         size_t j) const {
     const ResidualRow row = make_residual_row(args.row_max[i]);
     const size_t at = i * args.dst_stride + j;
-    const __m512i x[kPanels] = {_mm512_load_si512(sums), _mm512_load_si512(sums + kPanelColumns)};
     const __m512i small = _mm512_set1_epi32(shifts.small);
-    const __m512i joined =
-        _mm512_or_si512(_mm512_add_epi32(x[0], small), _mm512_add_epi32(x[1], small));
+    __m512i x[kPanels], joined = _mm512_setzero_si512();
+#pragma GCC unroll 2
+    for (size_t p = 0; p < kPanels; ++p) {
+      x[p] = _mm512_load_si512(sums + p * kPanelColumns);
+      joined = _mm512_or_si512(joined, _mm512_add_epi32(x[p], small));
+    }
     const auto store = [&](auto sum16) {
 #pragma GCC unroll 2
       for (size_t p = 0; p < kPanels; ++p) {
