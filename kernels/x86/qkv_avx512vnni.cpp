@@ -35,7 +35,7 @@ void run_query(const RequantizeQueryArgs& args) {
     const int32_t* acc = args.acc + c;
     uint8_t* dst = args.dst + c;
     for (size_t i = 0; i < args.m; i += kRows) {
-      // Behind the last row, which is stored alone, it stands for the next one, too.
+      // The last of an odd number of rows is computed twice and stored once.
       const bool two = kRows == 2 && i + 1 < args.m;
       const auto x = [&](size_t v) {
         const int32_t* row = v < kVectors || !two ? acc : acc + args.acc_stride;
