@@ -89,13 +89,11 @@ struct ActivationLanes {
   Shifts512 shifts;
   Table<kBlocks> table;
   Constants constants;
-  __m512i order;  // undoes the pack's interleaving
 
   explicit ActivationLanes(const RequantizeActivationArgs& args)
       : shifts(make_shifts<kRight>(args.factor)),
         table(load_table<kBlocks>(args.activation)),
-        constants(load_constants(args.activation)),
-        order(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7)) {}
+        constants(load_constants(args.activation)) {}
 
   // Sums of 2 x 16 columns and their multipliers.
   inline __attribute__((always_inline)) __m512i operator()(const int32_t* acc0, const int32_t* acc1,
@@ -104,7 +102,7 @@ struct ActivationLanes {
     const __m512i x0 = requantize<kRight>(_mm512_load_si512(acc0), m0, shifts);
     const __m512i x1 = requantize<kRight>(_mm512_load_si512(acc1), m1, shifts);
     const __m512i g = _mm512_max_epi16(_mm512_packs_epi32(x0, x1), _mm512_set1_epi16(-32767));
-    return _mm512_permutexvar_epi64(order, activate<kBlocks, kOdd>(g, table, constants));
+    return unpack_order(activate<kBlocks, kOdd>(g, table, constants));
   }
 };
 

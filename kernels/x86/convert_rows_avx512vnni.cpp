@@ -14,7 +14,6 @@ struct Planes512 {
 };
 EMBERT_INLINE Planes512 split(__m512i a, __m512i b, __m512i flip) {
   const __m512i highest = _mm512_set1_epi16(kValueBound), lowest = _mm512_set1_epi16(-kValueBound);
-  const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
   const auto upper_byte = [](__m512i x) {
     return _mm512_srli_epi16(_mm512_add_epi16(x, _mm512_set1_epi16(128)), 8);
   };
@@ -24,8 +23,7 @@ EMBERT_INLINE Planes512 split(__m512i a, __m512i b, __m512i flip) {
   const __m512i high = _mm512_packus_epi16(upper_byte(a), upper_byte(b));
   const __m512i low =
       _mm512_max_epi8(_mm512_packus_epi16(lower_byte(a), lower_byte(b)), _mm512_set1_epi8(-127));
-  return {_mm512_permutexvar_epi64(order, _mm512_xor_si512(high, flip)),
-          _mm512_permutexvar_epi64(order, _mm512_xor_si512(low, flip))};
+  return {unpack_order(_mm512_xor_si512(high, flip)), unpack_order(_mm512_xor_si512(low, flip))};
 }
 
 /// The constants of one join_shift.

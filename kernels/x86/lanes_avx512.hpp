@@ -32,6 +32,11 @@ EMBERT_INLINE __m512i odd_lanes(__m512i x) {
   return _mm512_castps_si512(_mm512_movehdup_ps(_mm512_castsi512_ps(x)));
 }
 
+/// Restores the order of columns after a pack of two vectors.
+EMBERT_INLINE __m512i unpack_order(__m512i x) {
+  return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), x);
+}
+
 /// The constants of one pair of shifts.
 struct Shifts512 {
   __m512i round;            // 64-bit lanes

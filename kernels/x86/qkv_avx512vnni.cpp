@@ -48,8 +48,8 @@ void run_query(const RequantizeQueryArgs& args) {
           signed_lhs(_mm512_maskz_mov_epi8(valid, _mm512_permutexvar_epi32(order, packed)));
       _mm512_mask_storeu_epi32(dst, words, bytes);
       if (two) {
-        _mm256_mask_storeu_epi32(dst + args.dst_stride, static_cast<__mmask8>(words),
-                                 _mm512_extracti64x4_epi64(bytes, 1));
+        _mm512_mask_storeu_epi32(dst + args.dst_stride, words,
+                                 _mm512_castsi256_si512(_mm512_extracti64x4_epi64(bytes, 1)));
       }
       acc += kRows * args.acc_stride;
       dst += kRows * args.dst_stride;

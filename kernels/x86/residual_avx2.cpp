@@ -28,27 +28,28 @@ EMBERT_INLINE __m256i carried_sum(__m256i residual, const Columns& k) {
   return _mm256_add_epi32(_mm256_add_epi32(high, low), k.constant);
 }
 
-/// Sums in -small .. small - 1.
+/// Small sums; residual_avx512.hpp says which and why.
 struct SmallSums {
-  __m256i small;  // a power of 2
+  __m256i small;  // -small .. small - 1, a power of 2; 0: every sum
   __m256i left;   // count
   Shifts256 right;
 
   explicit SmallSums(const Requantize& factor)
-      : small(_mm256_set1_epi32(kResidualBound >> factor.left)),
+      : small(_mm256_set1_epi32(factor.right > 0 ? 0 : (1 << 30) >> factor.left)),
         left(_mm256_set1_epi32(factor.right > 0 ? 0 : factor.left + 1)),
         right(make_shifts<true>(0, factor.right)) {
     if (factor.right == 0) right.even = _mm256_setzero_si256();
   }
 
-  /// Whether 16 columns have no other sum.
+  /// Whether all sums of 16 columns are small.
   bool are_all(const int32_t* acc, size_t stride, size_t m) const {
+    const __m256i beyond = _mm256_sub_epi32(_mm256_setzero_si256(), _mm256_add_epi32(small, small));
+    if (_mm256_testz_si256(beyond, beyond) != 0) return true;
     __m256i joined = _mm256_setzero_si256();
     for (size_t i = 0; i < m; ++i, acc += stride) {
       joined = _mm256_or_si256(joined, _mm256_add_epi32(load(acc), small));
       joined = _mm256_or_si256(joined, _mm256_add_epi32(load(acc + 8), small));
     }
-    const __m256i beyond = _mm256_sub_epi32(_mm256_setzero_si256(), _mm256_add_epi32(small, small));
     return _mm256_testz_si256(joined, beyond) != 0;
   }
 
@@ -67,18 +68,17 @@ struct SmallSums {
   }
 };
 
-/// Any sums.
-template <bool kRight>
+/// Any sums, without a right shift.
 struct AnySums {
   __m256i lowest, highest;  // of x, before the left shift
   __m128i left;             // count
-  Shifts256 right;
+  Shifts256 no_shift;
 
   explicit AnySums(const Requantize& factor)
       : lowest(_mm256_set1_epi32(static_cast<int32_t>(INT32_MIN / (1 << factor.left)))),
         highest(_mm256_set1_epi32(INT32_MAX >> factor.left)),
         left(_mm_cvtsi32_si128(factor.left)),
-        right(make_shifts<kRight>(0, factor.right)) {}
+        no_shift(make_shifts<false>(0, 0)) {}
 
   /// Saturates to 2^31 - 1: unlike in requantize() no clamp follows that would hide 2^31.
   inline __attribute__((always_inline)) __m256i shift_left(__m256i x) const {
@@ -91,7 +91,7 @@ struct AnySums {
   inline __attribute__((always_inline)) __m256i operator()(__m256i x, __m256i residual,
                                                            __m256i row_max,
                                                            const Columns& k) const {
-    const __m256i w = requantize<kRight>(kRight ? x : shift_left(x), k.m, right);
+    const __m256i w = requantize<false>(shift_left(x), k.m, no_shift);
     const __m256i half = _mm256_set1_epi64x(1 << 14);
     const __m256i even = _mm256_add_epi64(_mm256_mul_epi32(w, row_max), half);
     const __m256i odd = _mm256_add_epi64(_mm256_mul_epi32(odd_lanes(w), row_max), half);
@@ -130,26 +130,17 @@ EMBERT_INLINE void run_columns(const RequantizeResidualArgs& args, size_t c, con
   }
 }
 
-template <bool kRight>
-void run(const RequantizeResidualArgs& args) {
+}  // namespace
+
+void requantize_residual_avx2(const RequantizeResidualArgs& args) {
   const SmallSums small(args.factor);
-  const AnySums<kRight> any(args.factor);
+  const AnySums any(args.factor);
   for (size_t c = 0; c < args.n; c += 16) {
     if (small.are_all(args.acc + c, args.acc_stride, args.m)) {
       run_columns(args, c, small);
     } else {
       run_columns(args, c, any);
     }
-  }
-}
-
-}  // namespace
-
-void requantize_residual_avx2(const RequantizeResidualArgs& args) {
-  if (args.factor.right != 0) {
-    run<true>(args);
-  } else {
-    run<false>(args);
   }
 }
 

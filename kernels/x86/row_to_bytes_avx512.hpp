@@ -12,7 +12,6 @@ namespace {
 /// saturation and flips them. The tail is read whole before it is written, because dst may be src.
 template <bool kSigned, typename Source, typename Op>
 EMBERT_INLINE void row_to_bytes(const Source* src, size_t k, uint8_t* dst, Op op) {
-  const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
   constexpr uint8_t flip = kSigned ? kSignedLhsFlip : kUnsignedLhsFlip;
   const __m512i flips = _mm512_set1_epi8(static_cast<char>(flip));
   const auto pack = [&](__m512i a, __m512i b) {
@@ -21,7 +20,7 @@ EMBERT_INLINE void row_to_bytes(const Source* src, size_t k, uint8_t* dst, Op op
     const __m512i bytes = kSigned
                               ? _mm512_max_epi8(_mm512_packs_epi16(a, b), _mm512_set1_epi8(-127))
                               : _mm512_packus_epi16(a, b);
-    return _mm512_permutexvar_epi64(order, _mm512_xor_si512(bytes, flips));
+    return unpack_order(_mm512_xor_si512(bytes, flips));
   };
   size_t c = 0;
   for (; c + 64 <= k; c += 64) {

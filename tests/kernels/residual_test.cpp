@@ -90,34 +90,38 @@ TEST_F(RequantizeResidualTest, ManyRows) {
   }
 }
 
-// A kernel may compute small sums, those whose product can not reach kResidualBound, in another way
-// and asks that of many sums at once. Here are only small ones up to the largest; among them the
-// next larger one or 16 columns of larger ones; and sums of twice and four times the size.
+// Without a right shift a kernel may compute small sums, those which one more bit to the left does
+// not saturate, in another way and asks that of many sums at once. Here are only small ones up to
+// the largest; among them a larger one or 16 columns of larger ones; and sums of twice and four
+// times the size.
 TEST_F(RequantizeResidualTest, SumsAroundTheBound) {
   const auto variants = variants_of(&Kernels::requantize_residual);
   Draws draws(3);
-  constexpr size_t m = 3, n = 96;
-  for (size_t turn = 0; turn < 47 * 24; ++turn) {
-    Guarded<int32_t> acc(m * n, 64);
+  for (size_t turn = 0; turn < 1200; ++turn) {
+    const size_t m = 1 + draws.below(4), n = 1 + draws.below(96), stride = pad_columns(n);
+    Guarded<int32_t> acc(m * stride, 64);
     const ResidualOperands operands(draws, m, n, m * n);
     RequantizeResidualArgs args = {};
     args.m = m, args.n = n;
-    args.acc = acc.data(), args.acc_stride = n;
+    args.acc = acc.data(), args.acc_stride = stride;
     operands.give_to(&args);
-    set_shifts(turn, &args.factor);
+    args.factor.left = static_cast<int32_t>(turn % 16);
     args.dst_stride = n;
-    const int32_t bound = kResidualBound >> args.factor.left;
+    const int32_t bound = (1 << 30) >> args.factor.left;
     const int64_t most = int64_t{bound} << draws.below(3);
     for (size_t i = 0; i < acc.size(); ++i) {
       acc[i] = draws.in32(sat32(-most), sat32(most - 1));
       if (draws.below(4) == 0) acc[i] = acc[i] < 0 ? -bound : bound - 1;
     }
     const size_t kind = draws.below(3);
-    if (kind == 1) acc[draws.below(acc.size())] = draws.below(2) != 0 ? -bound - 1 : bound;
+    if (kind == 1) {
+      const int32_t larger[] = {bound, -bound - 1, INT32_MAX, INT32_MIN};
+      acc[draws.below(m) * stride + draws.below(n)] = larger[draws.below(4)];
+    }
     if (kind == 2) {
-      const size_t column = 16 * draws.below(n / 16);
+      const size_t column = 16 * draws.below(stride / 16);
       for (size_t i = 0; i < 16 * m; ++i) {
-        acc[i / 16 * n + column + i % 16] = draws.in32(bound, sat32(3 * int64_t{bound} - 1));
+        acc[i / 16 * stride + column + i % 16] = draws.in32(bound, sat32(3 * int64_t{bound} - 1));
       }
     }
     ASSERT_NO_FATAL_FAILURE(expect_all_equal(variants, args, operands.residual));
