@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Context. The planes are joined and requantised in 64-bit lanes, with all shifts of join_planes()
-// moved into its roundings. About 27 instructions for 16 elements.
+// moved into its roundings. About 27 instructions for 16 elements, 32
+// without a right shift.
 #include "kernels/variants.hpp"
 #include "kernels/x86/lanes_avx512.hpp"
 

@@ -55,9 +55,9 @@ struct Nothing {
 /// is spread over the loop over k: its instructions run while the multipliers' results are awaited.
 /// The loops over rows and panels unroll completely. The loop over k does not need to: it adds 4
 /// instructions to 12 cycles. noinline: gcc 12 spills where several tiles share one register
-/// allocation. Seen in its code: a step of 8 rows x 3 panels has 40 instructions for 24 products,
-/// one of 6 x 4 has 38; of 9 x 2, beside which other work is done, 34 for 18. No vector is on the
-/// stack, and 9 x 3 reloads two pointers from it.
+/// allocation. Seen in its code: a step of 8 rows x 3 panels or 6 x 4 has 40 instructions for 24
+/// products; of 9 x 2, beside which other work is done, 34 for 18. No vector is on the stack; 9 x 3
+/// reloads two pointers from it, 6 x 4 one.
 template <size_t Rows, size_t Panels, typename Beside>
 [[gnu::noinline]] void tile(const GemmArgs& args, const TilePlace& at, const __m512i* start,
                             const Beside& beside) {

@@ -60,7 +60,8 @@ EMBERT_INLINE Multipliers256 load_multipliers(const int32_t* multiplier) {
   return {m, odd_lanes(m)};
 }
 
-/// requantize() for a caller that clamps the result to less than 2^30 - 1; see lanes_avx512.hpp.
+/// requantize() for a caller that clamps the result to less than 2^30 - 1, which kRight does not
+/// need; see lanes_avx512.hpp.
 template <bool kRight>
 EMBERT_INLINE __m256i requantize(__m256i x, const Multipliers256& m, const Shifts256& s) {
   if (!kRight) x = _mm256_max_epi32(_mm256_min_epi32(x, s.highest), s.lowest);

@@ -12,7 +12,7 @@ namespace embert {
 namespace {
 
 struct ResidualShifts {
-  // Of small sums: the shift before the product and those behind it.
+  // Of small sums: the shift before the product, and those behind it.
   int32_t small;  // -small .. small - 1 are small, a power of 2; 0: every sum is
   __m512i small_left;
   Shifts512 small_right;
@@ -67,8 +67,8 @@ EMBERT_INLINE __m512i carried_sum16(__m512i residual, const ResidualColumns& k) 
   return _mm512_dpwssd_epi32(_mm512_add_epi32(low, k.constant), residual, k.high);
 }
 
-/// 16 columns of small sums. The requantised v = 2^16 h + w, w signed, is at most 2^30. RS(v r, 15) =
-/// 2 h r + RS(w r, 15), and VPMULHRSW is the latter.
+/// 16 columns of small sums. The requantised v = 2^16 h + w, w signed, is at most 2^30.
+/// RS(v r, 15) = 2 h r + RS(w r, 15), and VPMULHRSW is the latter.
 EMBERT_INLINE __m512i small_residual_sum16(__m512i x, __m512i residual, const ResidualRow& row,
                                            const ResidualColumns& k, const ResidualShifts& s) {
   x = _mm512_sllv_epi32(x, s.small_left);

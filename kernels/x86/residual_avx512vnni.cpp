@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Residual sums of whole rows, 32 columns at a time down the rows, so that a column's constants are
-// made once. About 57 instructions for 32 small sums and 5 that find out, 73 for large ones.
+// made once. About 57 instructions for 32 small sums and 9 that find out, 73 for large ones.
 #include "kernels/variants.hpp"
 #include "kernels/x86/residual_avx512.hpp"
 

@@ -2,7 +2,7 @@
 // The parts of a pass: profile MODEL [TOKENS [ISA]]. Times every call of a kernel, for one text on
 // one thread, and adds up the least time of each call over many passes: a neighbour on the machine
 // seldom disturbs the same call in all of them. On an Intel Xeon where passes differed by half, the
-// sums differed by 1 to 2 %, unless the neighbour never paused. Each call includes a reading of the
+// sums differed by 1 to 2 %, unless it was busy all the time. Each call includes a reading of the
 // clock, about 20 ns.
 #include <algorithm>
 #include <chrono>
@@ -244,7 +244,7 @@ int main(int argc, char** argv) try {
     std::printf("  %-16s %9.1f us %5.1f %%\n", kNames[part], 1e6 * seconds[part],
                 100 * seconds[part] / total);
   }
-  std::printf("  %-16s %9.1f us, %zu calls\n", "all", 1e6 * total, calls.size());
+  std::printf("  %-16s %9.1f us, %zu calls\n", "timed", 1e6 * total, calls.size());
 } catch (const embert::hosted::UsageError& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
