@@ -37,15 +37,8 @@ TEST_F(RequantizeActivationTest, EqualsScalar) {
       args.activation = kind.activation;
       args.activation.exponent = 5 + static_cast<int32_t>(draws.below(8));
       args.dst_stride = s.dst_stride;
-      args.dst = expected.data();
-      variants[0].function(args);
-      for (size_t v = 1; v < variants.size(); ++v) {
-        Guarded<uint16_t> actual(expected.size());
-        args.dst = actual.data();
-        variants[v].function(args);
-        ASSERT_TRUE(actual.same_as(expected)) << variants[v].name << " m " << s.m << " n " << s.n
-                                              << " turn " << turn << " " << kind.name;
-      }
+      SCOPED_TRACE(kind.name);
+      ASSERT_NO_FATAL_FAILURE(expect_equals_scalar(variants, args, &expected));
     }
   }
 }

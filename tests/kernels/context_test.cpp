@@ -37,15 +37,7 @@ TEST_F(RequantizeContextTest, EqualsScalar) {
       args.factor.multiplier = multiplier.data();
       set_shifts(turn++, &args.factor);
       args.dst_stride = s.dst_stride;
-      args.dst = expected.data();
-      variants[0].function(args);
-      for (size_t v = 1; v < variants.size(); ++v) {
-        Guarded<int16_t> actual(expected.size());
-        args.dst = actual.data();
-        variants[v].function(args);
-        ASSERT_TRUE(actual.same_as(expected))
-            << variants[v].name << " m " << s.m << " n " << s.n << " turn " << turn;
-      }
+      ASSERT_NO_FATAL_FAILURE(expect_equals_scalar(variants, args, &expected));
     }
   }
 }

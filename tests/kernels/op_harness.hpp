@@ -121,6 +121,23 @@ struct ResidualOperands {
   }
 };
 
+/// Runs the scalar kernel, the first variant, into `expected`, and every other one into a buffer of
+/// its own, which must get the same bytes. For operations with one output.
+template <typename Fn, typename Args, typename T>
+void expect_equals_scalar(const std::vector<KernelVariant<Fn>>& variants, Args args,
+                          Guarded<T>* expected) {
+  args.dst = expected->data();
+  variants[0].function(args);
+  for (size_t v = 1; v < variants.size(); ++v) {
+    Guarded<T> actual(expected->size());
+    args.dst = actual.data();
+    variants[v].function(args);
+    ASSERT_TRUE(actual.same_as(*expected))
+        << variants[v].name << " m " << args.m << " n " << args.n << " left " << args.factor.left
+        << " right " << args.factor.right;
+  }
+}
+
 /// Shapes of one call on accumulators, with row strides that may be larger than needed.
 struct RowShape {
   size_t m, n, acc_stride, dst_stride;

@@ -33,15 +33,7 @@ void expect_same_queries(const std::vector<KernelVariant<RequantizeQueryFn>>& va
                                   .dst = nullptr,
                                   .dst_stride = dst_stride};
       set_shifts(turn++, &args.factor);
-      args.dst = expected.data();
-      variants[0].function(args);
-      for (size_t v = 1; v < variants.size(); ++v) {
-        Guarded<uint8_t> actual(expected.size());
-        args.dst = actual.data();
-        variants[v].function(args);
-        ASSERT_TRUE(actual.same_as(expected))
-            << variants[v].name << " m " << s.m << " n " << s.n << " turn " << turn;
-      }
+      ASSERT_NO_FATAL_FAILURE(expect_equals_scalar(variants, args, &expected));
     }
   }
 }

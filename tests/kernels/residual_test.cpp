@@ -7,25 +7,6 @@ namespace {
 
 using RequantizeResidualTest = SeededTest;
 
-using Variants = decltype(variants_of(&Kernels::requantize_residual));
-
-// dst_stride == n.
-void expect_all_equal(const Variants& variants, RequantizeResidualArgs args,
-                      const Guarded<int16_t>& residual) {
-  Guarded<int16_t> expected(args.m * args.n);
-  args.residual = residual.data();
-  args.dst = expected.data();
-  variants[0].function(args);
-  for (size_t v = 1; v < variants.size(); ++v) {
-    Guarded<int16_t> actual(expected.size());
-    args.dst = actual.data();
-    variants[v].function(args);
-    ASSERT_TRUE(actual.same_as(expected))
-        << variants[v].name << " m " << args.m << " n " << args.n << " left " << args.factor.left
-        << " right " << args.factor.right;
-  }
-}
-
 TEST_F(RequantizeResidualTest, EqualsScalar) {
   const auto variants = variants_of(&Kernels::requantize_residual);
   Draws draws(2);
@@ -43,16 +24,8 @@ TEST_F(RequantizeResidualTest, EqualsScalar) {
       operands.give_to(&args);
       set_shifts(turn++, &args.factor);
       args.dst_stride = s.dst_stride;
-      args.dst = expected.data();
-      variants[0].function(args);
-      for (size_t v = 1; v < variants.size(); ++v) {
-        Guarded<int16_t> actual(expected.size());
-        args.dst = actual.data();
-        args.residual = residual.data();
-        variants[v].function(args);
-        ASSERT_TRUE(actual.same_as(expected))
-            << variants[v].name << " m " << s.m << " n " << s.n << " turn " << turn;
-      }
+      args.residual = residual.data();
+      ASSERT_NO_FATAL_FAILURE(expect_equals_scalar(variants, args, &expected));
       for (const auto& variant : variants) {
         Guarded<int16_t> both(residual.size());
         both.copy_from(residual);
@@ -85,7 +58,9 @@ TEST_F(RequantizeResidualTest, ManyRows) {
       operands.give_to(&args);
       set_shifts(turn, &args.factor);
       args.dst_stride = n;
-      ASSERT_NO_FATAL_FAILURE(expect_all_equal(variants, args, operands.residual));
+      args.residual = operands.residual.data();
+      Guarded<int16_t> expected(m * n);
+      ASSERT_NO_FATAL_FAILURE(expect_equals_scalar(variants, args, &expected));
     }
   }
 }
@@ -124,7 +99,9 @@ TEST_F(RequantizeResidualTest, SumsAroundTheBound) {
         acc[i / 16 * stride + column + i % 16] = draws.in32(bound, sat32(3 * int64_t{bound} - 1));
       }
     }
-    ASSERT_NO_FATAL_FAILURE(expect_all_equal(variants, args, operands.residual));
+    args.residual = operands.residual.data();
+    Guarded<int16_t> expected(m * n);
+    ASSERT_NO_FATAL_FAILURE(expect_equals_scalar(variants, args, &expected));
   }
 }
 
